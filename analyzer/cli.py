@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from io import BufferedReader
-from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
 from cyclelens.analyzer import log
@@ -371,6 +370,8 @@ def _progress() -> Iterator[Callable[[], object]]:
 
 
 def _data(arguments: list[str]) -> int:
+    from pathlib import Path
+
     parser = new_parser("data", "The instruction tables.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     importer = actions.add_parser("import", help="make the tables from the XML file that uops.info publishes")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import PurePath
 
 from cyclelens.analyzer import log
 
@@ -28,7 +27,7 @@ def described(error: Exception) -> str:
     if os.environ.get("CYCLELENS_DEBUG"):
         logging.getLogger("cyclelens").error("internal error", exc_info=error)
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({PurePath(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"
 
 

@@ -33,6 +33,24 @@ inputs() {
     (cd "$root" && cat pyproject.toml setup.py dev/locks/development.txt $(find analyzer/simulator -name "*.py" -o -name "*.pxd" | LC_ALL=C sort) $(find analyzer/measuring/native -name "*.[ch]" | LC_ALL=C sort))
 }
 
+# link_packages: the packages under their names. They live in mapped folders (analyzer/ is cyclelens.analyzer),
+# which checkers do not follow. Python takes them from here, too: the finder of setuptools' editable install
+# imports a dozen modules at every start, which nobody has who installs the program.
+link_packages() {
+    local names="$root/build/ns/cyclelens" package site
+    mkdir -p "$names"
+    for package in analyzer server data; do
+        ln -sfn "../../../$package" "$names/$package"
+    done
+    for package in "$root"/analyzer/public/*.py; do
+        ln -sfn "../../../analyzer/public/$(basename "$package")" "$names/"
+    done
+    for site in "$root"/.venv/lib/python*/site-packages; do
+        rm -f "$site"/__editable__*cyclelens*
+        echo "$root/build/ns" >"$site/cyclelens.pth"
+    done
+}
+
 # prepare: an editable install with all extras, made again only when its inputs changed.
 prepare() {
     local python stamp wanted
@@ -52,8 +70,12 @@ prepare() {
         wanted="$root $(inputs | sha256sum)"
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
             --constraint "$root/dev/locks/development.txt" --editable "$root[test,dev,plots,llvm]" >&2
+        link_packages
         # As pip does for what it copies: commands start in half the time where Python may not write bytecode.
         "$root/.venv/bin/python" -m compileall -q "$root/analyzer" "$root/server" "$root/data" || true
+        "$root/.venv/bin/python" -m compileall -q -l "$root/build/ns/cyclelens" || true
         echo "$wanted" >"$stamp"
+    else
+        link_packages
     fi
 }

@@ -278,7 +278,7 @@ def main() -> None:
     """Command line: read the XML, write the table of the package."""
     parser = argparse.ArgumentParser(description="Make the table of encoding forms.")
     parser.add_argument("xml", type=Path, help="instructions.xml or .xml.xz in uops.info's schema")
-    parser.add_argument("--output", type=Path, default=FORMS_PATH)
+    parser.add_argument("--output", type=Path, default=Path(FORMS_PATH))
     arguments = parser.parse_args()
     opened = lzma.open if arguments.xml.suffix == ".xz" else open
     with opened(arguments.xml, "rb") as source:

@@ -89,7 +89,7 @@ def _about() -> Iterator[str]:
     yield f"system: {platform.platform()}"
     native = registry.native()
     yield f"processor: {registry.own_name()}; model: {'none' if native is None else native.name}"
-    tables = default_tables()
+    tables = Path(default_tables())
     size = f"{tables.stat().st_size} bytes" if tables.exists() else "missing"
     yield f"tables: {'own' if os.environ.get(OWN_TABLES) else 'shipped'}, {size}"
     for program in _PROGRAMS:

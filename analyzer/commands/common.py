@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cyclelens.analyzer.model.frozen import replace
@@ -381,7 +380,7 @@ def read_bytes(name: str) -> bytes:
         if name == "-":
             data = _all_of(sys.stdin.buffer)
         else:
-            with Path(name).open("rb") as file:
+            with open(name, "rb") as file:
                 data = _all_of(file)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None

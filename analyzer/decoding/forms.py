@@ -6,17 +6,18 @@ the fact tables, so its instruction is unknown.
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from pathlib import Path
 
-FORMS_PATH = Path(__file__).with_name("forms.txt")
+FORMS_PATH = os.path.join(os.path.dirname(__file__), "forms.txt")
 _SEARCHED = 4096
 """Bytes of the table that are looked through without cutting them further: far more than a line has."""
 
 
 @cache
 def _table() -> bytes:
-    return FORMS_PATH.read_bytes()
+    with open(FORMS_PATH, "rb") as file:
+        return file.read()
 
 
 def _line(code: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.decoding.counted_loop import decoded_end, usual_copies
@@ -30,6 +29,7 @@ from cyclelens.analyzer.workers import pool, start_worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from pathlib import Path
 
 _MOST_ENCODINGS = 16_384
 """Of one microarchitecture."""

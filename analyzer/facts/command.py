@@ -16,7 +16,7 @@ def run_import(source: Path, target: Path | None = None, *, merge: bool = False)
     is drawn on standard error if that is a terminal; nothing else is printed. Raises ``ImportProblem`` and
     ``TablesUnavailable``.
     """
-    path = default_tables() if target is None else target
+    path = Path(default_tables()) if target is None else target
     base = open_store(path if path.exists() else shipped_tables()) if merge else None
     with tqdm(desc="Importing", unit="B", unit_scale=True, leave=False, disable=None) as bar:
 

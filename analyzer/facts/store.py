@@ -7,7 +7,7 @@ import os
 # What sqlite3 adds to these (types of dates) takes as long to import as the rest of this file.
 from _sqlite3 import Connection, Error, connect
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import cyclelens.data
 from cyclelens.analyzer.facts import encoding
@@ -15,6 +15,9 @@ from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Varian
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.own_tables import OWN_TABLES
 from cyclelens.analyzer.recent import Caches
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _REMAKE = "remake them with `cyclelens data import FILE.xml.xz`"
 
@@ -26,22 +29,21 @@ class TablesUnavailable(Exception):
     """The instruction tables are missing, damaged, or of another version. The message is for the user."""
 
 
-def shipped_tables() -> Path:
+def shipped_tables() -> str:
     """Where the tables that ship with the program are."""
     # Not importlib.resources: it costs more than opening the tables, and sqlite needs a real file anyway.
-    return Path(cyclelens.data.__file__).with_name("instructions.sqlite")
+    return os.path.join(os.path.dirname(cyclelens.data.__file__), "instructions.sqlite")
 
 
-def default_tables() -> Path:
+def default_tables() -> str:
     """Where the tables are that are used: the user's own if there are any, else the shipped ones."""
-    own = os.environ.get(OWN_TABLES)
-    return Path(own) if own else shipped_tables()
+    return os.environ.get(OWN_TABLES) or shipped_tables()
 
 
 class FactsStore:
     """Read-only access to one table file. Keeps what it has read; use it from one thread."""
 
-    def __init__(self, connection: Connection, path: Path) -> None:
+    def __init__(self, connection: Connection, path: str | Path) -> None:
         self._connection = connection
         self._path = path
         rows = self._rows("SELECT name, records FROM microarchitectures ORDER BY position")
@@ -183,18 +185,23 @@ class FactsStore:
         return names
 
 
-def _connect(path: Path) -> Connection:
+def _connect(path: str | Path) -> Connection:
+    name = os.path.realpath(path).replace(os.sep, "/")
+    # As sqlite's page about file names says, and without what is not ASCII.
+    quoted = "".join(
+        chr(byte) if byte < 128 and byte not in b"%?#" else f"%{byte:02x}" for byte in os.fsencode(name)
+    )
     # immutable: no locks and no look for a journal; the file is only ever replaced as a whole.
-    return connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    return connect(f"file:///{quoted.lstrip('/')}?mode=ro&immutable=1", uri=True)
 
 
-def open_store(path: Path | None = None) -> FactsStore:
+def open_store(path: str | Path | None = None) -> FactsStore:
     """Open the tables at ``path``, by default the user's own or those that ship with the program.
 
     Raises ``TablesUnavailable`` if they are missing, damaged, or were made by another version.
     """
     path = default_tables() if path is None else path
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise TablesUnavailable(f"The instruction tables {path} are missing: {_REMAKE}")
     connection = _connect(path)
     try:

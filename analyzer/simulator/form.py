@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import find_spec, spec_from_file_location
-from pathlib import Path
 from types import ModuleType
 
 PACKAGE = "cyclelens.analyzer.simulator"
@@ -38,6 +38,6 @@ class _SourcesFirst:
         parent, _, name = fullname.rpartition(".")
         if parent != PACKAGE and not parent.startswith(f"{PACKAGE}."):
             return None
-        files = (Path(folder) / f"{name}.py" for folder in path or ())
-        file = next((file for file in files if file.exists()), None)
+        files = (os.path.join(folder, f"{name}.py") for folder in path or ())
+        file = next((file for file in files if os.path.exists(file)), None)
         return None if file is None else spec_from_file_location(fullname, file)

@@ -229,4 +229,4 @@ def test_the_shipped_tables_are_what_the_import_makes(tmp_path: Path) -> None:
     """The whole file, some ten seconds."""
     summary = import_tables(SHARED, tmp_path / "tables.sqlite")
     assert (summary.variants, summary.records) == (16_103, 202_882)
-    assert (tmp_path / "tables.sqlite").read_bytes() == default_tables().read_bytes()
+    assert (tmp_path / "tables.sqlite").read_bytes() == Path(default_tables()).read_bytes()

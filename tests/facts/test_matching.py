@@ -174,14 +174,14 @@ def _names_another_opcode(instruction: Instruction, record: str) -> bool:
 @pytest.fixture(scope="module")
 def records_by_form() -> dict[str, set[str]]:
     """Names of all records in the tables, by form, read without the code under test."""
-    with closing(sqlite3.connect(f"{default_tables().as_uri()}?mode=ro", uri=True)) as connection:
+    with closing(sqlite3.connect(f"{Path(default_tables()).as_uri()}?mode=ro", uri=True)) as connection:
         rows = connection.execute("SELECT iform, variants FROM forms").fetchall()
     return {form: {variant.name for variant in decode_variants(text)} for form, text in rows}
 
 
 def test_the_forms_of_the_decoder_are_those_of_the_tables(records_by_form: dict[str, set[str]]) -> None:
     """Both are made from one file; a new one must renew both."""
-    lines = FORMS_PATH.read_text().splitlines()[1:]
+    lines = Path(FORMS_PATH).read_text().splitlines()[1:]
     forms = {item.split("=", 1)[1] for line in lines for item in line.split("\t")[1:]}
     assert forms == set(records_by_form)
 

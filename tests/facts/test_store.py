@@ -49,7 +49,7 @@ def test_what_ships(store: FactsStore) -> None:
         ),
     )
     assert store.record_count == 202_882
-    assert default_tables().stat().st_size < LARGEST_TABLES
+    assert Path(default_tables()).stat().st_size < LARGEST_TABLES
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_files_that_are_not_tables(tmp_path: Path) -> None:
 
 def test_cut_off_tables_are_reported_not_half_read(tmp_path: Path) -> None:
     path = tmp_path / "tables.sqlite"
-    content = default_tables().read_bytes()
+    content = Path(default_tables()).read_bytes()
     for size in (100, 4096, 8192, len(content) // 2):
         path.write_bytes(content[:size])
         with pytest.raises(TablesUnavailable):
@@ -207,7 +207,7 @@ def test_cut_off_tables_are_reported_not_half_read(tmp_path: Path) -> None:
 
 def test_scattered_damage_is_reported_or_harmless(tmp_path: Path) -> None:
     path = tmp_path / "tables.sqlite"
-    content = default_tables().read_bytes()
+    content = Path(default_tables()).read_bytes()
     chance = random.Random(1)
     reported = 0
     for _ in range(40):
@@ -238,7 +238,7 @@ def test_an_overwritten_value_is_reported(tmp_path: Path) -> None:
 def test_a_user_s_own_tables_are_used_where_they_are_named(tmp_path, capsys, monkeypatch):
     """A latency of 7 cycles that a file states is merged into tables of one's own; the shipped ones stay."""
     monkeypatch.setenv("CYCLELENS_DATA", "")
-    shipped = default_tables().read_bytes()
+    shipped = Path(default_tables()).read_bytes()
     found, own, source = tmp_path / "found.xml", tmp_path / "own.sqlite", tmp_path / "chain.s"
     words = ["--machine", "sim:SKL", "--forms", "^IMUL .R64, R64.$", "--output", str(found)]
     assert main(["characterize", *words]) == 0
@@ -252,6 +252,6 @@ def test_a_user_s_own_tables_are_used_where_they_are_named(tmp_path, capsys, mon
     monkeypatch.setenv("CYCLELENS_DATA", "")
     assert main(["analyze", str(source), "--arch", "SKL"]) == 0
     assert "3.00 cycles/iter" in capsys.readouterr().out
-    assert default_tables().read_bytes() == shipped
+    assert Path(default_tables()).read_bytes() == shipped
     assert main(["analyze", str(source), "--data", str(tmp_path / "none")]) == 1
     assert "none are missing" in capsys.readouterr().err

@@ -126,7 +126,7 @@ def test_what_was_measured_on_a_core_is_there() -> None:
     store = open_store()
     # Knights Corner encodes some forms in its own way, which is decoded only if asked for.
     names = {described(OpCodeInfo(code)): (name, code) for code, name in enum_names(Code).items()}  # type: ignore[arg-type]
-    for described_code in [line.split("\t")[0] for line in FORMS_PATH.read_text().splitlines()[1:]]:
+    for described_code in [line.split("\t")[0] for line in Path(FORMS_PATH).read_text().splitlines()[1:]]:
         name, code = names[described_code]
         if name.startswith("VEX_KNC_"):
             continue

@@ -25,6 +25,8 @@ def uncompiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("analyzer", "data"):
         compiled = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
         shutil.copytree(ROOT / name, folder / "cyclelens" / name, ignore=compiled)
+    for file in (ROOT / "analyzer" / "public").glob("*.py"):
+        shutil.copy(file, folder / "cyclelens")
     return folder
 
 
