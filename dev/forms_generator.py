@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from cyclelens.analyzer.decoding.decoder import described, enum_names
+from cyclelens.analyzer.decoding.decoder import enum_names
 from cyclelens.analyzer.decoding.forms import FORMS_PATH
+from cyclelens.analyzer.decoding.spelling import described
 from iced_x86 import Code, EncodingKind, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpCodeTableKind
 from iced_x86 import MemorySizeExt as MemorySizes
 from lxml import etree

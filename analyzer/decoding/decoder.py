@@ -13,21 +13,16 @@ from collections.abc import Mapping
 from functools import cache
 
 from cyclelens.analyzer.decoding.forms import forms_of
+from cyclelens.analyzer.decoding.spelling import described, formatter, mnemonic
 from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
 from cyclelens.analyzer.model.named_tuple import NamedTuple
 from cyclelens.analyzer.recent import Caches, Recent
 from iced_x86 import (
-    CC_e,
-    CC_ne,
     CpuidFeature,
     Decoder,
     DecoderOptions,
     EncodingKind,
-    FormatMnemonicOptions,
-    Formatter,
-    FormatterSyntax,
-    MemorySizeOptions,
     OpCodeInfo,
     OpCodeOperandKind,
     OpCodeTableKind,
@@ -98,11 +93,6 @@ REGISTERS = _register_names()
 """By number, in Intel's spelling: R8B where iced-x86 says R8L."""
 
 
-def described(info: OpCodeInfo) -> str:
-    """A decoder code as Intel's manual writes it: ``o64 01 /r ADD r/m64, r64``."""
-    return f"{info.op_code_string} {info.instruction_string}"
-
-
 @cache
 def _kind_names() -> dict[int, str]:
     return enum_names(OpCodeOperandKind)
@@ -128,26 +118,11 @@ _WITHOUT_REGISTER_BITS = bytes([byte & 0xF8 if byte in _REX_PREFIXES else byte f
 """Prefixes by themselves, of REX only whether it makes operands wide."""
 
 
-def _make_formatter() -> Formatter:
-    formatter = Formatter(FormatterSyntax.INTEL)
-    formatter.space_after_operand_separator = True
-    formatter.hex_prefix, formatter.hex_suffix, formatter.uppercase_hex = "0x", "", False
-    formatter.signed_immediate_operands = True
-    formatter.rip_relative_addresses = True
-    formatter.memory_size_options = MemorySizeOptions.ALWAYS
-    formatter.use_pseudo_ops = False
-    # The spelling of the fact tables where it is common in source code too.
-    formatter.cc_e, formatter.cc_ne = CC_e.Z, CC_ne.NZ
-    return formatter
-
-
-_FORMATTER = _make_formatter()
-
-
 @dataclass(frozen=True, slots=True)
 class _CodeFacts:
     """What holds for every instruction with one decoder code."""
 
+    mnemonic: str
     forms: Mapping[str, str]
     encoding: int
     escape_bytes: int
@@ -183,6 +158,7 @@ def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
     has_modrm = any(_is_in_modrm(name) for name in names)
     is_3dnow = info.encoding == EncodingKind.D3NOW
     return _CodeFacts(
+        mnemonic=mnemonic(instruction, info),
         forms=forms_of(described(info)),
         encoding=info.encoding,
         escape_bytes=1 if is_3dnow else _ESCAPE_BYTES.get(info.table, 0),
@@ -255,8 +231,8 @@ def _text(code: bytes) -> str:
     if instruction.is_invalid:
         return f"(bad) 0x{code[0]:02x}"
     if any(instruction.op_kind(number) in _BRANCHES for number in range(instruction.op_count)):
-        return f"{_FORMATTER.format_mnemonic(instruction)} .{_distance(instruction) + len(code):+d}"
-    return _FORMATTER.format(instruction)
+        return f"{formatter().format_mnemonic(instruction)} .{_distance(instruction) + len(code):+d}"
+    return formatter().format(instruction)
 
 
 def _distance(branch: IcedInstruction) -> int:
@@ -334,7 +310,6 @@ def _reading(
     prefixes = code[:prefix_end]
     has_66 = 0x66 in prefixes
     constants = decoder.get_constant_offsets(instruction)
-    mnemonic = _FORMATTER.format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
     kinds: list[OperandKind] = []
     immediate: slice | None = None
     for position in facts.visible:
@@ -342,7 +317,7 @@ def _reading(
         if kind == _REGISTER:
             kinds.append(OperandKind.REGISTER)
         elif kind == _MEMORY:
-            kinds.append(OperandKind.AGEN if mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
+            kinds.append(OperandKind.AGEN if facts.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
         elif kind in _BRANCHES:
             kinds.append(OperandKind.BRANCH)
         elif kind in _IMMEDIATES:
@@ -360,7 +335,7 @@ def _reading(
     rounds = is_evex and instruction.rounding_control != RoundingControl.NONE
     encoding = Encoding(
         describe=_text,
-        mnemonic=mnemonic,
+        mnemonic=facts.mnemonic,
         iform=_form(instruction, facts, repeat, has_memory),
         kinds=tuple(kinds),
         opcode_offset=opcode_offset,

@@ -1,4 +1,4 @@
-"""Names of encoding forms, in the fact tables' spelling, by decoder code (``decoder.described``).
+"""Names of encoding forms, in the fact tables' spelling, by decoder code (``spelling.described``).
 
 The table beside this module is made by ``dev/forms_generator.py``; a code that is not in it has no form in
 the fact tables, so its instruction is unknown.

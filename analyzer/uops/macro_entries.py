@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, auto
 from functools import partial
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.named_tuple import NamedTuple
 from cyclelens.analyzer.model.units import UnitUse
 from cyclelens.analyzer.model.uops import (
     Entry,

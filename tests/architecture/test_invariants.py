@@ -329,6 +329,12 @@ def loaded_after(statement: str) -> set[str]:
     return {name.split(".")[0] for name in run.stdout.split()}
 
 
+PREDICTION = (
+    "from cyclelens.analyzer.doors.prediction import Predictor;"
+    "Predictor().predict(bytes.fromhex('4801c0'), 'SKL')"
+)
+
+
 def test_starting_the_command_line_loads_no_heavy_library() -> None:
     """The libraries of the server and of the importer cost more than a prediction."""
     loaded = loaded_after("import cyclelens.analyzer.cli")
@@ -341,10 +347,17 @@ def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
 
 
 def test_a_prediction_loads_no_heavy_part_of_the_standard_library() -> None:
-    """Each took about a tenth of a start: compiled stages and finders of modules can do without."""
-    predicted = "Predictor().predict(bytes.fromhex('4801c0'), 'SKL')"
-    loaded = loaded_after(f"from cyclelens.analyzer.doors.prediction import Predictor; {predicted}")
-    assert loaded & {"inspect", "tempfile", "dataclasses"} == set()
+    """Each took about a tenth of a start: compiled stages, finders of modules and tables can do without."""
+    loaded = loaded_after(PREDICTION)
+    assert loaded & {"inspect", "tempfile", "dataclasses", "pathlib", "urllib", "datetime"} == set()
+
+
+def test_a_prediction_loads_no_table_of_names_and_compiles_no_annotation() -> None:
+    """iced-x86's 5,000 codes by name, and the types of a syntax tree, which ``typing.NamedTuple`` needs."""
+    refused = "import typing; del typing.ForwardRef"
+    asked = "assert not {'iced_x86.Code', 'iced_x86.Mnemonic'} & set(sys.modules)"
+    later = "from iced_x86 import Code; assert Code.ADD_RM8_R8"
+    assert "iced_x86" in loaded_after(f"{refused}; {PREDICTION}; {asked}; {later}")
 
 
 def test_every_module_can_be_imported_first() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import forms_generator
 import pytest
-from cyclelens.analyzer.decoding.decoder import described, enum_names
+from cyclelens.analyzer.decoding.decoder import enum_names
 from cyclelens.analyzer.decoding.forms import forms_of
-from iced_x86 import Code, OpCodeInfo
+from cyclelens.analyzer.decoding.spelling import described, formatter, mnemonic
+from iced_x86 import Code, FormatMnemonicOptions, Instruction, OpCodeInfo
 
 R64 = "RAX,RCX,RDX,RBX,RSP,RBP,RSI,RDI,R8,R9,R10,R11,R12,R13,R14,R15"
 
@@ -84,3 +85,11 @@ def test_the_table_that_ships_knows_the_instruction_set() -> None:
 def test_every_code_is_described_differently() -> None:
     codes = enum_names(Code)
     assert len({described(OpCodeInfo(code)) for code in codes}) == len(codes) > 4000  # type: ignore[arg-type]
+
+
+def test_mnemonics_are_spelt_as_the_formatter_spells_them() -> None:
+    pseudo = {Code.INVALID, Code.DECLAREBYTE, Code.DECLAREWORD, Code.DECLAREDWORD, Code.DECLAREQWORD}
+    for code in enum_names(Code).keys() - pseudo:
+        instruction = Instruction.create(code)  # type: ignore[arg-type]
+        spelt = formatter().format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
+        assert mnemonic(instruction, OpCodeInfo(code)) == spelt  # type: ignore[arg-type]

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode, described, enum_names
+from cyclelens.analyzer.decoding.decoder import decode, enum_names
 from cyclelens.analyzer.decoding.forms import FORMS_PATH, forms_of
+from cyclelens.analyzer.decoding.spelling import described
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import extensions, instruction_sets, registry
 from cyclelens.analyzer.model.instruction import Instruction
