@@ -51,7 +51,7 @@ NOTE = "Made by dev/declarations.py; do not edit."
 CYTHON_TYPES = {"int": "cython.int", "bool": "cython.bint", "Long": "cython.longlong"}
 BUILT_IN = {name for kind in (list, dict, set, str) for name in dir(kind)}
 HARMLESS = {"len", "min", "max", "abs", "range", "int", "bool", "float"}
-MOST_IN_LINE = 60
+MOST_IN_LINE = 110
 """Parts of the syntax of a method that is compiled in line."""
 MAKERS = (ast.Raise, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.JoinedStr)
 """Expressions that make Python objects."""

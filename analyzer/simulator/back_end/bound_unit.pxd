@@ -24,14 +24,16 @@ cdef class BoundUnit(Picker):
     cdef SequenceQueues _queues
     cdef int[::1] _divider_of
     cdef int[::1] _leaves_through
+    cdef int _through
     cdef int[::1] _latest
     cdef int[::1] _latest_division
     cdef int[::1] _blocked
     cdef int _ready
+    cdef int _filled
     cdef int _dividing
     cdef int _busy_dividers
     cdef int start(self, int most) except -1
-    cdef void admit(self, int uop) noexcept
+    cdef void admit(self, int first) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef bint waits(self) noexcept
     cdef void skip(self, int cycles) noexcept

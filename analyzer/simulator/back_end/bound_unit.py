@@ -41,6 +41,10 @@ class BoundUnit(Picker):
             for name in divider.units:
                 self._divider_of[units.names.index(name)] = number
                 self._leaves_through[units.names.index(name)] = units.names.index(divider.through or name)
+        self._through = 0
+        """Units that divisions leave through, as bits."""
+        for unit in range(self._units):
+            self._through |= 1 << self._leaves_through[unit]
         self._latest = ints(self._units)
         """The uop that each unit took last."""
         self._latest_division = ints(self._dividers)
@@ -53,6 +57,8 @@ class BoundUnit(Picker):
         self.count = 0
         self._ready = 0
         """Uops in all queues."""
+        self._filled = 0
+        """Units whose queues are not empty, as bits."""
         self._dividing = 0
         """Uops in the queues of dividers."""
         self._busy_dividers = 0
@@ -64,14 +70,20 @@ class BoundUnit(Picker):
         if self._rule is not None:
             self._rule.start()
 
-    def admit(self, uop: int) -> None:
-        """A uop may leave from now on."""
-        queue = self._columns.port[uop]
-        if self._program.u_divider[self._columns.static[uop]]:
-            queue = self._units + self._divider_of[queue]
-            self._dividing += 1
-        self._queues.push(queue, uop)
-        self._ready += 1
+    def admit(self, first: int) -> None:
+        """The uops of a list (``next_uop``) may leave from now on."""
+        columns = self._columns
+        uop = first
+        while uop != NONE:
+            queue = columns.port[uop]
+            if self._program.u_divider[columns.static[uop]]:
+                queue = self._units + self._divider_of[queue]
+                self._dividing += 1
+            else:
+                self._filled |= 1 << queue
+            self._queues.push(queue, uop)
+            self._ready += 1
+            uop = columns.next_uop[uop]
 
     def tick(self, cycle: int) -> None:
         """Every unit takes a uop, if it has one."""
@@ -111,16 +123,19 @@ class BoundUnit(Picker):
         queues = self._queues
         held = 0 if self._rule is None else self._rule.held_back(queues)
         divides: bool = self._dividing > 0
-        for unit in range(self._units):
-            if divides and self._divide(unit, cycle):
-                continue
-            if queues.counts[unit] == 0:
-                continue
-            if not held >> unit & 1:
+        filled = self._filled & ~held
+        left = filled | self._through if divides else filled
+        unit = 0
+        while left:
+            if left & 1 and not (divides and self._divide(unit, cycle)) and filled >> unit & 1:
                 uop = queues.pop(unit)
+                if queues.counts[unit] == 0:
+                    self._filled ^= 1 << unit
                 self._leave(uop, unit, cycle)
                 if self._rule is not None:
                     self._rule.left(uop, unit)
+            left >>= 1
+            unit += 1
 
     def _divide(self, unit: int, cycle: int) -> bool:
         """Whether the uop that this unit takes in this cycle is one for a divider."""

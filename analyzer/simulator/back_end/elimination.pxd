@@ -6,7 +6,7 @@ from cyclelens.analyzer.simulator.tables.arrays cimport Record
 
 
 cdef class Elimination:
-    cdef public int entries
+    cdef public long long members
     cdef int start(self) except -1
     cdef void start_cycle(self) noexcept
     cdef bint decide(self, int register_class) noexcept

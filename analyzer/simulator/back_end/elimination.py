@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.simulator.tables.arrays import Column, Record
+from cyclelens.analyzer.simulator.tables.arrays import Column, Long, Record
 
 
 class Elimination:
@@ -10,8 +10,9 @@ class Elimination:
     names no rule has this one: all moves need one."""
 
     def __init__(self) -> None:
-        self.entries = 0
-        """Values that several registers share, as far as the rule follows them."""
+        self.members: Long = 0
+        """Bits (``key_bit``) of the registers that share a value, as far as the rule follows them; perhaps of
+        others, too."""
 
     def start(self) -> None:
         """Nothing is shared."""

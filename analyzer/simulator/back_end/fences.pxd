@@ -24,11 +24,30 @@ cdef class FenceOrder:
         if self._columns.program.has_fences:
             self.pending.start(1024)
             self.accesses.start(1024 + 2 * self._columns.program.uops)
-    cdef bint may_pass(self, int fence, int cycle) noexcept
+    cdef inline bint may_pass(self, int fence, int cycle) noexcept:
+        if self.pending.firsts[self.pending.head] != fence:
+            return False
+        for position in range(self.accesses.count):
+            access = self.accesses.firsts[self.accesses.head + position & self.accesses.mask]
+            executed = self._columns.executed[access]
+            if executed == -2 or executed > cycle:
+                return False
+        return True
     cdef inline bint blocks(self, int access) noexcept:
         return self.pending.count > 0 and self.pending.firsts[self.pending.head] < access
-    cdef int record(self, Record state) except -1
-    cdef void tick(self, int cycle) noexcept
+    cdef inline int record(self, Record state) except -1:
+        for position in range(self.pending.count):
+            state.add(self.pending.firsts[self.pending.head + position & self.pending.mask] - state.uop)
+        for position in range(self.accesses.count):
+            access = self.accesses.firsts[self.accesses.head + position & self.accesses.mask]
+            state.add_time(self._columns.executed[access], 0)
+    cdef inline void tick(self, int cycle) noexcept:
+        if self.pending.count == 0:
+            return
+        executed = self._columns.executed[self.pending.firsts[self.pending.head]]
+        if executed != -2 and executed <= cycle:
+            self.pending.pop()
+            self.accesses.clear()
 
 
 @cython.final

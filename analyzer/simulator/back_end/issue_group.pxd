@@ -37,7 +37,16 @@ cdef class IssueGroup:
         program = self._program
         self.merged_for = -1
         self._restricted = program.holds_issue != 0 or program.has_joins != 0 or self._entries.by_uop or self._resources.limited
-    cdef void stand(self, int cycle) noexcept
+    cdef inline void stand(self, int cycle) noexcept:
+        self._issued.clear()
+        if not self._columns.watched:
+            return
+        if self._idq.count == 0:
+            self._starve(cycle)
+        elif self._entries.full():
+            self._full(cycle)
+        else:
+            self._wait_for_retirement(cycle, 14)
     cdef void select(self, int cycle) noexcept
     cdef inline void eliminate(self, int i) noexcept:
         if self._resources.limited:

@@ -98,10 +98,14 @@ class IssueGroup:
                 return
             queue.pop()
             first_fused = program.q_fused0[idq_uop]
+            place = issued.count  # it was empty at the beginning of the cycle
             for fused in range(first_fused, first_fused + count):
                 size = program.f_uop_count[fused]
-                issued.push(uop, size)
+                issued.firsts[place] = uop
+                issued.seconds[place] = size
                 uop += size
+                place += 1
+            issued.count = place
 
     def eliminate(self, i: int) -> None:
         """A move that has just been issued is carried out by the renamer."""

@@ -223,7 +223,7 @@ class MacroRenamer:
                 self._rename_uop(uop, columns.static[uop], cycle)
         for position in range(self.writes):
             key = self.write_key[position]
-            if self._elimination.entries > 0:
+            if self._elimination.members & program.key_bit[key]:
                 old = self.value[key]
                 if old != NONE and (not eliminated or old != self.write_value[position]):
                     self._elimination.overwrite(old, key)

@@ -42,7 +42,18 @@ cdef class MacroScheduler:
             self._ring[slot] = -1
         self._blocked_count = 0
         self._picker.start(self._size)
-    cdef void tick(self, int cycle) noexcept
+    cdef inline void tick(self, int cycle) noexcept:
+        self._accept(cycle)
+        slot = cycle & 4096 - 1
+        uop = self._ring[slot]
+        self._ring[slot] = -1
+        if uop != -1:
+            self._picker.admit(uop)
+        if self._blocked_count:
+            self._unblock(cycle)
+        self._picker.tick(cycle)
+        for place in range(self._picker.count):
+            self._finish(self._picker.dispatched[place], cycle)
     cdef void record(self, Record state, int first, int end) except *
     cdef void _record_waiting(self, Record state, int uop, int static) except *
     cdef void _accept(self, int cycle) noexcept

@@ -68,10 +68,8 @@ class MacroScheduler:
         slot = cycle & (_RING - 1)
         uop = self._ring[slot]
         self._ring[slot] = NONE
-        while uop != NONE:
-            following = self._columns.next_uop[uop]
+        if uop != NONE:
             self._picker.admit(uop)
-            uop = following
         if self._blocked_count:
             self._unblock(cycle)
         self._picker.tick(cycle)
@@ -172,6 +170,7 @@ class MacroScheduler:
 
     def _schedule(self, uop: int, ready: int, cycle: int) -> None:
         if ready <= cycle:
+            self._columns.next_uop[uop] = NONE
             self._picker.admit(uop)
             return
         # Nothing takes as long as the ring is; a wait that does goes round it.

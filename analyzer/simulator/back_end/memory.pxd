@@ -49,7 +49,16 @@ cdef class Memory:
     cdef long long _new_origin(self) noexcept
     cdef void _look_at(self, int static_uop) noexcept
     cdef bint _is_number(self, long long symbol) noexcept
-    cdef int open_store(self, int static_uop) noexcept
+    cdef inline int open_store(self, int static_uop) noexcept:
+        columns = self._columns
+        self._look_at(static_uop)
+        store = columns.new_store()
+        columns.store_base[store] = self._base
+        columns.store_index[store] = self._index
+        columns.store_scale[store] = self._scale
+        columns.store_displacement[store] = self._displacement
+        columns.store_bytes[store] = self._program.u_bytes[static_uop]
+        return store
     cdef int newest_store(self, int static_uop, int cycle) noexcept
     @cython.locals(distance=cython.longlong)
     cdef int words(self, int static_uop) noexcept

@@ -19,6 +19,7 @@ cdef class SharedSlots(Elimination):
     cdef public int[::1] shared
     cdef int[::1] _recent
     cdef int _issue_width
+    cdef public int entries
     cdef public int[::1] entry_class
     cdef public int oldest
     cdef public int[::1] entry_value
@@ -30,6 +31,7 @@ cdef class SharedSlots(Elimination):
     @cython.locals(keeps=cython.bint)
     cdef void decided(self) noexcept
     cdef void _move(self, int entry, int target) noexcept
+    @cython.locals(both=cython.longlong)
     cdef void share(self, int value, int source, int target) noexcept
     cdef void overwrite(self, int value, int key) noexcept
     cdef int _find(self, int register_class, int value) noexcept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.back_end.elimination import Elimination
-from cyclelens.analyzer.simulator.tables.arrays import Column, Record, ints, longs
+from cyclelens.analyzer.simulator.tables.arrays import Column, Long, Record, ints, longs
 from cyclelens.analyzer.simulator.tables.columns import Columns
 
 _CLASSES = 2
@@ -29,6 +29,7 @@ class SharedSlots(Elimination):
         self._recent = ints(_CLASSES)
         """Sums of ``eliminated``."""
         self._issue_width = microarchitecture.issue_width
+        self.entries = 0
         self.entry_class = ints(0)
 
     def start(self) -> None:
@@ -40,6 +41,7 @@ class SharedSlots(Elimination):
             self._recent[register_class] = 0
         self.oldest = 0
         self.entries = 0
+        self.members = 0
         # A key is in one alias set at most, and sets that have become empty go at the end of a cycle.
         most = self._program.keys + 2 * self._issue_width
         if most > len(self.entry_class):
@@ -107,12 +109,12 @@ class SharedSlots(Elimination):
             self.entry_value[entry] = value
             self.entry_mask[entry] = 0
             self.entries = entry + 1
-        self.entry_mask[entry] |= self._program.key_bit[source] | self._program.key_bit[target]
+        both: Long = self._program.key_bit[source] | self._program.key_bit[target]
+        self.entry_mask[entry] |= both
+        self.members |= both
 
     def overwrite(self, value: int, key: int) -> None:
         """A register no longer holds the value (Y3)."""
-        if self.entries == 0:
-            return
         entry = self._find(self._program.key_class[key], value)
         if entry >= 0:
             self.entry_mask[entry] &= ~self._program.key_bit[key]
@@ -126,8 +128,10 @@ class SharedSlots(Elimination):
     def end_cycle(self) -> None:
         """Record the cycle's figures (Y4)."""
         kept = 0
+        self.members = 0
         for entry in range(self.entries):
             if self.entry_mask[entry]:
+                self.members |= self.entry_mask[entry]
                 self._move(entry, kept)
                 kept += 1
         self.entries = kept
@@ -138,4 +142,6 @@ class SharedSlots(Elimination):
             self.shared[position] = 0
         for entry in range(self.entries):
             self.shared[self.entry_class[entry] * self.length + self.oldest] += 1
-        self.oldest = (self.oldest + 1) % self.length
+        self.oldest += 1
+        if self.oldest == self.length:
+            self.oldest = 0

@@ -60,7 +60,8 @@ cdef class OldestReady(Picker):
     cdef int start(self, int most) except -1
     cdef void tick(self, int cycle) noexcept
     cdef int record(self, Record state) except -1
-    cdef void admit(self, int uop) noexcept
+    cdef void admit(self, int first) noexcept
+    cdef void _admit(self, int uop) noexcept
     cdef void _pick_integer(self, int cycle) noexcept
     cdef int _choose(self, int mask) noexcept
     @cython.locals(loads_vector=cython.bint, fits=cython.bint)

@@ -121,8 +121,15 @@ class OldestReady(Picker):
         state.add(queue.count)
         state.add(queue.firsts[queue.head] - state.uop if queue.count > 0 else 0)
 
-    def admit(self, uop: int) -> None:
-        """A uop may leave from now on: it gets its place among the ready ones of its kind, by age."""
+    def admit(self, first: int) -> None:
+        """The uops of a list (``next_uop``) may leave from now on."""
+        uop = first
+        while uop != NONE:
+            self._admit(uop)
+            uop = self._columns.next_uop[uop]
+
+    def _admit(self, uop: int) -> None:
+        """A uop gets its place among the ready ones of its kind, by age."""
         static = self._columns.static[uop]
         kind = self._program.u_kind[static]
         scheduler = _VECTOR

@@ -11,7 +11,7 @@ cdef class Picker:
     cdef public int count
     cdef public int asks_issued
     cdef int start(self, int most) except -1
-    cdef void admit(self, int uop) noexcept
+    cdef void admit(self, int first) noexcept
     cdef void tick(self, int cycle) noexcept
     cdef bint waits(self) noexcept
     cdef void skip(self, int cycles) noexcept

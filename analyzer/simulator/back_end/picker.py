@@ -19,8 +19,8 @@ class Picker:
     def start(self, most: int) -> None:
         """No uop is ready; at most so many will be at a time."""
 
-    def admit(self, uop: int) -> None:
-        """A uop may leave from now on."""
+    def admit(self, first: int) -> None:
+        """The uops of a list (``next_uop``) may leave from now on."""
 
     def tick(self, cycle: int) -> None:
         """Let uops leave: set ``dispatched`` and ``count``, the column ``dispatched``, where it was not done

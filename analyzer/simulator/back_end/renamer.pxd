@@ -44,6 +44,7 @@ cdef class Renamer:
     cdef public int[::1] write_owed
     cdef int[::1] _plain
     cdef int[::1] _ends
+    cdef int[::1] _moves
     cdef bint _direct
     cdef public int writes
     cdef public int writes_moved_32
@@ -65,8 +66,8 @@ cdef class Renamer:
     cdef void _write(self, int key, int value, int computed, int owed) noexcept
     cdef void _rename_eliminated(self, int i) noexcept
     cdef void _rename_added(self, int i, int static) noexcept
-    @cython.locals(shared=cython.bint)
+    @cython.locals(shared=cython.longlong)
     cdef void _connect(self, int uop, int static) noexcept
-    @cython.locals(shared=cython.bint)
+    @cython.locals(shared=cython.longlong)
     cdef void _make_visible(self, int i, bint eliminated) noexcept
     cdef bint _chases_pointer(self, int static) noexcept

@@ -8,7 +8,7 @@ from cyclelens.analyzer.simulator.back_end.elimination import Elimination
 from cyclelens.analyzer.simulator.back_end.issue_group import IssueGroup
 from cyclelens.analyzer.simulator.back_end.memory import Memory
 from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
-from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     COMPUTE,
@@ -66,6 +66,8 @@ class Renamer:
         """By row of a uop whether renaming it is no more than connecting it, and it needs a unit."""
         self._ends = ints(0)
         """By row of a uop whether its results can be there at once, if none of its instruction's waits."""
+        self._moves = ints(0)
+        """By row of a uop whether the renamer may carry out its instruction."""
 
     def start(self) -> None:
         """No register was ever written."""
@@ -78,6 +80,7 @@ class Renamer:
         if program.all_uops > len(self._plain):
             self._plain = ints(2 * program.all_uops)
             self._ends = ints(2 * program.all_uops)
+            self._moves = ints(2 * program.all_uops)
         self._find_plain()
         if program.keys > len(self.value):
             self.value = ints(2 * program.keys)
@@ -104,15 +107,16 @@ class Renamer:
         program = self._program
         for static in range(program.all_uops):
             self._plain[static] = 0
+            self._moves[static] = 0
             self._ends[static] = 1 if self._direct and program.u_last[static] else 0
             first = program.u_out0[static]
             for operand in range(first, first + program.u_out_count[static]):
                 if program.out_internal[operand]:
                     self._ends[static] = 0
-        if program.exact_values:
-            return
         for i in range(program.instructions):
-            if program.i_eliminable[i] or program.i_adds[i] or program.i_no_uops[i]:
+            for static in range(program.i_uop0[i], program.i_uop0[i] + program.i_uop_count[i]):
+                self._moves[static] = program.i_eliminable[i]
+            if program.exact_values or program.i_eliminable[i] or program.i_adds[i] or program.i_no_uops[i]:
                 continue
             for static in range(program.i_uop0[i], program.i_uop0[i] + program.i_uop_count[i]):
                 if program.u_kind[static] == COMPUTE and program.u_port_mask[static]:
@@ -192,9 +196,9 @@ class Renamer:
         for position in range(self._issued.count):
             first = self._issued.firsts[position]
             for uop in range(first, first + self._issued.seconds[position]):
-                i = columns.position[uop]
-                if not program.i_eliminable[i] or program.u_kind[columns.static[uop]] >= SYNC:
+                if not self._moves[columns.static[uop]]:
                     continue
+                i = columns.position[uop]
                 if self.elimination.decide(program.key_class[program.i_move_source[i]]):
                     columns.port[uop] = ELIMINATED
                     self._group.eliminate(i)
@@ -320,10 +324,10 @@ class Renamer:
         first_operand = program.u_out0[static]
         if self._ends[static] and self.writes == 0:
             # The only uop of its instruction that writes: nobody has to wait for the others.
-            shared: bool = self.elimination.entries > 0
+            shared: Long = self.elimination.members
             for operand in range(first_operand, first_operand + program.u_out_count[static]):
                 key = program.out_key[operand]
-                if shared and self.value[key] != NONE:
+                if shared and shared & program.key_bit[key] and self.value[key] != NONE:
                     self.elimination.overwrite(self.value[key], key)
                 self.value[key] = columns.new_value(uop, program.out_latency[operand])
                 self.moved_32[key] = 0
@@ -347,11 +351,12 @@ class Renamer:
 
     def _make_visible(self, i: int, eliminated: bool) -> None:
         """The instruction's results become visible to later ones (W5, Y3)."""
-        shared: bool = self.elimination.entries > 0
+        program = self._program
+        shared: Long = self.elimination.members
         for position in range(self.writes):
             key = self.write_key[position]
             value = self.write_value[position]
-            if shared:
+            if shared and shared & program.key_bit[key]:
                 old = self.value[key]
                 if old != NONE and (not eliminated or old != value):
                     self.elimination.overwrite(old, key)
@@ -359,7 +364,7 @@ class Renamer:
             self.moved_32[key] = self.writes_moved_32
             if self.additions.active:
                 self.additions.owed[key] = self.write_owed[position]
-        if self._program.compares_addresses:
+        if program.compares_addresses:
             # Found before any of the results is there: an instruction may continue what it overwrites.
             continued = self._memory.continued(i)
             for position in range(self.writes):

@@ -111,15 +111,15 @@ class ReorderBuffer:
         position = 0
         if self._commit is not None:
             self._commit.next_cycle()
-        while entries.count > 0:
-            first = entries.firsts[entries.head]
-            end = first + entries.seconds[entries.head]
+        while position < entries.count:
+            index = (entries.head + position) & entries.mask
+            first = entries.firsts[index]
+            end = first + entries.seconds[index]
             unfinished = self._unfinished(first, end, cycle)
             if position == self._retire_width or unfinished != NONE:
                 break
             if self._commit is not None and not self._may_commit(self._commit, first, end):
                 break
-            entries.pop()
             if columns.stamped:
                 for uop in range(first, end):
                     columns.retired[uop] = cycle
@@ -136,10 +136,10 @@ class ReorderBuffer:
                 if program.u_last[columns.static[end - 1]]:
                     self.key_rounds = self.last_round + 1
             position += 1
+        entries.drop(position)
         if columns.watched:
             columns.unfinished[cycle] = unfinished
-        for position in range(self._issued.count):
-            entries.push(self._issued.firsts[position], self._issued.seconds[position])
+        entries.append(self._issued)
 
     def window(self, rounds: int) -> tuple[int, int]:
         """First and last relevant round of so many (5.2, 5.3): the second half of the run, ending where the
@@ -184,46 +184,56 @@ class ReorderBuffer:
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state: everything about the uops in flight."""
-        columns = self._columns
-        program = self._program
         entries = self.entries
         state.add(entries.count)
+        if entries.count > 0 and not self._program.adds_uops:
+            # They follow each other.
+            first = entries.firsts[entries.head]
+            last = (entries.head + entries.count - 1) & entries.mask
+            state.add(first - state.uop)
+            self._record_uops(state, first, entries.firsts[last] + entries.seconds[last])
+            return
         for position in range(entries.count):
             index = (entries.head + position) & entries.mask
             first = entries.firsts[index]
-            if position == 0 or program.adds_uops:
-                # All others follow each other.
-                state.add(first - state.uop)
-            for uop in range(first, first + entries.seconds[index]):
-                executed = columns.executed[uop]
-                if executed != UNKNOWN and executed <= state.cycle:
-                    continue  # it only has to retire
-                # Place and time in one: a time takes less than half of the bits.
-                place: Long = (uop - state.uop) * _STEP
-                if executed != UNKNOWN:
-                    state.add((place << _TIME) + executed - state.cycle)
-                    continue
-                waits: bool = columns.dispatched[uop] == UNKNOWN
-                if waits:
-                    # With the port it waits for, and how fast its load is.
-                    place += 4 + 2 * columns.port[uop] + columns.latency_bonus[uop]
-                    state.add((place << _TIME) + state.time(columns.ready[uop], 0))
-                else:
-                    state.add((place << _TIME) + state.time(columns.dispatched[uop], _LONG_AGO))
-                if columns.store[uop] != NONE:
-                    state.add(columns.store[uop] - columns.stores)
-                if not waits or columns.ready[uop] != UNKNOWN:
-                    continue
-                state.add_time(columns.issued[uop], self._issued_long_ago)
-                first_input = columns.first_input[uop]
-                inputs = program.u_in_count[columns.static[uop]]
-                for operand in range(first_input, first_input + inputs):
-                    # What was ready five cycles after the issue holds the uop up no more than earlier ones,
-                    # and what is ready now less than an input that is not known yet.
-                    oldest = min(state.cycle - columns.issued[uop] - _SETTLED, 0)
-                    columns.record_value(state, columns.input_value[operand], oldest)
+            state.add(first - state.uop)
+            self._record_uops(state, first, first + entries.seconds[index])
             if state.differs:
                 break
+
+    def _record_uops(self, state: Record, first: int, end: int) -> None:
+        columns = self._columns
+        program = self._program
+        for uop in range(first, end):
+            if state.differs:
+                break
+            executed = columns.executed[uop]
+            if executed != UNKNOWN and executed <= state.cycle:
+                continue  # it only has to retire
+            # Place and time in one: a time takes less than half of the bits.
+            place: Long = (uop - state.uop) * _STEP
+            if executed != UNKNOWN:
+                state.add((place << _TIME) + executed - state.cycle)
+                continue
+            waits: bool = columns.dispatched[uop] == UNKNOWN
+            if waits:
+                # With the port it waits for, and how fast its load is.
+                place += 4 + 2 * columns.port[uop] + columns.latency_bonus[uop]
+                state.add((place << _TIME) + state.time(columns.ready[uop], 0))
+            else:
+                state.add((place << _TIME) + state.time(columns.dispatched[uop], _LONG_AGO))
+            if columns.store[uop] != NONE:
+                state.add(columns.store[uop] - columns.stores)
+            if not waits or columns.ready[uop] != UNKNOWN:
+                continue
+            state.add_time(columns.issued[uop], self._issued_long_ago)
+            first_input = columns.first_input[uop]
+            inputs = program.u_in_count[columns.static[uop]]
+            for operand in range(first_input, first_input + inputs):
+                # What was ready five cycles after the issue holds the uop up no more than earlier ones,
+                # and what is ready now less than an input that is not known yet.
+                oldest = min(state.cycle - columns.issued[uop] - _SETTLED, 0)
+                columns.record_value(state, columns.input_value[operand], oldest)
 
     def _may_commit(self, commit: CommitRule, first: int, end: int) -> bool:
         """Whether the stores among these uops may go to the cache in this cycle."""

@@ -48,7 +48,14 @@ cdef class Resources:
     cdef bint take(self, int first, int cycle) noexcept
     cdef inline void eliminate(self, int i) noexcept:
         self._give_back(i)
-    cdef int record(self, Record state) except -1
+    cdef inline int record(self, Record state) except -1:
+        self._release()
+        for resource in range(6):
+            state.add(self.used[resource])
+        holders = self._holders
+        for position in range(holders.count):
+            first = holders.firsts[holders.head + position & holders.mask]
+            state.add(1 if self._columns.port[first] == -2 else 0)
     cdef int _missing(self, int i) noexcept
     cdef void _release(self) noexcept
     cdef void _give_back(self, int i) noexcept

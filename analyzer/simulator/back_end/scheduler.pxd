@@ -56,9 +56,20 @@ cdef class Scheduler:
         return -1
     cdef inline void skip(self, int cycles) noexcept:
         self._picker.skip(cycles)
-    cdef void wake(self, int cycle) noexcept
+    cdef inline void wake(self, int cycle) noexcept:
+        slot = cycle & self._ring_mask
+        first = self._ring[slot]
+        if first != -1:
+            self._ring[slot] = -1
+            self._picker.admit(first)
     cdef void tick(self, int cycle) noexcept
-    cdef int record(self, Record state) except -1
+    cdef inline int record(self, Record state) except -1:
+        self._picker.record(state)
+        for name in range(self._program.tp_names):
+            state.add(self.tp_blocked[name])
+        if self._program.has_fences:
+            self.fences.loads.record(state)
+            self.fences.stores.record(state)
     cdef void _accept(self) noexcept
     cdef void _finish_dispatched(self, int cycle) noexcept
     cdef void _unblock(self) noexcept

@@ -100,13 +100,11 @@ class Scheduler:
 
     def wake(self, cycle: int) -> None:
         """Step 1: uops whose ready time has come may leave."""
-        columns = self._columns
         slot = cycle & self._ring_mask
-        uop = self._ring[slot]
-        self._ring[slot] = NONE
-        while uop != NONE:
-            self._picker.admit(uop)
-            uop = columns.next_uop[uop]
+        first = self._ring[slot]
+        if first != NONE:
+            self._ring[slot] = NONE
+            self._picker.admit(first)
 
     def tick(self, cycle: int) -> None:
         """Steps 3 to 7; the issue group has been bound to units."""

@@ -13,4 +13,11 @@ cdef class StoreBuffer:
     cdef int _oldest
     cdef inline void start(self) noexcept:
         self._oldest = 0
-    cdef void tick(self, int cycle) noexcept
+    cdef inline void tick(self, int cycle) noexcept:
+        columns = self._columns
+        if self._oldest == columns.stores:
+            return
+        data = columns.store_uop[self._oldest]
+        if data != -1 and columns.retired[data] != -2:
+            columns.store_left[self._oldest] = cycle
+            self._oldest += 1

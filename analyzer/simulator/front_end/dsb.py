@@ -44,7 +44,7 @@ class Dsb:
         """In this cycle."""
 
     def tick(self) -> None:
-        """One cycle."""
+        """One cycle. Nothing has been delivered in it yet."""
         layout = self._layout
         lines = self._lines
         budget = self._width
@@ -72,8 +72,10 @@ class Dsb:
                 if layout.entry_extra_slot[entry] and budget < 2:
                     break
                 i = layout.entry_instruction[entry]
-                self._delivered.push(layout.entry_idq_uop[entry], first_instance + i)
+                self._delivered.firsts[count] = layout.entry_idq_uop[entry]
+                self._delivered.seconds[count] = first_instance + i
                 count += 1
+                self._delivered.count = count
                 budget -= 1
                 if not layout.entry_plain[entry]:
                     budget = self._behind(entry, budget)

@@ -22,7 +22,13 @@ cdef class Lsd:
     cdef int[::1] _unroll
     cdef public int round
     cdef public int unroll
-    cdef void start(self) noexcept
+    cdef inline void start(self) noexcept:
+        self.round = 0
+        self.unroll = 0
+        if self._enabled and self._layout.all_cacheable and self._program.loop:
+            uops = self._uops()
+            if 0 < uops <= self._idq_size:
+                self.unroll = self._unroll[uops]
     cdef int _uops(self) noexcept
     cdef inline int record(self, Record state) except -1:
         state.add(self.round - state.round)

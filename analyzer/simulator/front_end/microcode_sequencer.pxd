@@ -15,4 +15,11 @@ cdef class MicrocodeSequencer:
     cdef MicrocodeQueue _microcode
     cdef int _width
     cdef void tick(self) noexcept
-    cdef int record(self, Record state) except -1
+    cdef inline int record(self, Record state) except -1:
+        queue = self._microcode
+        state.add(queue.stall)
+        state.add(queue.post_stall)
+        if queue.first < queue.end:
+            state.add(queue.first)
+            state.add(queue.end)
+            state.add(queue.instance - state.instance)

@@ -32,7 +32,18 @@ cdef class Predecoder:
     cdef int _prefixed
     cdef public int cycles_on_block
     cdef bint _has_prefixes
-    cdef void start(self) noexcept
+    cdef inline void start(self) noexcept:
+        self.next = 0
+        self.end = 0
+        self.group_count = 0
+        self.partial = -1
+        self.stall = 0
+        self._prefixed = -1
+        self.cycles_on_block = 0
+        self._has_prefixes = False
+        for i in range(self._program.instructions):
+            if self._program.i_lcp[i]:
+                self._has_prefixes = True
     cdef void tick(self, int cycle) noexcept
     cdef int record(self, Record state) except -1
     cdef bint _collect(self) noexcept

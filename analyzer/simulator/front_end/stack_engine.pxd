@@ -25,6 +25,13 @@ cdef class StackEngine:
         self.offset = 0
     @cython.locals(looks=cython.bint)
     cdef void tick(self, int source, int cycle) noexcept
-    cdef int record(self, Record state) except -1
+    cdef inline int record(self, Record state) except -1:
+        state.add(self.offset)
+        queue = self._idq
+        state.add(queue.count)
+        for position in range(queue.count if self._program.adds_uops else min(queue.count, 1)):
+            index = queue.head + position & queue.mask
+            state.add(queue.firsts[index] - state.uop)
+            state.add(queue.seconds[index])
     cdef bint _passes(self, int i) noexcept
     cdef void _note(self, int idq_uop, int uop, int source, int cycle) noexcept

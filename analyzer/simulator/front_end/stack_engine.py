@@ -36,10 +36,15 @@ class StackEngine:
         delivered = self._delivered
         looks: bool = program.moves_stack != 0 and source != LSD
         plain = 0 if looks or columns.followed else delivered.count
+        place = self._idq.head + self._idq.count
+        mask = self._idq.mask
         for position in range(plain):
             idq_uop = delivered.firsts[position]
             first = columns.instance_uop0[delivered.seconds[position]] + program.q_uop0[idq_uop]
-            self._idq.push(first, idq_uop)
+            self._idq.firsts[place & mask] = first
+            self._idq.seconds[place & mask] = idq_uop
+            place += 1
+        self._idq.count += plain
         for position in range(plain, delivered.count):
             idq_uop = delivered.firsts[position]
             instance = delivered.seconds[position]

@@ -19,9 +19,20 @@ cdef class PairQueue:
         self.firsts[position] = first
         self.seconds[position] = second
         self.count += 1
+    cdef inline void append(self, PairQueue other) noexcept:
+        place = self.head + self.count
+        mask = self.mask
+        for index in range(other.head, other.head + other.count):
+            self.firsts[place & mask] = other.firsts[index & other.mask]
+            self.seconds[place & mask] = other.seconds[index & other.mask]
+            place += 1
+        self.count += other.count
     cdef inline void pop(self) noexcept:
         self.head = self.head + 1 & self.mask
         self.count -= 1
+    cdef inline void drop(self, int pairs) noexcept:
+        self.head = self.head + pairs & self.mask
+        self.count -= pairs
     cdef inline void clear(self) noexcept:
         self.head = 0
         self.count = 0
@@ -34,7 +45,13 @@ cdef class SequenceQueues:
     cdef int[::1] _firsts
     cdef public int[::1] counts
     cdef int start(self, int capacity) except -1
-    cdef void push(self, int queue, int item) noexcept
+    cdef inline void push(self, int queue, int item) noexcept:
+        if self.counts[queue] > 0:
+            self._insert(queue, item)
+            return
+        self.counts[queue] = 1
+        self._firsts[queue] = 2 * queue * self._capacity
+        self._items[self._firsts[queue]] = item
     cdef void _insert(self, int queue, int item) noexcept
     cdef inline int oldest(self, int queue) noexcept:
         return self._items[self._firsts[queue]]

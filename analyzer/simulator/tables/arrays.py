@@ -80,10 +80,25 @@ class PairQueue:
         self.seconds[position] = second
         self.count += 1
 
+    def append(self, other: PairQueue) -> None:
+        """Append all pairs of another queue, which keeps them."""
+        place = self.head + self.count
+        mask = self.mask
+        for index in range(other.head, other.head + other.count):
+            self.firsts[place & mask] = other.firsts[index & other.mask]
+            self.seconds[place & mask] = other.seconds[index & other.mask]
+            place += 1
+        self.count += other.count
+
     def pop(self) -> None:
         """Drop the oldest pair; the queue must not be empty."""
         self.head = (self.head + 1) & self.mask
         self.count -= 1
+
+    def drop(self, pairs: int) -> None:
+        """Drop so many of the oldest pairs."""
+        self.head = (self.head + pairs) & self.mask
+        self.count -= pairs
 
     def clear(self) -> None:
         """Drop everything; the next pair is at index 0."""

@@ -30,9 +30,17 @@ cdef class Columns(FlightColumns):
     cdef public int inputs
     cdef public int values
     cdef public int stores
+    cdef int _most_instances
+    cdef int _most_uops
+    cdef int _most_inputs
+    cdef int _most_values
+    cdef int _most_stores
     cdef int start(self, bint watched, bint followed, bint stamped) except -1
     cpdef bint short(self) noexcept
-    cdef int reserve(self) except -1
+    cdef inline int reserve(self) except -1:
+        if self.instances > self._most_instances or self.uops > self._most_uops or self.inputs > self._most_inputs or (self.values > self._most_values) or (self.stores > self._most_stores):
+            self._make_room()
+    cdef int _make_room(self) except -1
     cdef inline int reserve_cycles(self, int end) except -1:
         if self.watched and end > self._cycles_ready:
             self._more_cycles(2 * end + 64)
@@ -57,7 +65,11 @@ cdef class Columns(FlightColumns):
     cdef inline bint needs_unit(self, int uop) noexcept:
         return self.port[uop] != -2 and self.program.u_port_mask[self.static[uop]] != 0
     cdef void generate(self, int instances) noexcept
-    cdef int address_of(self, int instance) noexcept
+    cdef inline int address_of(self, int instance) noexcept:
+        address = self.program.alignment + self.program.i_offset[instance % self.program.instructions]
+        if self.program.loop:
+            return address
+        return address + instance // self.program.instructions * self.program.size
     cdef inline int new_uop(self, int instance, int i, int static) noexcept:
         uop = self.uops
         self.uops = uop + 1

@@ -55,7 +55,7 @@ class Columns(FlightColumns):
         self.values = 0
         self.stores = 0
         self._forget()
-        self.reserve()
+        self._make_room()
 
     def short(self) -> bool:
         """Whether they are worth keeping for the next run."""
@@ -63,6 +63,17 @@ class Columns(FlightColumns):
 
     def reserve(self) -> None:
         """Make room for everything that one cycle can add; to be called before each."""
+        if (
+            self.instances > self._most_instances
+            or self.uops > self._most_uops
+            or self.inputs > self._most_inputs
+            or self.values > self._most_values
+            or self.stores > self._most_stores
+        ):
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Beyond these numbers there is none for another cycle."""
         if self.instances + self._margin > self._instances_ready:
             self._more_instances(self.instances + self._margin + _AHEAD)
         if self.uops + self._margin > self._uops_ready:
@@ -73,6 +84,11 @@ class Columns(FlightColumns):
             self._more_values(self.values + self._value_margin + _AHEAD)
         if self.stores + self._value_margin > self._stores_ready:
             self._more_stores(self.stores + self._value_margin + _AHEAD)
+        self._most_instances = self._instances_ready - self._margin
+        self._most_uops = self._uops_ready - self._margin
+        self._most_inputs = self._inputs_ready - self._value_margin
+        self._most_values = self._values_ready - self._value_margin
+        self._most_stores = self._stores_ready - self._value_margin
 
     def reserve_cycles(self, end: int) -> None:
         """Make room for the records of the cycles before ``end``."""

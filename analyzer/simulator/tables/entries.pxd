@@ -45,10 +45,12 @@ cdef class Entries:
     cdef int _left(self, int scheduler) noexcept
     cdef inline void enter(self, int unit) noexcept:
         self.occupancy += 1
-        self._held[self._scheduler_of[unit]] += 1
+        if self.several:
+            self._held[self._scheduler_of[unit]] += 1
     cdef inline void leave(self, int unit) noexcept:
         self.occupancy -= 1
-        self._held[self._scheduler_of[unit]] -= 1
+        if self.several:
+            self._held[self._scheduler_of[unit]] -= 1
     cdef inline bint in_the_way(self, int unit) noexcept:
         return not self.several or self._scheduler_of[unit] == self.lacking
     cdef inline int free(self, int unit) noexcept:

@@ -30,6 +30,7 @@ class Entries:
         self._limit: int = sizes[0] - self._width
         """More in a single scheduler leave no room for a whole issue group."""
         self._held = ints(self._schedulers)
+        """Of several schedulers the places taken in each."""
         self._wanted = ints(self._schedulers)
         """Places that uops of this cycle's group take, as far as it is chosen."""
         self._before = ints(self._schedulers)
@@ -111,12 +112,14 @@ class Entries:
     def enter(self, unit: int) -> None:
         """A uop was bound to this unit."""
         self.occupancy += 1
-        self._held[self._scheduler_of[unit]] += 1
+        if self.several:
+            self._held[self._scheduler_of[unit]] += 1
 
     def leave(self, unit: int) -> None:
         """A uop has left for this unit."""
         self.occupancy -= 1
-        self._held[self._scheduler_of[unit]] -= 1
+        if self.several:
+            self._held[self._scheduler_of[unit]] -= 1
 
     def in_the_way(self, unit: int) -> bool:
         """Whether a uop for this unit takes a place of the scheduler that lacks one."""

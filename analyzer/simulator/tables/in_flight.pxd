@@ -39,6 +39,14 @@ cdef class InFlight:
     cdef public int oldest_store
     cdef public bint small_loop
     cdef public bint decoded
-    cdef int start(self) except -1
+    cdef inline int start(self) except -1:
+        self.fresh.start(16384)
+        for scheduler in range(30):
+            self.waiting[scheduler] = 0
+            self.addresses[scheduler] = 0
+        self.vectors.start(16384)
+        self.oldest_store = 0
+        self.small_loop = False
+        self.decoded = False
     cdef inline int record_time(self, Record state, int ready) except -1:
         state.add_time(ready, 64)
