@@ -16,12 +16,12 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.settings import ANALYSIS, checked
 from cyclelens.analyzer.suggestions import among
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, shared_client
 from cyclelens.analyzer.assembly.readings.foreign import by_another_program, or_by_nasm
@@ -27,6 +26,7 @@ from cyclelens.analyzer.assembly.text.scanner import scan
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
 from cyclelens.analyzer.profiles.profile import Profile

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.cycle_ratio import CriticalCycle, Edge, cover, critical_edges
+from cyclelens.analyzer.model.frozen import dataclass
 
 MOST_CHAINS = 16
 """Chains that are listed. There can be exponentially many; the edges of all are marked as critical."""

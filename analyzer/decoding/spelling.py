@@ -49,6 +49,7 @@ _SPELT_TWO_WAYS = frozenset({"call", "jmp", "cmpxchg", "prefetch", "loadall"})
 def mnemonic(instruction: Instruction, info: OpCodeInfo) -> str:
     """As the formatter spells it, which is asked only where that is not known."""
     name = info.instruction_string.split(" ", 1)[0].lower()
-    if name in _SPELT_TWO_WAYS or name.startswith("cmpn"):
+    # 90 is an XCHG where it has another width.
+    if name in _SPELT_TWO_WAYS or name.startswith("cmpn") or (name == "nop" and info.op_code == 0x90):
         return formatter().format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
     return _SPELLING.get(name, name)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import gcd
 
 from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.insight.dependencies import Dependency
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from operator import or_
@@ -12,6 +11,7 @@ from operator import or_
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitUse
 from cyclelens.analyzer.model.uops import InstructionTemplate

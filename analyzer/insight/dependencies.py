@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 
@@ -14,6 +13,7 @@ from cyclelens.analyzer.bounds.dependencies import dependency_graph, own_latency
 from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Step
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.uops import Block

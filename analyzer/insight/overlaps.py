@@ -8,11 +8,11 @@ overlap. Neither can be read off the code, so both figures are stated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.assumptions import listed
 from cyclelens.analyzer.insight.runs import Runs
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block, MemoryAccess
 

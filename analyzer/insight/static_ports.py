@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.result import Prediction
 
 Ports = frozenset[str]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.buffer import Buffer
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import Input, Scheduling, Trace, TraceRow
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
+from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.source import END, UNKNOWN_LINE, Branching, JumpPlace, Region
 from cyclelens.analyzer.model.ways import BlockFigure, BranchingAnalysis, Way

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from textwrap import shorten
 
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.renaming import renamings
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.simulation import LineUsage
 from cyclelens.analyzer.model.source import SourceLine

@@ -13,7 +13,6 @@ which nothing happens to what is drawn are cut out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from cyclelens.analyzer.insight.timelines import steady_row
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.waits import Timeline, Wait
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.units import Units

@@ -10,7 +10,7 @@ import pytest
 from cyclelens.analyzer.decoding.decoder import enum_names
 from cyclelens.analyzer.decoding.forms import forms_of
 from cyclelens.analyzer.decoding.spelling import described, formatter, mnemonic
-from iced_x86 import Code, FormatMnemonicOptions, Instruction, OpCodeInfo
+from iced_x86 import Code, CodeSize, FormatMnemonicOptions, Instruction, OpCodeInfo
 
 R64 = "RAX,RCX,RDX,RBX,RSP,RBP,RSI,RDI,R8,R9,R10,R11,R12,R13,R14,R15"
 
@@ -91,5 +91,6 @@ def test_mnemonics_are_spelt_as_the_formatter_spells_them() -> None:
     pseudo = {Code.INVALID, Code.DECLAREBYTE, Code.DECLAREWORD, Code.DECLAREDWORD, Code.DECLAREQWORD}
     for code in enum_names(Code).keys() - pseudo:
         instruction = Instruction.create(code)  # type: ignore[arg-type]
+        instruction.code_size = CodeSize.CODE64
         spelt = formatter().format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
         assert mnemonic(instruction, OpCodeInfo(code)) == spelt  # type: ignore[arg-type]

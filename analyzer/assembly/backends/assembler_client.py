@@ -16,9 +16,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.recent import Recent
 
 COMMAND = ("-P", "-X", "utf8", "-m", "cyclelens.analyzer.assembly.backends.keystone_backend")

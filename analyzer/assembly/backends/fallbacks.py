@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
@@ -12,6 +11,7 @@ from cyclelens.analyzer.assembly.backends import llvm_backend
 from cyclelens.analyzer.assembly.backends.assembler_client import Failure, Reply, Request
 from cyclelens.analyzer.assembly.backends.clang_backend import shared_clang_client
 from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
+from cyclelens.analyzer.model.frozen import dataclass
 
 
 class Client(Protocol):

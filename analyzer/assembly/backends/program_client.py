@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.backends import external
 from cyclelens.analyzer.assembly.backends.assembler_client import Failure, Reply, Request
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.recent import Recent
 
 BATCH = 512

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.backends.assembler_client import Request
@@ -46,6 +45,7 @@ from cyclelens.analyzer.assembly.statements.refusals import refuse_apx
 from cyclelens.analyzer.assembly.statements.rendering import needs_evex, render_att, render_intel
 from cyclelens.analyzer.assembly.text.dialect import ATT, INTEL, Dialect
 from cyclelens.analyzer.assembly.text.lexer import SYMBOL
+from cyclelens.analyzer.model.frozen import dataclass, replace
 
 _FIXED = {
     "nop": b"\x90",

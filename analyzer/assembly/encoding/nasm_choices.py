@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.operand_types import (
@@ -13,6 +12,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
     Register,
     UnsupportedError,
 )
+from cyclelens.analyzer.model.frozen import replace
 
 ACCUMULATORS = frozenset(["rax", "eax", "ax"])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.jumps import CONDITION_SYNONYMS
@@ -17,6 +16,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
     Rounding,
 )
 from cyclelens.analyzer.decoding import decoder
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.recent import Caches
 

@@ -9,13 +9,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.backends import external
 from cyclelens.analyzer.assembly.files import includes
 from cyclelens.analyzer.assembly.files.includes import Refusal
 from cyclelens.analyzer.assembly.text.scanner import Lines, RawStatement
 from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.recent import Caches
 

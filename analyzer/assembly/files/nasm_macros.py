@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.files.listings import Listing
 from cyclelens.analyzer.assembly.text.lexer import NASM_QUOTED
+from cyclelens.analyzer.model.frozen import dataclass
 
 INPUT, RESULT = "input.asm", "made.asm"
 """What the two texts are called where NASM runs."""

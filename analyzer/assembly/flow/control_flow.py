@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from typing import NamedTuple
 from cyclelens.analyzer.assembly.flow.graphs import Cycle, find_cycles, reached
 from cyclelens.analyzer.assembly.flow.loop_parts import Block, Flow, Loop
 from cyclelens.analyzer.assembly.statements.jumps import JUMPS
+from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.recent import Caches, Recent
 
 _MOST_SWITCHED = 100_000

@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from cyclelens.analyzer.model.frozen import dataclass
 
 if TYPE_CHECKING:
     pass

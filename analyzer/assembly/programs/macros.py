@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.assembly.text.lexer import QUOTED, SYMBOL
 from cyclelens.analyzer.assembly.text.scanner import RawStatement
+from cyclelens.analyzer.model.frozen import dataclass
 
 MAXIMUM_TEXT = 4_000
 """Characters that one statement may have after replacing."""

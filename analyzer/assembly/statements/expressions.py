@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.lexer import CHARACTER, EXPRESSION_TOKEN, QUOTED
+from cyclelens.analyzer.model.frozen import dataclass, replace
 
 
 class ExpressionError(ValueError):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cyclelens.analyzer.assembly.statements.operand_types import Target
+from cyclelens.analyzer.model.frozen import dataclass
 
 _CONDITIONS = (
     ("o",),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from cyclelens.analyzer.assembly.statements.expressions import Value
+from cyclelens.analyzer.model.frozen import dataclass
 
 
 class OperandError(ValueError):

@@ -8,7 +8,6 @@ kept as decorations of the operand that they stand at.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, Value
@@ -25,6 +24,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
     UnsupportedError,
 )
 from cyclelens.analyzer.assembly.text.lexer import cut_operands
+from cyclelens.analyzer.model.frozen import replace
 
 _SIZES = {
     "byte": "byte",

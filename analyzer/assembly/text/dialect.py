@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from cyclelens.analyzer.assembly.text.lexer import BLOCK_COMMENT, COMMENT_SIGN
 from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
