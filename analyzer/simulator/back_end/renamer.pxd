@@ -29,6 +29,7 @@ cdef class Renamer:
     cdef PairQueue _idq
     cdef PairQueue _issued
     cdef PairQueue _bound
+    cdef PairQueue _free
     cdef IssueGroup _group
     cdef Memory _memory
     cdef bint _fast_pointer_chasing
@@ -55,6 +56,7 @@ cdef class Renamer:
     cdef void _find_plain(self) noexcept
     cdef inline void stand(self, int cycle) noexcept:
         self._bound.clear()
+        self._free.clear()
         self._group.stand(cycle)
     cdef void tick(self, int cycle) noexcept
     @cython.locals(waits=cython.bint)

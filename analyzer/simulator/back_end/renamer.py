@@ -46,6 +46,7 @@ class Renamer:
         self._idq = queues.idq
         self._issued = queues.issued
         self._bound = queues.bound
+        self._free = queues.free
         self._group = group
         self._memory = memory
         self._fast_pointer_chasing = microarchitecture.fast_pointer_chasing
@@ -125,6 +126,7 @@ class Renamer:
     def stand(self, cycle: int) -> None:
         """A cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
         self._bound.clear()
+        self._free.clear()
         self._group.stand(cycle)
 
     def tick(self, cycle: int) -> None:
@@ -133,6 +135,7 @@ class Renamer:
         program = self._program
         self._issued.clear()
         self._bound.clear()
+        self._free.clear()
         self._group.select(cycle)
         if self._program.has_moves:
             self.elimination.start_cycle()
@@ -148,13 +151,14 @@ class Renamer:
                     self._connect(uop, static)
                     if self.writes > 0 and program.u_last[static]:
                         self._make_visible(columns.position[uop], False)
-                    self._bound.push(uop, slot)
-                    continue
-                self._rename(uop, static, cycle)
-                if columns.needs_unit(uop):
-                    self._bound.push(uop, slot)
                 else:
-                    columns.executed[uop] = cycle
+                    self._rename(uop, static, cycle)
+                    if not columns.needs_unit(uop):
+                        columns.executed[uop] = cycle
+                        continue
+                self._bound.push(uop, slot)
+                if columns.pending[uop] == 0:
+                    self._free.push(uop, slot)
         if static != NONE:
             self.between_instructions = program.u_last[static] != 0
         if self._program.has_moves:
@@ -304,20 +308,23 @@ class Renamer:
         """Resolve inputs, make results (W4)."""
         columns = self._columns
         program = self._program
-        columns.first_input[uop] = columns.inputs
+        position = columns.inputs
+        columns.first_input[uop] = position
         pending = 0
         latest = FOREVER
         first_operand = program.u_in0[static]
         for operand in range(first_operand, first_operand + program.u_in_count[static]):
             key = program.in_key[operand]
             value = self.internal[key] if program.in_internal[operand] else self._current(key)
-            position = columns.new_input(value)
+            columns.input_value[position] = value
             ready = columns.value_ready[value]
             if ready == UNKNOWN:
                 pending += 1
                 columns.await_input(uop, position, value)
             elif ready > latest:
                 latest = ready
+            position += 1
+        columns.inputs = position
         columns.pending[uop] = pending
         columns.latest[uop] = latest
         columns.first_result[uop] = columns.values

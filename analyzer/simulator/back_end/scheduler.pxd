@@ -30,6 +30,7 @@ cdef class Scheduler:
     cdef Columns _columns
     cdef Program _program
     cdef PairQueue _bound
+    cdef PairQueue _free
     cdef Picker _picker
     cdef int _size
     cdef int _issue_width
@@ -70,7 +71,6 @@ cdef class Scheduler:
         if self._program.has_fences:
             self.fences.loads.record(state)
             self.fences.stores.record(state)
-    cdef void _accept(self) noexcept
     cdef void _finish_dispatched(self, int cycle) noexcept
     cdef void _unblock(self) noexcept
     cdef bint _store_known(self, int store) noexcept

@@ -38,6 +38,7 @@ class Scheduler:
         self._columns = columns
         self._program = columns.program
         self._bound = queues.bound
+        self._free = queues.free
         self._picker = picker
         self._size = microarchitecture.reservation_station_size
         self._issue_width = microarchitecture.issue_width
@@ -47,7 +48,7 @@ class Scheduler:
         self.fences = Fences(columns)
         self._held = SequenceQueues(_QUEUES)
         self._known = ints(0)
-        """Uops of which this cycle has made known when all inputs are there."""
+        """Waiting uops of which this cycle has made known when all inputs are there."""
         self._rob_size = microarchitecture.reorder_buffer_size
         self._blocked = ints(0)
         """Dispatched loads that wait until a store has left the store buffer."""
@@ -108,10 +109,14 @@ class Scheduler:
 
     def tick(self, cycle: int) -> None:
         """Steps 3 to 7; the issue group has been bound to units."""
-        self._accept()
+        if self._program.has_special:
+            for position in range(self._bound.count):
+                self.fences.bound(self._bound.firsts[position])
         self._picker.tick(cycle)
         self._finish_dispatched(cycle)
         if not self._program.has_special:
+            for position in range(self._free.count):
+                self._fix(self._free.firsts[position], cycle)
             for position in range(self._known_count):
                 self._fix(self._known[position], cycle)
             self._known_count = 0
@@ -130,16 +135,6 @@ class Scheduler:
         if self._program.has_fences:
             self.fences.loads.record(state)
             self.fences.stores.record(state)
-
-    def _accept(self) -> None:
-        if self._program.has_special:
-            for position in range(self._bound.count):
-                self.fences.bound(self._bound.firsts[position])
-        for position in range(self._bound.count):
-            uop = self._bound.firsts[position]
-            if self._columns.pending[uop] == 0:
-                self._known[self._known_count] = uop
-                self._known_count += 1
 
     def _finish_dispatched(self, cycle: int) -> None:
         """Step 4: fix the times of results. Stores first: a load may forward from them (3.11.2)."""
@@ -286,6 +281,8 @@ class Scheduler:
         queues = self._held
         while queues.counts[_HELD] > 0:
             queues.push(_CANDIDATES, queues.pop(_HELD))
+        for position in range(self._free.count):
+            queues.push(_CANDIDATES, self._free.firsts[position])
         for position in range(self._known_count):
             queues.push(_CANDIDATES, self._known[position])
         self._known_count = 0

@@ -152,16 +152,18 @@ class Columns(FlightColumns):
                 if not program.loop:
                     start += program.size
         end = first + program.i_uop0[i]
-        for uop in range(self.uops, end):
-            if static == program.uops:
-                static = 0
-                base += count
-            i = program.u_instruction[static]
-            self.instance[uop] = base + i
-            self.position[uop] = i
-            self.static[uop] = static
-            static += 1
-        self.uops = end
+        while self.uops < end:
+            last = min(program.uops, static + end - self.uops)
+            uop = self.uops
+            for row in range(static, last):
+                i = program.u_instruction[row]
+                self.instance[uop] = base + i
+                self.position[uop] = i
+                self.static[uop] = row
+                uop += 1
+            self.uops = uop
+            static = 0
+            base += count
         if instances > self.instances:
             self.instances = instances
 

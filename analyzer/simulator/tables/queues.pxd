@@ -23,6 +23,7 @@ cdef class Queues:
     cdef public PairQueue idq
     cdef public PairQueue issued
     cdef public PairQueue bound
+    cdef public PairQueue free
     cdef public PairQueue rob
     cdef public Shortage shortage
     cdef int start(self, Program program) except -1

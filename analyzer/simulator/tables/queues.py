@@ -32,6 +32,8 @@ class Queues:
         """Renamer to ROB within one cycle: (first uop, number of uops) of fused uops."""
         self.bound = PairQueue()
         """Of these the uops that need a unit, renamer to binding and scheduler: (uop, issue slot)."""
+        self.free = PairQueue()
+        """Of those the uops whose inputs are all known, renamer to scheduler: the same pairs."""
         self.rob = PairQueue()
         """What the ROB holds, oldest first: the same pairs. The ROB takes them in, the others look."""
         self.shortage = Shortage()
@@ -52,6 +54,7 @@ class Queues:
         most_issued = self._issue_width + program.most_merges
         self.issued.start(most_issued)
         self.bound.start(most_issued * program.most_fused)
+        self.free.start(most_issued * program.most_fused)
         self.shortage.start(program)
 
 
