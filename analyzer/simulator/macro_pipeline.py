@@ -80,7 +80,7 @@ class MacroPipeline(Clock):
 
     def begin(self, block: Block, watched: bool, followed: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
-        they refuse; ``followed``: where uops come from, and when they retire."""
+        they refuse; ``followed``: where uops come from, when they retire, and the period."""
         self.program.fill(block, self.microarchitecture, self.options)
         self.operations.fill(block)
         self.emulator.follow()
@@ -95,7 +95,7 @@ class MacroPipeline(Clock):
         self.scheduler.start()
         self.commit.start()
         self.replay.start()
-        self.start_clock()
+        self.start_clock(followed)
 
     def tick(self) -> None:
         """One cycle."""

@@ -5,7 +5,9 @@ from cyclelens.analyzer.simulator.tables.arrays cimport Record
 
 cdef int NONE
 cdef int _DIGEST
-cdef int _FIRST_ANCHOR
+cdef int _FIRST_LONE
+cdef int _FIRST_SHOWN
+cdef int _OUTLINES
 
 
 cdef class Repeating:
@@ -17,13 +19,29 @@ cdef class Repeating:
 @cython.final
 cdef class Period:
     cdef Record _state
-    cdef Record _newer
-    cdef Record _older
+    cdef Record _newest
+    cdef Record _middle
+    cdef Record _oldest
     cdef Record _anchor
-    cdef long long _newer_outline
-    cdef long long _older_outline
-    cdef int _next_anchor
-    cdef void start(self) noexcept
-    @cython.locals(outline=cython.longlong)
+    cdef int[::1] _outlines
+    cdef bint _shown
+    cdef int _newest_outline
+    cdef int _middle_outline
+    cdef int _oldest_outline
+    cdef int _next_again
+    cdef int _next_lone
+    cdef inline void start(self, bint shown) noexcept:
+        self._shown = shown
+        self._newest_outline = -1
+        self._middle_outline = -1
+        self._oldest_outline = -1
+        for slot in range(64):
+            self._outlines[slot] = -1
+        self._next_again = 0
+        self._next_lone = 24 if shown else 200
+    @cython.locals(again=cython.bint)
     cdef bint found(self, Repeating pipeline, int cycle) except -1
+    cdef int _digest(self, long long outline) noexcept
+    @cython.locals(again=cython.bint)
+    cdef bint _comes_again(self, int outline) noexcept
     cdef bint _equals(self, Record anchor, Repeating pipeline) except -1

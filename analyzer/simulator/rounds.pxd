@@ -21,7 +21,7 @@ cdef class Rounds(Repeating):
     cdef public int period_rounds
     cdef public int period_begin
     cdef public int period_first_round
-    cdef void start_clock(self) noexcept
+    cdef void start_clock(self, bint shown) noexcept
     cdef int record(self, Record state) except -1
     cdef int record_stages(self, Record state) except -1
     cdef bint stays(self, int rounds, int periods) except -1

@@ -17,8 +17,8 @@ class Rounds(Repeating):
         self.reorder_buffer = reorder_buffer
         self._period = Period()
 
-    def start_clock(self) -> None:
-        """No cycle has passed."""
+    def start_clock(self, shown: bool) -> None:
+        """No cycle has passed. ``shown``: as in ``Period``."""
         self.cycle = 0
         self.visited = 0
         """Cycles that were not skipped because nothing could happen in them."""
@@ -30,7 +30,7 @@ class Rounds(Repeating):
         self.period_begin = 0
         self.period_first_round = 0
         """The cycle and the round at whose end the state was first met that came again."""
-        self._period.start()
+        self._period.start(shown)
 
     def record(self, state: Record) -> None:
         """The whole state at the end of a round."""

@@ -64,7 +64,7 @@ class UopPipeline(Clock):
 
     def begin(self, block: Block, watched: bool, followed: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
-        they refuse; ``followed``: where uops come from, and when they retire."""
+        they refuse; ``followed``: where uops come from, when they retire, and the period."""
         program = self.program
         program.fill(block, self.microarchitecture, self.options)
         self.columns.start(watched, followed, self._stamped)
@@ -78,7 +78,7 @@ class UopPipeline(Clock):
         self.reorder_buffer.start()
         self.store_buffer.start()
         self.front_end.start()
-        self.start_clock()
+        self.start_clock(followed)
 
     def skip_to(self, following: int) -> None:
         """The cycles up to the following one go by; what is waited for in them is recorded all the same."""
@@ -141,7 +141,9 @@ class UopPipeline(Clock):
         digest: Long = self.queues.idq.count
         digest = digest * 31 + self.front_end.outline()
         digest = digest * 31 + self.reorder_buffer.entries.count
-        return digest * 31 + self.entries.occupancy
+        digest = digest * 31 + self.reorder_buffer.key_position[self.reorder_buffer.key_rounds - 1]
+        digest = digest * 31 + self.entries.occupancy
+        return digest * 31 + self.binding.outline()
 
     def record_stages(self, state: Record) -> None:
         """What the stages add to a state. What differs most often comes first: a comparison ends there."""

@@ -147,3 +147,18 @@ def test_what_has_been_there_for_long_keeps_no_state_from_coming_again(code: str
     run = simulated(code, "ZEN5", details=False)
     assert run.period is not None
     assert run.simulated_cycles < 100
+
+
+def test_a_figure_alone_takes_fewer_cycles() -> None:
+    """Where nobody reads the period, an anchor is made as soon as a state looks like an earlier one."""
+    microarchitecture = registry.get("SKL")
+    visited = {}
+    for followed in (False, True):
+        visited[followed] = 0
+        for code in LOOPS.values():
+            pipeline = Pipelines(Caches()).started(
+                block_of(code, "SKL", loop=True), microarchitecture, watched=False, followed=followed
+            )
+            pipeline.run(10, 500, stop_at_period=True)
+            visited[followed] += pipeline.visited
+    assert visited[False] < visited[True]

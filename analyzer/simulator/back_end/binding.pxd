@@ -29,6 +29,8 @@ cdef class Binding:
     cdef void look(self) noexcept
     cdef int choose(self, int units, int slot) noexcept
     cdef bint settled(self) noexcept
+    @cython.locals(digest=cython.longlong)
+    cdef long long outline(self) noexcept
     cdef int record(self, Record state) except -1
     cdef int only(self, int units) noexcept
     cdef int rank(self, int units, int imbalance) noexcept

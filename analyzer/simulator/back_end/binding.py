@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import MOST_UNITS
-from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Long, Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
@@ -90,6 +90,13 @@ class Binding:
     def settled(self) -> bool:
         """A cycle without uops changes nothing in it."""
         return True
+
+    def outline(self) -> Long:
+        """A number that differs wherever the counts are likely to."""
+        digest: Long = 0
+        for unit in range(self._units):
+            digest = digest * 31 + self.usage[unit]
+        return digest
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
