@@ -14,7 +14,6 @@ open nothing to the assemblers that lies outside of its own folder, and cannot l
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -79,6 +78,9 @@ def repository(folder: str | os.PathLike[str]) -> str | None:
 
 def read(file: Path) -> Project:
     """The project of a file. Raises ProjectError."""
+    # Here, because most files have no project and start faster.
+    import tomllib
+
     try:
         if not _is_within(file, file.parent):
             raise ProjectError(f"{file} is a link that leads out of its folder")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -38,7 +37,6 @@ from cyclelens.analyzer.assembly.objects.elf_format import (
 from cyclelens.analyzer.assembly.objects.line_tables import look_up_places
 from cyclelens.analyzer.model.source import LINE_BYTES
 from cyclelens.analyzer.recent import Caches
-from elftools.elf.elffile import ELFFile
 
 if TYPE_CHECKING:
     from elftools.dwarf.dwarfinfo import DWARFInfo
@@ -409,6 +407,8 @@ class ObjectFile:
                 "such as 0x1139, or a file with symbols"
             )
         # A mangled name has the plain one in it.
+        from difflib import get_close_matches
+
         close = get_close_matches(name, names) + [other for other in names if name.lower() in other.lower()]
         hint = (
             f"; did you mean {' or '.join(list(dict.fromkeys(close))[:3])}?"
@@ -440,6 +440,9 @@ class ObjectFile:
                 size = int.from_bytes(self._content(header)[8:16], "little")
             if size > MAXIMUM_DEBUG_BYTES:
                 return None
+        # Here, because assembly language starts faster without it.
+        from elftools.elf.elffile import ELFFile
+
         return ELFFile(BytesIO(bytes(self._image))).get_dwarf_info(follow_links=False)
 
 
