@@ -391,8 +391,9 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
     """
     decoded = (Caches() if caches is None else caches).of(_Decoded)
     instructions = decoded.instructions
-    # Most of what a listing has is a single instruction, the same as another.
-    if len(code) <= _LONGEST and (only := instructions[code]) is not None:
+    # Most of what a listing has is a single instruction, the same as another. (Blocks ask in vain: that costs
+    # less without the old generation.)
+    if len(code) <= _LONGEST and (only := dict.get(instructions, code)) is not None:
         return (only,)
     result = []
     decoder, instruction = Decoder(64, code, OPTIONS), decoded.read

@@ -226,19 +226,17 @@ def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, 
     if not instructions:
         return "empty block"
     runnable = caches.of(_Runnable).of(microarchitecture)
-    for instruction in instructions:
-        if instruction.encoding not in runnable:
-            break
-    else:
+    new = [instruction for instruction in instructions if instruction.encoding not in runnable]
+    if not new:
         return ""
-    for number, instruction in enumerate(instructions):
-        if not instruction.mnemonic:
-            before = sum(earlier.length for earlier in instructions[:number])
-            return f"no valid instruction at byte {before}"
-    for absent in extensions.missing(instructions, (microarchitecture,)):
-        names = dict.fromkeys(instructions[index].text for index in absent.instructions)
+    if "" in [instruction.mnemonic for instruction in new]:
+        number = [instruction.mnemonic for instruction in instructions].index("")
+        before = sum(earlier.length for earlier in instructions[:number])
+        return f"no valid instruction at byte {before}"
+    for absent in extensions.missing(new, (microarchitecture,)):
+        names = dict.fromkeys(new[index].text for index in absent.instructions)
         return f"{absent.reason}: {'; '.join(names)}"
-    runnable.update([instruction.encoding for instruction in instructions])
+    runnable.update([instruction.encoding for instruction in new])
     return ""
 
 

@@ -35,6 +35,9 @@ NO_RECORD = 0
 
 Fields = list[Any]
 
+_load = json.JSONDecoder().decode
+"""``json.loads`` would ask each time which decoder is wanted."""
+
 
 class Variant(NamedTuple):
     """What the variants of one form have each of their own."""
@@ -103,7 +106,7 @@ def decode_variants(text: str) -> tuple[Variant, ...]:
     """Inverse of ``encode_variants``."""
     return tuple(
         Variant(name, category, extension, bool(locked), attributes, tuple(operands), profile)
-        for name, category, extension, locked, attributes, operands, profile in json.loads(text)
+        for name, category, extension, locked, attributes, operands, profile in _load(text)
     )
 
 
@@ -114,7 +117,7 @@ def encode_profile(profile: Profile) -> str:
 
 def decode_profile(text: str) -> Profile:
     """Inverse of ``encode_profile``."""
-    constructed, *records = json.loads(text)
+    constructed, *records = _load(text)
     return Profile(tuple(records), constructed)
 
 
@@ -144,7 +147,7 @@ def encode_operand(operand: OperandFacts) -> str:
 
 def decode_operand(text: str) -> OperandFacts:
     """Inverse of ``encode_operand``."""
-    fields: Fields = json.loads(text)
+    fields: Fields = _load(text)
     fields += [None] * (10 - len(fields))
     index, name, kind, access, width, registers, base, index_register, flags_read, flags_written = fields
     flags = {field: bool((access or 0) >> bit & 1) for bit, field in enumerate(_ACCESS)}
@@ -235,7 +238,7 @@ def encode_record(record: Record) -> str:
 
 def decode_record(text: str) -> Record:
     """Inverse of ``encode_record``."""
-    fields: Fields = json.loads(text)
+    fields: Fields = _load(text)
     fields += [None] * (5 - len(fields))
     base, latencies, indexed, same_register, fusible = fields
     return Record(

@@ -4,6 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.tables.flat cimport FlatInstruction
 
 cdef int _MOST_KEPT
+cdef int _MOST_KEYS
 
 
 @cython.final
@@ -14,8 +15,11 @@ cdef class Alike:
     cdef dict _kinds
     cdef dict _known
     cdef object _numbers
+    cdef int _block
+    cdef int[::1] _met
+    cdef int[::1] _places
     cdef public dict figures
-    @cython.locals(stores=cython.bint, flat=FlatInstruction)
+    @cython.locals(stores=cython.bint, met=cython.int, flat=FlatInstruction, key=cython.int)
     cdef object _key(self, object block)
     cdef int tell(self, FlatInstruction flat) except -1
     cdef bytes _kinds_of(self, tuple kind, FlatInstruction flat)

@@ -17,14 +17,14 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.simulator.tables.arrays import Column, ints
 from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, flatten
 from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
 
 _MOST_KEPT = 1 << 15
 """Kinds of instructions, and figures."""
-_RSP = bytes([KEYS.register("RSP")])
-_NUMBERS = bytes(range(256))
-"""Of registers and flags, as they come up."""
+_RSP = KEYS.register("RSP")
+_MOST_KEYS = 256
 
 Key: TypeAlias = tuple[object, ...]
 _NAMED = b""
@@ -42,6 +42,11 @@ class Alike:
         self._known: dict[tuple[object, ...], bytes] = {}
         """Kinds by what siblings have of their own, which is found sooner."""
         self._numbers: Iterator[int] = count()
+        self._block = 0
+        self._met: Column = ints(_MOST_KEYS)
+        """By register or flag the last block that has it, ..."""
+        self._places: Column = ints(_MOST_KEYS)
+        """... and how many others it had met before."""
         self.figures: dict[Key, float] = {}
 
     def key(self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions) -> Key:
@@ -60,9 +65,13 @@ class Alike:
 
     def _key(self, block: Block) -> Key:
         kinds: list[bytes] = []
-        names = [_RSP]  # always the first
+        registers: list[int] = []
         places: list[tuple[int, ...]] = []
         stores: bool = False
+        met: int = 1
+        self._block += 1
+        self._met[_RSP] = self._block  # always the first
+        self._places[_RSP] = 0
         for entry in block.entries:
             flat: FlatInstruction = getattr(entry, "flat", None) or flatten(entry)
             if flat.maker is not self:
@@ -70,13 +79,18 @@ class Alike:
             if not flat.kinds:
                 return ()
             kinds.append(flat.kinds)
-            names.append(flat.keys)
+            keys = flat.keys
+            for position in range(len(keys)):
+                key: int = keys[position]
+                if self._met[key] != self._block:
+                    self._met[key] = self._block
+                    self._places[key] = met
+                    met += 1
+                registers.append(self._places[key])
             places.append(flat.numbers)
             stores = stores or flat.like.stores
-        registers = b"".join(names)
-        order = bytes(dict.fromkeys(registers))
-        registers = registers.translate(bytes.maketrans(order, _NUMBERS[: len(order)]))
-        return (block.loop, block.alignment, b"".join(kinds), registers, tuple(places) if stores else ())
+        others = tuple(places) if stores else ()
+        return (block.loop, block.alignment, b"".join(kinds), bytes(registers), others)
 
     @staticmethod
     def key_of_loop(key: Key, placement: bytes) -> Key:

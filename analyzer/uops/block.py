@@ -24,8 +24,8 @@ from cyclelens.analyzer.uops.fusion import joins_operation
 from cyclelens.analyzer.uops.high8 import high8_effects
 from cyclelens.analyzer.uops.known import (
     ADDS,
+    BRANCH,
     HIGH8,
-    MAY_FUSE,
     WIDE,
     Core,
     Cores,
@@ -60,10 +60,13 @@ def build_block(
 
         made = macro_op_entries(instructions, known, cache, loop)
         return Block(tuple(made), microarchitecture.name, loop, alignment)
-    meeting = [position for position, each in enumerate(known) if each is not None and each.shape.meets]
     meets = 0
-    for position in meeting:
-        meets |= known[position].shape.meets  # type: ignore[union-attr]
+    branches: list[int] = []
+    for position, each in enumerate(known):
+        if each is not None and each.shape.meets:
+            meets |= each.shape.meets
+            if each.shape.meets & BRANCH:
+                branches.append(position)
     wide = meets & WIDE != 0
     effects: list[tuple[frozenset[int], tuple[str, ...]]] | None = None
     if meets & HIGH8 and microarchitecture.high8_renamed:
@@ -72,16 +75,23 @@ def build_block(
     if meets & ADDS:
         additions = chained_inputs([None if each is None else each.prepared() for each in known])
     addresses = list(accumulate([len(each.code) for each in instructions], initial=alignment))
-    absorbed = _absorbed(known, meeting, addresses, microarchitecture.fuses_across_lines)
+    # Branches that fuse with the instruction before them (A1).
+    absorbed: list[int] = []
+    for position in branches:
+        before, at = known[position - 1] if position else None, known[position]
+        if (
+            before is not None
+            and at is not None
+            and at.shape.name in before.shape.fusible
+            and (microarchitecture.fuses_across_lines or addresses[position] % _CODE_LINE)
+        ):
+            absorbed.append(position)
     going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
     fuses_moves = microarchitecture.fuses_moves
     looked: Iterable[int] = range(len(known))
-    if not (wide or effects or fuses_moves):
-        # An instruction that absorbs no branch is nothing special because it could.
-        looked = {position for position in meeting if known[position].shape.meets != MAY_FUSE}  # type: ignore[union-attr]
-        looked.update(absorbed, [position - 1 for position in absorbed])
-        if going_back >= 0:
-            looked.add(going_back)
+    if not (wide or effects or additions or fuses_moves):
+        # Nothing but a branch makes anything special.
+        looked = (*branches, *[position - 1 for position in absorbed])
 
     entries: list[Any] = known[:]
     if None in known:
@@ -96,7 +106,7 @@ def build_block(
         second = position in absorbed
         jcc = (
             microarchitecture.jcc_erratum
-            and (branch is not None or knowledge.shape.sibling.is_branch)
+            and (branch is not None or knowledge.shape.meets & BRANCH != 0)
             and _hits_jcc_erratum(addresses[position], addresses[position + (1 if branch is None else 2)])
         )
         joins = (
@@ -129,24 +139,6 @@ def _entry(knowledge: Known, context: Context, branch: Known | None, cache: Core
     make = partial(template_of, knowledge.prepared(), context, absorbs, cache)
     original = templates[context] = Original(knowledge.instruction, knowledge.facts, make, knowledge.names)
     return original
-
-
-def _absorbed(
-    known: Sequence[Known | None], positions: Iterable[int], addresses: Sequence[int], across_lines: bool
-) -> set[int]:
-    """Positions of branches that fuse with the instruction before them, which is at one of these positions
-    (A1): those at the start of a 64-byte line only where that is allowed."""
-    absorbed = set()
-    for position in positions:
-        first, second = known[position], known[position + 1] if position + 1 < len(known) else None
-        if (
-            first is not None
-            and second is not None
-            and second.shape.name in first.shape.fusible
-            and (across_lines or addresses[position + 1] % _CODE_LINE)
-        ):
-            absorbed.add(position + 1)
-    return absorbed
 
 
 def _hits_jcc_erratum(start: int, end: int) -> bool:

@@ -39,9 +39,9 @@ _MOST_KEPT = 16_384
 """Entries per microarchitecture; the templates that they share are few and stay."""
 
 
-MAY_FUSE, BRANCH, HIGH8, ADDS, WIDE = 1, 2, 4, 8, 16
-"""How an instruction and its neighbours may matter to each other: it may absorb a branch, is one, touches
-high bytes, is slower behind an addition (U12), or is 512 bits wide."""
+BRANCH, HIGH8, ADDS, WIDE = 1, 2, 4, 8
+"""Why an instruction and its neighbours may matter to each other: it is a branch, touches high bytes, is
+slower behind an addition (U12), or is 512 bits wide."""
 
 
 class Shape:
@@ -63,14 +63,14 @@ class Shape:
         """Equal for branches that change the instruction that absorbs them alike, 0 for all else."""
         self.name = sibling.facts.name
         self.fusible = sibling.facts.macro_fusible_with
+        """The branches that it absorbs."""
         self.meets = (
-            (MAY_FUSE if self.fusible else 0)
-            | (BRANCH if sibling.is_branch else 0)
+            (BRANCH if sibling.is_branch else 0)
             | (HIGH8 if _touches_high8(sibling) else 0)
             | (ADDS if adds else 0)
             | (WIDE if sibling.has_zmm_operand else 0)
         )
-        """How it and its neighbours may matter to each other: the sum of these; 0: not at all."""
+        """The sum of these reasons, 0 for most."""
         self.templates: dict[tuple[object, ...], Original] = {}
         """By all that matters of the neighbours (``Context``), where something does."""
         self.effects: Any = None
@@ -184,11 +184,13 @@ def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known 
     if pattern is None:
         pattern = cache.patterns[key] = Pattern(_asks(instruction, cache, store))
     answers = tuple([ask(instruction, names) for ask in pattern.asks]) if pattern.asks else ()
-    if answers not in pattern.shapes:
-        pattern.shapes[answers] = _shape(instruction, names, cache, store)
-    found = pattern.shapes[answers]
+    found = pattern.shapes.get(answers)
     if found is None:
-        return None
+        if answers in pattern.shapes:
+            return None
+        found = pattern.shapes[answers] = _shape(instruction, names, cache, store)
+        if found is None:
+            return None
     shape, bound = found
     if bound is not None:
         names = bound(names)

@@ -125,7 +125,7 @@ class FlatOriginal:
             "added": template.added or 0,
             "offset_key0": owed[0],
             "offset_key1": owed[1],
-            "takes_over": takes_over(template),
+            "takes_over": len(template.memory_operands) > 0 and takes_over(template),
             "joins": template.joins_next,
             "serializing": template.serializing,
             "load_fence": template.load_serializing,
@@ -385,11 +385,12 @@ def flatten(entry: Entry) -> FlatInstruction:
     if isinstance(entry, Sibling):
         original = entry.original
         names = () if entry.names == original.names else entry.names
-        flat = entry.flat = FlatInstruction(flatten(original).like, entry.instruction, names)
+        like: FlatInstruction = original.flat or flatten(original)
+        flat = entry.flat = FlatInstruction(like.like, entry.instruction, names)
         return flat
     if isinstance(entry, Original):
-        like = FlatOriginal(entry.template(), entry.names)
-        flat = entry.flat = FlatInstruction(like, entry.instruction, ())
+        made = FlatOriginal(entry.template(), entry.names)
+        flat = entry.flat = FlatInstruction(made, entry.instruction, ())
         return flat
     return FlatInstruction(FlatOriginal(entry.template()), entry.instruction, ())
 
