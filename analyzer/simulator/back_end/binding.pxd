@@ -10,6 +10,7 @@ cdef int MOST_UNITS
 cdef int NONE
 cdef int _ANY
 cdef int _NUMBERS
+cdef int _PRIME
 
 
 cdef class Binding:
@@ -19,6 +20,7 @@ cdef class Binding:
     cdef Entries _entries
     cdef int _units
     cdef public int[::1] usage
+    cdef int[::1] _weights
     cdef public int[::1] snapshot
     cdef int[::1] _single
     cdef int[::1] _ranks
@@ -29,8 +31,7 @@ cdef class Binding:
     cdef void look(self) noexcept
     cdef int choose(self, int units, int slot) noexcept
     cdef bint settled(self) noexcept
-    @cython.locals(digest=cython.longlong)
-    cdef long long outline(self) noexcept
+    cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1
     cdef int only(self, int units) noexcept
     cdef int rank(self, int units, int imbalance) noexcept

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import MOST_UNITS
-from cyclelens.analyzer.simulator.tables.arrays import Long, Record, ints
+from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _ANY = 1 << 16
+_PRIME = 65_521
 _NUMBERS = 1 << 5
 """More than the units, a power of two."""
 
@@ -39,6 +40,10 @@ class Binding:
         self._units = len(microarchitecture.units)
         self.usage = ints(MOST_UNITS)
         """Uops bound to each unit and not yet gone; the scheduler counts them down."""
+        self._weights = ints(MOST_UNITS)
+        """What a uop of each unit counts in the outline."""
+        for unit in range(MOST_UNITS):
+            self._weights[unit] = pow(31, unit + 1, _PRIME)
         self.snapshot = ints(MOST_UNITS)
         """The counts that this cycle's bindings see."""
         self._single = ints(0)
@@ -91,11 +96,11 @@ class Binding:
         """A cycle without uops changes nothing in it."""
         return True
 
-    def outline(self) -> Long:
+    def outline(self) -> int:
         """A number that differs wherever the counts are likely to."""
-        digest: Long = 0
+        digest = 0
         for unit in range(self._units):
-            digest = digest * 31 + self.usage[unit]
+            digest += self.usage[unit] * self._weights[unit]
         return digest
 
     def record(self, state: Record) -> None:

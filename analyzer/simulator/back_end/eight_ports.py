@@ -41,7 +41,7 @@ class EightPorts(Binding):
             return self.only(self._alternation.next(units))
         if units != self._ranked:
             self._rank_two(units)
-        return self._second if slot % 2 else self._first
+        return self._second if slot & 1 else self._first
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
