@@ -15,8 +15,11 @@ CODE = "unlamination"
 
 
 def propose(site: Site) -> Iterator[Proposal]:
-    memory, scratch = site.memory(), site.scratch()
-    if memory is None or scratch is None or not memory[1].index or site.template.ms_uops:
+    memory = site.memory()
+    if memory is None or not memory[1].index or site.template.ms_uops:
+        return
+    scratch = site.scratch()
+    if scratch is None:
         return
     written = memory[0]
     edit = site.replace_operand(

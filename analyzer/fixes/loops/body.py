@@ -32,6 +32,11 @@ class Item(NamedTuple):
     text: str
 
 
+def _touched(template: InstructionTemplate) -> frozenset[str]:
+    operands = (*template.register_inputs, *template.address_inputs, *template.register_outputs)
+    return used_registers(template.instruction.code).union([operand.canonical for operand in operands])
+
+
 @dataclass(frozen=True)
 class Body:
     """A loop whose statements stand in the text one below the other, label first, conditional jump last."""
@@ -100,11 +105,13 @@ class Body:
         """Words of the function around the loop, in lower case."""
         return self.site.written.words_around
 
-    def touched(self, index: int) -> set[str]:
+    def touched(self, index: int) -> frozenset[str]:
         """Canonical registers that an instruction reads or writes, whether visible or not."""
-        template = self.templates[index]
-        operands = (*template.register_inputs, *template.address_inputs, *template.register_outputs)
-        return {operand.canonical for operand in operands} | set(used_registers(template.instruction.code))
+        return self._touched[index]
+
+    @cached_property
+    def _touched(self) -> tuple[frozenset[str], ...]:
+        return tuple(map(_touched, self.templates))
 
     def written(self, index: int) -> set[str]:
         """Canonical registers that an instruction writes."""
