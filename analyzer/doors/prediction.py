@@ -202,9 +202,13 @@ def _figure(
             cycles = cycles_per_iteration(block, model, options, caches, key)
     except Exception as error:  # one block that fails must not end a run of many thousands
         return PredictResult(None, internal_error(error))
-    unknown = [item.instruction.text for item in block.entries if item.facts is None]
-    problem = f"unknown instruction: {'; '.join(dict.fromkeys(unknown))}" if unknown else ""
-    return PredictResult(cycles / copies, problem)
+    for entry in block.entries:
+        if entry.facts is None:
+            break
+    else:
+        return PredictResult(cycles / copies)
+    unknown = dict.fromkeys([item.instruction.text for item in block.entries if item.facts is None])
+    return PredictResult(cycles / copies, f"unknown instruction: {'; '.join(unknown)}")
 
 
 class _Runnable:
@@ -226,9 +230,12 @@ def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, 
     if not instructions:
         return "empty block"
     runnable = caches.of(_Runnable).of(microarchitecture)
-    new = [instruction for instruction in instructions if instruction.encoding not in runnable]
-    if not new:
+    for instruction in instructions:
+        if instruction.encoding not in runnable:
+            break
+    else:
         return ""
+    new = [instruction for instruction in instructions if instruction.encoding not in runnable]
     if "" in [instruction.mnemonic for instruction in new]:
         number = [instruction.mnemonic for instruction in instructions].index("")
         before = sum(earlier.length for earlier in instructions[:number])

@@ -63,9 +63,9 @@ def build_block(
     meets = 0
     branches: list[int] = []
     for position, each in enumerate(known):
-        if each is not None and each.shape.meets:
-            meets |= each.shape.meets
-            if each.shape.meets & BRANCH:
+        if each is not None and (found := each.shape.meets):
+            meets |= found
+            if found & BRANCH:
                 branches.append(position)
     wide = meets & WIDE != 0
     effects: list[tuple[frozenset[int], tuple[str, ...]]] | None = None
