@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -407,14 +408,10 @@ class ObjectFile:
                 "such as 0x1139, or a file with symbols"
             )
         # A mangled name has the plain one in it.
-        from difflib import get_close_matches
-
         close = get_close_matches(name, names) + [other for other in names if name.lower() in other.lower()]
-        hint = (
-            f"; did you mean {' or '.join(list(dict.fromkeys(close))[:3])}?"
-            if close
-            else "; --list-functions lists all"
-        )
+        hint = "; --list-functions lists all"
+        if close:
+            hint = f"; did you mean {' or '.join(list(dict.fromkeys(close))[:3])}?"
         stripped = (
             ""
             if self._is_there(_SYMBOLS)
