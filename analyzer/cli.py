@@ -221,8 +221,8 @@ def _jobs(text: str) -> int:
 # predict
 
 
-_READ_BYTES = 1 << 17
-_BATCH, _SHARED_BATCH = 512, 128
+_READ_BYTES = 1 << 18
+_BATCH, _SHARED_BATCH = 2048, 128
 """Most blocks that go through one phase before any enters the next, in one process and in each of several,
 which are to end at about the same time."""
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ROWS = 10_000
 """Of a part: some seconds of work for each core."""
-_BATCH = 512
+_BATCH = 2048
 _JOB = "job.json"
 _AHEAD = 2
 """Parts in flight for each process."""
