@@ -166,6 +166,15 @@ def test_reading_leaves_no_trace_beside_the_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("folder", ["a b", "100%41", "what?#why", "\u00e9t\u00e9", "\udcff"])
+def test_tables_are_opened_wherever_they_lie(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir()
+    path = tmp_path / folder / "instructions.sqlite"
+    shutil.copy(default_tables(), path)
+    assert open_store(path).record_count > 0
+    assert open_store(str(path)).candidates("SKL", "NOP_90")
+
+
 def test_a_missing_file_tells_how_to_make_it(tmp_path: Path) -> None:
     with pytest.raises(TablesUnavailable, match="missing: remake them with `cyclelens data import"):
         open_store(tmp_path / "instructions.sqlite")
