@@ -180,6 +180,25 @@ def test_machine_code_is_read_by_a_button(window: Any) -> None:
     wait("the reason", lambda: "no valid instruction at byte 0x1" in window.inner_text("#figure"))
 
 
+def test_a_question_that_seems_overtaken_is_asked_again(window: Any) -> None:
+    """The one before it may arrive behind it, and the server takes that for the later one."""
+    figure(window, "4.00 cycles/iter · SKL")
+    overtaken: list[str] = []
+
+    def once(route: Any) -> None:
+        if overtaken:
+            route.continue_()
+        else:
+            overtaken.append(route.request.url)
+            route.fulfill(status=409, body="{}")
+
+    window.route("**/analysis", once)
+    window.click("#beside summary")
+    window.check("#beside input[value=HSW]")
+    figure(window, "HSW")
+    assert overtaken
+
+
 def test_cpus_stand_beside_each_other(window: Any) -> None:
     figure(window, "4.00 cycles/iter · SKL")
     window.click("#beside summary")

@@ -134,7 +134,8 @@ function soon() {
   waiting = setTimeout(analyse, TYPING);
 }
 
-async function analyse() {
+/** `again`: once more, if the server takes the question before this one, which arrived behind it, for a later one. */
+async function analyse(again = true) {
   clearTimeout(waiting);
   const number = ++asked;
   remember();
@@ -145,7 +146,8 @@ async function analyse() {
     if (number === asked) say(`No answer: ${error.message}. Is cyclelens serve still running?`);
     return;
   }
-  if (number !== asked || answer === undefined) return;
+  if (number !== asked) return;
+  if (answer === undefined) return again ? analyse(false) : undefined;
   regions = answer.regions;
   if (!regions.some((region) => region.name === shownRegion)) shownRegion = regions[0]?.name ?? "";
   showInText(answer);
