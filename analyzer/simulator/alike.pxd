@@ -12,6 +12,7 @@ cdef class Alike:
     cdef object _core
     cdef object _options
     cdef bint _names_only
+    cdef bint _stores_differ
     cdef dict _kinds
     cdef dict _known
     cdef object _numbers

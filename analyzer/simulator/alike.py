@@ -14,7 +14,7 @@ from itertools import count
 from typing import TypeAlias
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.tables.arrays import Column, ints
@@ -32,12 +32,14 @@ _NAMED = b""
 
 
 class Alike:
-    """Figures of one core as published, by what its runs depend on."""
+    """Figures of one core with one choice of options, by what its runs depend on."""
 
     def __init__(self, _caches: Caches) -> None:
         self._core: Microarchitecture | None = None
         self._options: ModelOptions | None = None
         self._names_only = False
+        self._stores_differ = False
+        """Blocks with stores are alike by more than names and numbers: values are followed."""
         self._kinds: dict[tuple[int, bytes, str], int] = {}
         self._known: dict[tuple[object, ...], bytes] = {}
         """Kinds by what siblings have of their own, which is found sooner."""
@@ -53,9 +55,13 @@ class Alike:
         """All that the block's figure depends on; empty where registers or addresses are more than names."""
         if microarchitecture is not self._core or options is not self._options:
             self._core, self._options = microarchitecture, options
-            self._names_only = options == PUBLISHED and not (
-                microarchitecture.macro_ops or microarchitecture.tracks_values
+            self._names_only = not (
+                microarchitecture.macro_ops
+                or microarchitecture.tracks_values
+                or options.simple_front_end
+                or options.port_seed is not None
             )
+            self._stores_differ = options.hardware
             self.figures.clear()
         if not self._names_only:
             return ()
@@ -89,6 +95,8 @@ class Alike:
                 registers.append(self._places[key])
             places.append(flat.numbers)
             stores = stores or flat.like.stores
+        if stores and self._stores_differ:
+            return ()
         others = tuple(places) if stores else ()
         return (block.loop, block.alignment, b"".join(kinds), bytes(registers), others)
 

@@ -49,16 +49,17 @@ class MacroPipeline(Clock):
             active=options.harness is MeasuredIn.ONE_PAGE,
         )
         tables = MacroTables(columns, queues, self.operations, self.flight)
+        memory = MacroMemory(
+            tables,
+            microarchitecture,
+            self.emulator,
+            self.one_page,
+            policies.load_renaming(columns, microarchitecture, self.operations, self.flight),
+        )
         self.renamer = MacroRenamer(
             tables,
             microarchitecture,
-            MacroMemory(
-                tables,
-                microarchitecture,
-                self.emulator,
-                self.one_page,
-                policies.load_renaming(columns, microarchitecture, self.operations, self.flight),
-            ),
+            memory,
             policies.elimination(columns, microarchitecture),
             policies.scheduler_choice(columns, microarchitecture, queues, self.flight),
             policies.late_operands(columns, microarchitecture, self.operations, self.flight),
@@ -76,7 +77,7 @@ class MacroPipeline(Clock):
             self.flight,
             policies.macro_store_commit(columns, microarchitecture, self.flight),
         )
-        self.replay = Replay(columns, microarchitecture, self.operations, options)
+        self.replay = Replay(columns, microarchitecture, self.operations, memory, options)
 
     def begin(self, block: Block, watched: bool, followed: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why

@@ -78,6 +78,8 @@ MACRO_STORE_COMMITS = {
     "two_stores": ("back_end.two_stores", "TwoStores"),
     "one_chunk": ("back_end.two_stores", "OneChunk"),
 }
+ASK_FOR_LINES = {"load_words", "one_line"}
+"""Rules of those above by which it matters where in its line an access is."""
 ABLATIONS = {
     "simple_front_end": ("front_end.simple_front_end", "SimpleFrontEnd"),
     "random_ports": ("back_end.random_ports", "RandomPorts"),
@@ -104,6 +106,12 @@ def check_kinds(microarchitecture: Microarchitecture) -> None:
     for kind in never:
         if getattr(microarchitecture.policies, kind):
             raise ValueError(f"{microarchitecture.name} counts {counts} and can have no {kind}")
+
+
+def lines_matter(microarchitecture: Microarchitecture) -> bool:
+    """Whether some rule of a core asks where in its line an access is."""
+    names = microarchitecture.policies
+    return not ASK_FOR_LINES.isdisjoint((names.dispatch_rule, names.store_commit))
 
 
 def front_end(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.back_end.emulator import Emulator
+from cyclelens.analyzer.simulator.back_end.macro_memory import MacroMemory
 from cyclelens.analyzer.simulator.tables.arrays import Long, ints, longs
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, LOAD, STORE_ADDRESS
@@ -23,6 +24,7 @@ class Replay:
         columns: Columns,
         microarchitecture: Microarchitecture,
         operations: Operations,
+        memory: MacroMemory,
         options: ModelOptions,
     ) -> None:
         rules = microarchitecture.macro_ops
@@ -30,8 +32,11 @@ class Replay:
         self._columns = columns
         self._program = columns.program
         self._operations = operations
+        self._memory = memory
         self._emulator = Emulator(columns, operations, options.assume, options.harness)
         self._reach = rules.store_queue
+        self._by_chunks = rules.store_chunk_bytes > 0
+        """It matters whether stores go to one chunk."""
         size = 1
         while size < self._reach:
             size *= 2
@@ -80,18 +85,23 @@ class Replay:
         return True
 
     def _access(self, static: int, i: int, instance: int) -> int:
-        """Whether an access crosses a line, and for a load how far back the store is that it meets."""
+        """What the time of an access depends on. Of a store: what it crosses the end of, and whether it goes
+        to the chunk of the one before. Of a load: whether it crosses a line, and how far back the store is
+        that it meets."""
         program = self._program
         kind = program.u_kind[static]
         size = program.u_bytes[static]
         address: Long = self._emulator.address(static, i, instance)
-        crosses: int = address % CODE_LINE + size > CODE_LINE
         if kind == STORE_ADDRESS:
+            before: Long = self._bases[(self._stores - 1) & self._mask] if self._stores > 0 else 0
             self._emulator.store_address = address
             self._bases[self._stores & self._mask] = address
             self._bytes[self._stores & self._mask] = size
             self._stores += 1
-        elif kind == LOAD:
+            together: int = self._by_chunks and before // self._memory.chunk == address // self._memory.chunk
+            return 2 * self._memory.crossing(address, size) + together
+        crosses: int = address % CODE_LINE + size > CODE_LINE
+        if kind == LOAD:
             self._emulator.load_address = address
             for distance in range(1, min(self._reach, self._stores) + 1):
                 slot = (self._stores - distance) & self._mask

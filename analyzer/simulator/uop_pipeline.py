@@ -31,7 +31,7 @@ class UopPipeline(Clock):
     def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> None:
         queues = Queues(microarchitecture)
         entries = Entries(columns, microarchitecture)
-        memory = Memory(columns, options.assume)
+        memory = Memory(columns, options.assume, policies.lines_matter(microarchitecture))
         commit = policies.store_commit(columns, microarchitecture)
         super().__init__(columns, ReorderBuffer(columns, microarchitecture, queues, commit))
         self.microarchitecture = microarchitecture
@@ -59,8 +59,8 @@ class UopPipeline(Clock):
 
         self._stamped = options.limited or options.hardware
         """Whether its stages read when uops retire."""
-        # The record of the state does not cover what only these variants have.
-        self._repeatable = not (options.hardware or options.simple_front_end or options.port_seed is not None)
+        # The record of the state does not cover the source of chance.
+        self._repeatable = options.port_seed is None
 
     def begin(self, block: Block, watched: bool, followed: bool) -> None:
         """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
@@ -156,6 +156,8 @@ class UopPipeline(Clock):
         if not state.differs:
             self.renamer.record(state)
         if not state.differs:
-            self.memory.record(state)
+            self.memory.record(state, self.reorder_buffer.entries)
+            if self.program.exact_memory:
+                self.store_buffer.record(state)
             if self.resources.limited:
                 self.resources.record(state)

@@ -8,6 +8,7 @@ import pytest
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.alike import Alike, Key
@@ -34,6 +35,7 @@ def key_of(code: str, store: FactsStore, name: str = "SKL", options: ModelOption
     return store.caches.of(Alike).key(block, registry.get(name), options)
 
 
+HARDWARE = ModelOptions(model=Model.HARDWARE)
 ALIKE = {
     "other registers": ("488b06 4801d8", "488b1f 4801cb"),  # mov rax, [rsi]; add rax, rbx
     "another operation of the same kind": ("4801d8", "4821d8"),  # add, and
@@ -53,6 +55,11 @@ UNLIKE = {
 @pytest.mark.parametrize(("one", "other"), ALIKE.values(), ids=ALIKE.keys())
 def test_names_and_addresses_without_a_meaning_do_not_count(one: str, other: str, store: FactsStore) -> None:
     assert key_of(one, store) == key_of(other, store) != ()
+
+
+def test_without_a_store_that_is_so_in_the_hardware_model(store: FactsStore) -> None:
+    one, other = ALIKE["other registers"]
+    assert key_of(one, store, options=HARDWARE) == key_of(other, store, options=HARDWARE) != ()
 
 
 @pytest.mark.parametrize(("one", "other"), UNLIKE.values(), ids=UNLIKE.keys())
@@ -104,6 +111,8 @@ def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
         ("4801d8", "ZEN4", PUBLISHED),  # follows addresses as numbers
         ("4801d8", "GNR", PUBLISHED),  # knows sums of registers
         ("4801d8", "SKL", ModelOptions(port_seed=1)),
+        ("4801d8", "SKL", ModelOptions(simple_front_end=True)),  # asks for the place of every instruction
+        ("48894708", "SKL", HARDWARE),  # compares addresses by the bytes they touch
         ("b401 4889c3", "SKL", PUBLISHED),  # mov ah, 1; mov rbx, rax: RAX is merged
     ],
 )

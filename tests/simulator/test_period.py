@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.choices import Pointers
+from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.recent import Caches
@@ -130,6 +130,49 @@ def test_addresses_that_come_near_each_other_later_are_waited_for() -> None:
     early = simulated(code, "ZEN5", details=False, options=options)
     full = simulated(code, "ZEN5", details=True, options=options)
     assert early.cycles_per_iteration == full.cycles_per_iteration > 1.02
+
+
+WALKING = {
+    # Pairs of stores to one line, and three loads of one word, come at some rounds only.
+    "four stores": "48894a1048894309488942f4894a284883c31048894f4348894b484883c218",
+    "stores and loads": "894b18488947044889f348834704014889423c48894239488943204883c602",
+    "loads of a word": "488b4e3c48894f08488947104883c702",
+    "a constant address": "bb40000000894e3c48894f484889423c4883c203488942100fb64638",
+    # A store crosses the end of its page in one round of 256, and of its chunk in some.
+    "a page": "488b42284883c610488b4b3c488946fc8943084883474801",
+    "chunks": "488947f74883c24089430848894b1848894f384801c848894afc48894ff8",
+}
+VARIANTS = {
+    "published": ModelOptions(),
+    "hardware": ModelOptions(model=Model.HARDWARE),
+    "hardware, one page": ModelOptions(model=Model.HARDWARE, assume=Pointers.BHIVE),
+    "hardware, the same": ModelOptions(model=Model.HARDWARE, assume=Pointers.SAME),
+}
+
+
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
+@pytest.mark.parametrize("name", ["SKL", "ICL", "GNR", "LNL", "ZEN4", "ZEN5"])
+def test_where_in_its_line_an_access_is_may_matter(name: str, loop: bool, options: ModelOptions) -> None:
+    """Pointers walk on by less than a line: all is as before only when they are at the same place again."""
+    for title, code in WALKING.items():
+        whole = code + loop * f"49ffcf75{256 - len(code) // 2 - 5:02x}"  # dec r15; jnz
+        early, full = (
+            simulated(whole, name, details=details, loop=loop, options=options) for details in (False, True)
+        )
+        assert early.cycles_per_iteration == full.cycles_per_iteration, title
+
+
+@pytest.mark.parametrize("name", ["SNB", "SKL"])
+def test_the_hardware_model_and_the_simple_front_end_repeat(name: str) -> None:
+    hardware = simulated(LOOPS["copy"], name, details=False, options=ModelOptions(model=Model.HARDWARE))
+    assert hardware.period is not None
+    assert hardware.simulated_cycles < 100
+    simple = simulated(
+        "480fafc3", name, details=False, loop=False, options=ModelOptions(simple_front_end=True)
+    )
+    assert simple.period is not None
+    assert simple.simulated_cycles < 200
 
 
 def test_a_loop_that_walks_through_memory_repeats() -> None:

@@ -33,7 +33,7 @@ cdef class MacroMemory:
     cdef int _to_integer
     cdef int _to_vector
     cdef int _from_address
-    cdef int _chunk
+    cdef public int chunk
     cdef int _alike
     cdef public bint crosses
     cdef inline void start(self) noexcept:
@@ -42,6 +42,10 @@ cdef class MacroMemory:
         self._load_renaming.record(state)
     @cython.locals(address=cython.longlong)
     cdef void open_store(self, int uop, int static, int base, int index) noexcept
+    cdef inline int crossing(self, long long address, int size) noexcept:
+        if address % 4096 + size > 4096:
+            return 2
+        return 1 if address % self.chunk + size > self.chunk else 0
     @cython.locals(address=cython.longlong)
     cdef int load(self, int uop, int static, int base, int index) noexcept
     @cython.locals(ahead=cython.longlong, other_page=cython.bint, offset=cython.longlong)

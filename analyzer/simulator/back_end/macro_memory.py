@@ -42,7 +42,8 @@ class MacroMemory:
         self._to_integer: int = rules.vector_to_integer_forwarding
         self._to_vector: int = rules.integer_to_vector_forwarding
         self._from_address: int = rules.forwarding_from_address
-        self._chunk: int = rules.store_chunk_bytes or _LINE
+        self.chunk: int = rules.store_chunk_bytes or _LINE
+        """Bytes that the cache takes of a store at once."""
         self._alike: int = rules.false_renaming_bytes
         self.crosses = False
         """Whether the load in hand lies in two lines."""
@@ -71,12 +72,15 @@ class MacroMemory:
         flight.s_base_value[slot] = base
         flight.s_index_value[slot] = index
         flight.s_vector[slot] = self._operations.t_traits[static] & _VECTOR
-        size = program.u_bytes[static]
-        flight.s_crosses[slot] = address % self._chunk + size > self._chunk
-        if address % _PAGE + size > _PAGE:
-            flight.s_crosses[slot] = 2
+        flight.s_crosses[slot] = self.crossing(address, program.u_bytes[static])
         # The value has no latency: it is there when the address is picked.
         flight.s_picked[slot] = columns.new_value(uop, 0)
+
+    def crossing(self, address: Long, size: int) -> int:
+        """Whether a store crosses the end of its page (2), or only that of its chunk (1)."""
+        if address % _PAGE + size > _PAGE:
+            return 2
+        return 1 if address % self.chunk + size > self.chunk else 0
 
     def load(self, uop: int, static: int, base: int, index: int) -> int:
         """What a load reads: the value that a store in flight stores, if it is renamed to that; NONE for

@@ -1,13 +1,16 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
-from cyclelens.analyzer.simulator.tables.arrays cimport Record
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int CODE_LINE
 cdef int LINE_WORDS
+cdef int LOAD
 cdef int LOADED
 cdef int NONE
+cdef int STORE_DATA
 cdef int SUM
 cdef int UNKNOWN
 cdef int _EQUAL
@@ -25,6 +28,7 @@ cdef int _WORD_BYTES
 
 @cython.final
 cdef class Memory:
+    cdef bint _lines_matter
     cdef Columns _columns
     cdef Program _program
     cdef bint _one_page
@@ -64,8 +68,10 @@ cdef class Memory:
     cdef int words(self, int static_uop) noexcept
     cdef int _newest_overlapping(self, int size) noexcept
     cdef bint _finished(self, int store, int cycle) noexcept
-    cdef void record(self, Record state) except *
-    cdef int _record_symbol(self, Record state, long long symbol) except -1
+    cdef void record(self, Record state, PairQueue in_flight) except *
+    cdef int _record_in_flight(self, Record state, PairQueue in_flight) except? -1
+    cdef void _record_symbol(self, Record state, long long symbol) except *
+    cdef int _number_of(self, long long symbol) except? -1
     cdef inline void copy(self, int source, int target) noexcept:
         self.symbol[target] = self.symbol[source]
     cdef long long continued(self, int i) noexcept

@@ -4,9 +4,16 @@ addresses (uiCA model, chapter 4)."""
 from __future__ import annotations
 
 from cyclelens.analyzer.model.choices import Pointers
-from cyclelens.analyzer.simulator.tables.arrays import Long, Record, grown, longs
+from cyclelens.analyzer.simulator.tables.arrays import Long, PairQueue, Record, grown, longs
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import LINE_WORDS, NONE, UNKNOWN
+from cyclelens.analyzer.simulator.tables.constants import (
+    CODE_LINE,
+    LINE_WORDS,
+    LOAD,
+    NONE,
+    STORE_DATA,
+    UNKNOWN,
+)
 from cyclelens.analyzer.simulator.tables.values import LOADED, SUM
 
 _ORIGIN = 1 << 42
@@ -36,8 +43,9 @@ class Memory:
     index of known value is part of.
     """
 
-    def __init__(self, columns: Columns, pointers: Pointers) -> None:
+    def __init__(self, columns: Columns, pointers: Pointers, lines_matter: bool) -> None:
         program = columns.program
+        self._lines_matter = lines_matter
         self._columns = columns
         self._program = program
         self._one_page = pointers is Pointers.BHIVE
@@ -193,37 +201,74 @@ class Memory:
             UNKNOWN < columns.store_address[store] <= cycle and UNKNOWN < columns.store_data[store] <= cycle
         )
 
-    def record(self, state: Record) -> None:
-        """Its part of the pipeline's state. What counts of a symbolic value is which others have the same
-        origin and how far from them it is."""
+    def record(self, state: Record, in_flight: PairQueue) -> None:
+        """Its part of the pipeline's state. What counts of a symbolic value that addresses are made from is
+        which others have the same origin and how far from them it is; where lines matter, also where in its
+        line it is. ``in_flight``: the uops of the reorder buffer."""
         columns = self._columns
         while self.first_live < columns.stores and self._finished(self.first_live, state.cycle):
             self.first_live += 1
         if not self._program.compares_addresses:
             return
         self._seen = 0
-        for position in range(self._program.used_keys):
-            self._record_symbol(state, self.symbol[self._program.used_key[position]])
-        state.add(columns.stores - self.first_live)
-        for store in range(self.first_live, columns.stores):
+        for position in range(self._program.address_keys):
+            self._record_symbol(state, self.symbol[self._program.address_key[position]])
+        first = self.first_live
+        if self._lines_matter:
+            first = self._record_in_flight(state, in_flight)
+        state.add(columns.stores - first)
+        for store in range(first, columns.stores):
             self._record_symbol(state, columns.store_base[store])
             self._record_symbol(state, columns.store_index[store])
             state.add(columns.store_scale[store])
             state.add(columns.store_displacement[store])
             state.add_time(columns.store_address[store], 0)
             state.add_time(columns.store_data[store], 0)
+            state.add(columns.store_late[store])
+            if self._program.exact_memory:
+                state.add_time(columns.store_left[store], _IN_CACHE)
+
+    def _record_in_flight(self, state: Record, in_flight: PairQueue) -> int:
+        """The words that waiting loads read. Returns the first of the stores whose lines still count: those
+        that have not retired, and those that loads can meet."""
+        columns = self._columns
+        first_store = self.first_live
+        for position in range(in_flight.count):
+            index = (in_flight.head + position) & in_flight.mask
+            first = in_flight.firsts[index]
+            for uop in range(first, first + in_flight.seconds[index]):
+                kind = self._program.u_kind[columns.static[uop]]
+                if kind == STORE_DATA and columns.store[uop] < first_store:
+                    first_store = columns.store[uop]
+                if kind == LOAD and columns.dispatched[uop] == UNKNOWN:
+                    state.add(columns.words[uop] & ((1 << LINE_WORDS) - 1))
+                    state.add(self._number_of(_ORIGIN * (columns.words[uop] >> LINE_WORDS)))
+        return first_store
 
     def _record_symbol(self, state: Record, symbol: Long) -> None:
+        if self._is_number(symbol):
+            state.add(NONE)
+            state.add(symbol & (_PAGE - 1) if self._one_page else symbol)
+            return
+        seen = self._seen
+        number = self._number_of(symbol)
+        state.add(number)
+        if number < seen:
+            state.add(symbol - self._seen_symbol[number])
+        elif self._lines_matter:
+            state.add(symbol & (CODE_LINE - 1))
+
+    def _number_of(self, symbol: Long) -> int:
+        """Of the origin of a symbolic value among those that this record of the state has."""
         number = 0
-        while number < self._seen and abs(self._seen_symbol[number] - symbol) >= _ORIGIN // 2:
+        while number < self._seen and abs(self._seen_symbol[number] - symbol) >= _HALF:
             number += 1
         if number == self._seen:
             if number == len(self._seen_symbol):
                 self._seen_symbol = grown(self._seen_symbol, 2 * number)
             self._seen_symbol[number] = symbol
             self._seen = number + 1
-        state.add(number)
-        state.add(symbol - self._seen_symbol[number])
+        return number
 
     def copy(self, source: int, target: int) -> None:
         """An eliminated move."""

@@ -223,7 +223,7 @@ class ReorderBuffer:
             else:
                 state.add((place << _TIME) + state.time(columns.dispatched[uop], _LONG_AGO))
             if columns.store[uop] != NONE:
-                state.add(columns.store[uop] - columns.stores)
+                state.add(4 * (columns.store[uop] - columns.stores) + columns.blocked[uop])
             if not waits or columns.ready[uop] != UNKNOWN:
                 continue
             state.add_time(columns.issued[uop], self._issued_long_ago)

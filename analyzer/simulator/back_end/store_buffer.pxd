@@ -1,6 +1,7 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 
 cdef int NONE
@@ -21,3 +22,5 @@ cdef class StoreBuffer:
         if data != -1 and columns.retired[data] != -2:
             columns.store_left[self._oldest] = cycle
             self._oldest += 1
+    cdef inline int record(self, Record state) except -1:
+        state.add(self._columns.stores - self._oldest)

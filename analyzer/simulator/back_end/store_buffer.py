@@ -6,6 +6,7 @@ when forwarding fails; that such loads wait for the cache is seen on real cores 
 
 from __future__ import annotations
 
+from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE, UNKNOWN
 
@@ -30,3 +31,7 @@ class StoreBuffer:
         if data != NONE and columns.retired[data] != UNKNOWN:
             columns.store_left[self._oldest] = cycle
             self._oldest += 1
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state; when stores left is the memory's."""
+        state.add(self._columns.stores - self._oldest)

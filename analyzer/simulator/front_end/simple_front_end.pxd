@@ -3,7 +3,7 @@ cimport cython
 
 from cyclelens.analyzer.simulator.front_end.front_end cimport FrontEnd
 from cyclelens.analyzer.simulator.front_end.stack_engine cimport StackEngine
-from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue
+from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
@@ -22,5 +22,6 @@ cdef class SimpleFrontEnd(FrontEnd):
     cdef int _instance
     cdef int start(self) except -1
     cdef bint rests(self) noexcept
+    cdef int record(self, Record state) except -1
     cdef int tick(self, int cycle) except -1
     cdef void _deliver(self) noexcept

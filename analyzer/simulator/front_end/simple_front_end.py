@@ -6,6 +6,7 @@ from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.front_end.stack_engine import StackEngine
+from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, NO_SOURCE
 from cyclelens.analyzer.simulator.tables.queues import Queues
@@ -38,6 +39,12 @@ class SimpleFrontEnd(FrontEnd):
     def buffers(self) -> tuple[Buffer, ...]:
         """The IDQ."""
         return (Buffer("IDQ", self._idq_size, self._width - 1),)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state, with the IDQ."""
+        state.add(self._instance - state.instance)
+        state.add(self._columns.address_of(self._instance) % CODE_LINE)
+        self._stack_engine.record(state)
 
     def tick(self, cycle: int) -> None:
         """Deliver groups until there are enough uops for a cycle's issue."""

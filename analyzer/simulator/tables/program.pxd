@@ -42,6 +42,7 @@ cdef class Program(BlockColumns):
     cdef public long long[::1] key_bit
     cdef public int[::1] merge_uop
     cdef public int[::1] used_key
+    cdef public int[::1] address_key
     cdef int[::1] _used
     cdef public int registers
     cdef public int merges
@@ -67,6 +68,7 @@ cdef class Program(BlockColumns):
     cdef public int tp_names
     cdef public int compares_addresses
     cdef public int used_keys
+    cdef public int address_keys
     cdef int _choose(self, object microarchitecture, object options) except -1
     cdef int _reserve_keys(self) except -1
     @cython.locals(flat=FlatInstruction)
@@ -77,6 +79,9 @@ cdef class Program(BlockColumns):
     @cython.locals(flat=FlatInstruction)
     cdef int _sum_up(self, list flats) except -1
     cdef void _find_used_keys(self) noexcept
+    cdef void _find_address_keys(self) noexcept
+    cdef int _mark_sources(self) noexcept
+    cdef int _mark_new(self, int key) noexcept
     cdef void _mark(self, int[:] keys, int count) noexcept
     cdef int _reserve(self) except -1
 

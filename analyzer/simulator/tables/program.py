@@ -86,6 +86,7 @@ class Program(BlockColumns):
         for i, value in enumerate(values):
             self.i_value_kind[i], self.i_value_base[i], self.i_value_index[i] = value[:3]
             self.i_value_scale[i], self.i_value_delta[i] = value[3:]
+        self._find_address_keys()
 
     def _choose(self, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
         """What is the same for all blocks of a core."""
@@ -106,6 +107,7 @@ class Program(BlockColumns):
             self.key_bit: LongColumn = bits
             self.merge_uop = ints(keys)
             self.used_key = ints(keys)
+            self.address_key = ints(keys)
             self._used = ints(keys)
 
     def _collect(self, flats: list[FlatInstruction]) -> None:
@@ -297,6 +299,44 @@ class Program(BlockColumns):
             if used[key]:
                 self.used_key[self.used_keys] = key
                 self.used_keys += 1
+
+    def _find_address_keys(self) -> None:
+        """Every rename key that addresses are made from, at once or by way of others."""
+        self.address_keys = 0
+        if not self.compares_addresses:
+            return
+        used = self._used
+        for key in range(self.keys):
+            used[key] = 0
+        self._mark(self.u_base, self.all_uops)
+        self._mark(self.u_index, self.all_uops)
+        while self._mark_sources():
+            pass
+        for key in range(self.keys):
+            if used[key]:
+                self.address_key[self.address_keys] = key
+                self.address_keys += 1
+
+    def _mark_sources(self) -> int:
+        """Mark what the values of marked keys are made from; returns how many keys that adds."""
+        added = 0
+        for i in range(self.instructions):
+            made = 0
+            for output in range(self.i_outputs0[i], self.i_outputs0[i] + self.i_outputs_count[i]):
+                made |= self._used[self.output_key[output]]
+            if made:
+                added += self._mark_new(self.i_move_source[i])
+                if self.exact_values:
+                    added += self._mark_new(self.i_value_base[i]) + self._mark_new(self.i_value_index[i])
+                else:
+                    added += self._mark_new(self.i_symbol_source[i])
+        return added
+
+    def _mark_new(self, key: int) -> int:
+        if key < 0 or self._used[key]:
+            return 0
+        self._used[key] = 1
+        return 1
 
     def _mark(self, keys: Strided, count: int) -> None:
         for position in range(count):
