@@ -22,6 +22,9 @@ ROOT = Path(__file__).parent
 STAGES = ROOT / "build" / "stages"
 """What is compiled, under the full names: Cython finds a module's .pxd by that name only."""
 SUPPORT = "cyclelens.analyzer.simulator._cython_support"
+COMPILED = "cyclelens.analyzer.simulator._compiled"
+"""The one file with all that is compiled, which a start opens sooner than forty, and the module in it that
+names the others."""
 HARNESS = Path("analyzer", "measuring", "native")
 IN_LINE = ["--param=max-inline-insns-auto=300", "--param=inline-unit-growth=300"]
 """A stage's methods are called from one or two places of it, uop for uop: in line they take less."""
@@ -132,13 +135,8 @@ def without_inspect(source: Path) -> None:
         source.write_text(changed, "utf-8")
 
 
-def extension(name: str, source: str) -> Extension:
-    macros = [("Py_LIMITED_API", f"0x{OLDEST[0]:02X}{OLDEST[1]:02X}0000"), *CODE_MARKS] if LIMITED else []
-    return Extension(name, [source], extra_compile_args=FLAGS, define_macros=macros, py_limited_api=LIMITED)
-
-
 def extensions() -> list[Extension]:
-    """One extension per file of the simulator that has a .pxd beside it; none without Cython."""
+    """The files of the simulator that have a .pxd beside them, as one extension; none without Cython."""
     try:
         from Cython.Build import cythonize
     except ImportError:
@@ -151,11 +149,13 @@ def extensions() -> list[Extension]:
         write(path, in_rows(path.read_text("utf-8")))
         source = write(path.with_suffix(".py"), compiled(path))
         name = ".".join(("cyclelens", *path.relative_to(ROOT).with_suffix("").parts))
-        modules.append(extension(name, source))
+        modules.append(Extension(name, [source]))
     # Cython's own support code once instead of in every module: a quarter of the size and build time.
     shared = ROOT / "build" / "cython" / "_cython_support.c"
     shared.parent.mkdir(parents=True, exist_ok=True)
-    modules.append(extension(SUPPORT, str(shared.relative_to(ROOT))))
+    modules.append(Extension(SUPPORT, [str(shared.relative_to(ROOT))]))
+    names = sorted(module.name for module in modules)
+    modules.append(Extension(COMPILED, [write(simulator / "_compiled.py", f"NAMES = frozenset({names})\n")]))
     built: list[Extension] = cythonize(
         modules,
         include_path=[str(STAGES.relative_to(ROOT))],
@@ -174,10 +174,19 @@ def extensions() -> list[Extension]:
             "auto_pickle": False,
         },
     )
-    for module in built:
-        without_inspect(Path(module.sources[0]))
-        module.optional = True  # set here, because Cython drops it: without a compiler the build goes on
-    return built
+    sources = [source for module in built for source in module.sources]
+    for source in sources:
+        without_inspect(Path(source))
+    macros = [("Py_LIMITED_API", f"0x{OLDEST[0]:02X}{OLDEST[1]:02X}0000"), *CODE_MARKS] if LIMITED else []
+    whole = Extension(
+        COMPILED,
+        sources,
+        extra_compile_args=FLAGS,
+        define_macros=macros,
+        py_limited_api=LIMITED,
+        optional=True,  # without a compiler the build goes on
+    )
+    return [whole]
 
 
 class Build(build_ext):

@@ -5,7 +5,7 @@ State lives in integer columns; an instruction, a uop or a result in flight is a
 
 import os
 
-if os.environ.get("CYCLELENS_PLAIN"):
-    from cyclelens.analyzer.simulator.form import take_sources
+from cyclelens.analyzer.simulator.form import take_compiled
 
-    take_sources()
+if not os.environ.get("CYCLELENS_PLAIN"):
+    take_compiled()
