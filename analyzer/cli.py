@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import argparse
 import atexit
-import contextlib
 import gc
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from io import BufferedReader
-from typing import Any, NoReturn, TextIO, cast
 
 from cyclelens.analyzer import log
 from cyclelens.analyzer.commands.common import (
     OK,
     PROBLEMS,
     InputError,
-    alignment,
     new_parser,
 )
 from cyclelens.analyzer.defects import described
@@ -32,6 +28,10 @@ from cyclelens.analyzer.escaping import Painted, printable
 from cyclelens.analyzer.examples import EXAMPLES
 from cyclelens.analyzer.suggestions import did_you_mean
 from cyclelens.analyzer.usage import WRONG_USAGE, Parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn, TextIO
 
 INTERNAL, INTERRUPTED = 70, 130
 PLUGINS = "cyclelens.commands"
@@ -58,9 +58,11 @@ def command() -> NoReturn:
     threads = sys.modules.get("threading")
     if (threads is None or threads.active_count() == 1) and sys.getprofile() is sys.gettrace() is None:
         atexit._run_exitfuncs()
-        with contextlib.suppress(OSError):  # nobody reads it any more
+        try:
             sys.stdout.flush()
             sys.stderr.flush()
+        except OSError:  # nobody reads it any more
+            pass
         os._exit(code)
     gc.freeze()
     sys.exit(code)
@@ -72,8 +74,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A terminal that lacks a character must not end the program.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    with contextlib.redirect_stdout(cast(TextIO, _Printable(sys.stdout))):
+    stdout: Any = sys.stdout
+    sys.stdout = _Printable(stdout)
+    try:
         return _run(argv)
+    finally:
+        sys.stdout = stdout
 
 
 class _Printable:
@@ -203,168 +209,6 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _copies(text: str) -> int | None:
-    if text == "auto":
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is neither a number of copies nor auto")
-    return int(text)
-
-
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
-    return int(text)
-
-
-# ---------------------------------------------------------------------------------------------------------
-# predict
-
-
-_READ_BYTES = 1 << 18
-_BATCH, _SHARED_BATCH = 2048, 128
-"""Most blocks that go through one phase before any enters the next, in one process and in each of several,
-which are to end at about the same time."""
-
-
-def _predict(arguments: list[str]) -> int:
-    # First, because even what is loaded for one block makes Python look for cycles several times.
-    from cyclelens.analyzer.workers import collect_rarely
-
-    collect_rarely()
-    from cyclelens.analyzer.commands import corpus
-
-    parser = new_parser(
-        "predict",
-        "Read blocks of machine code from standard input, one per line in hexadecimal, and write their "
-        "cycles per iteration as CSV; with --input, do so with a file of blocks. A block that cannot be "
-        "predicted has an empty figure and a reason; the exit code is then 1.",
-    )
-    parser.add_argument(
-        "--arch",
-        type=corpus.cores,
-        required=True,
-        metavar="A",
-        help="microarchitecture; with --input several (A,B), or all",
-    )
-    parser.add_argument(
-        "--mode",
-        choices=("unroll", "loop"),
-        required=True,
-        help="unroll: repeat the block end to end; loop: append dec REG; jnz with a register it does not use",
-    )
-    parser.add_argument(
-        "--copies",
-        type=_copies,
-        default=1,
-        metavar="N|auto",
-        help="with --mode loop: put N copies of the block into the loop and write the cycles of one copy; "
-        "auto: copies of about 256 instructions, which hide the loop's overhead",
-    )
-    parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes (default: 1)")
-    parser.add_argument("--alignment", type=alignment, default=0, metavar="N")
-
-    from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
-
-    add_model_arguments(parser)
-    corpus.add_arguments(parser)
-    options = parser.parse_args(arguments)
-    chosen = model_options(parser, options)
-    if options.copies != 1 and options.mode != "loop":
-        parser.error("--copies goes with --mode loop")
-    if (options.input is None) != (options.output is None):
-        parser.error("--input and --output go together")
-    if options.input is not None:
-        return corpus.run(options, chosen)
-    if len(options.arch) > 1 or "all" in options.arch:
-        parser.error("several microarchitectures go with --input")
-    (arch,) = options.arch
-
-    import csv
-    from collections import deque
-    from io import StringIO
-
-    from cyclelens.analyzer.doors.prediction import Task, predict_many
-    from cyclelens.analyzer.facts.store import TablesUnavailable
-    from cyclelens.analyzer.microarchitectures.values import confidence
-    from cyclelens.analyzer.model.choices import Mode
-
-    if doubts := confidence(arch):
-        print(f"note: {arch}: confidence: {doubts}", file=sys.stderr)
-    waiting: deque[str] = deque()
-
-    def batches() -> Iterator[list[str]]:
-        for batch in _batches_of_lines(_BATCH if options.jobs == 1 else _SHARED_BATCH):
-            waiting.extend(batch)
-            yield batch
-
-    rows = StringIO()
-    writer = csv.writer(rows, lineterminator="\n")
-
-    def put() -> None:
-        """Write all rows that there are at once, and not one by one."""
-        sys.stdout.write(rows.getvalue())
-        sys.stdout.flush()
-        rows.seek(0)
-        rows.truncate()
-
-    task = Task(arch, Mode(options.mode), options.alignment, chosen, options.copies)
-    results = predict_many(batches(), task, jobs=options.jobs)
-    count = without = 0
-    with _progress() as advance:
-        try:
-            writer.writerow(("hex", "cycles_per_iteration", "problem"))
-            for result in results:
-                cycles = result.cycles_per_iteration
-                count += 1
-                without += cycles is None
-                block = waiting.popleft()
-                if cycles is not None and block.isalnum() and not result.problem:
-                    # There is nothing to quote. The writer would look at every letter.
-                    rows.write(f"{block},{cycles:.2f},\n")
-                else:
-                    writer.writerow((block, "" if cycles is None else f"{cycles:.2f}", result.problem))
-                if not waiting or count % _SHARED_BATCH == 0:
-                    put()
-                advance()
-        except TablesUnavailable as error:
-            raise InputError(error) from None
-        finally:
-            put()
-    if without:
-        _complain(f"{without} of {count} blocks have no figure; their rows say why")
-        return PROBLEMS
-    return OK
-
-
-def _batches_of_lines(most: int) -> Iterator[list[str]]:
-    """The lines of standard input, as many at once as are there already, up to this many: a program that
-    writes one block and waits for its figure gets it."""
-    pieces: list[bytes] = []
-    stream = cast(BufferedReader, sys.stdin.buffer)
-    while piece := stream.read1(_READ_BYTES):
-        pieces.append(piece)
-        if b"\n" in piece:
-            lines = b"".join(pieces).split(b"\n")
-            pieces = [lines.pop()]
-            for start in range(0, len(lines), most):
-                yield [line.decode(errors="replace").strip() for line in lines[start : start + most]]
-    if last := b"".join(pieces):
-        yield [last.decode(errors="replace").strip()]
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Callable[[], object]]:
-    """Counts blocks on standard error while it is a terminal; elsewhere does nothing."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(unit=" blocks", file=sys.stderr) as bar:
-        yield bar.update
-
-
 # ---------------------------------------------------------------------------------------------------------
 # data
 
@@ -428,7 +272,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "whatif": (_command("whatif"), "change one thing and simulate again"),
     "characterize": (_command("characterize"), "find instruction tables by microbenchmarks"),
     "sweep": (_command("sweep"), "scale buffers or the latency of loads"),
-    "predict": (_predict, "predict many blocks of machine code, hexadecimal in, CSV out"),
+    "predict": (_command("predict"), "predict many blocks of machine code, hexadecimal in, CSV out"),
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
     "serve": (_command("serve"), "a page on this machine: editor, cycles, timeline, CPUs, links"),
     "data": (_data, "make the instruction tables"),
