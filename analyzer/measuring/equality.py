@@ -19,7 +19,8 @@ from cyclelens.analyzer.assembly.text.lexer import leading_labels
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.assembly.text.surroundings import words_around
 from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.register_use import effects, used_registers
+from cyclelens.analyzer.decoding.effects import effects
+from cyclelens.analyzer.decoding.register_use import used_registers
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable
 from cyclelens.analyzer.measuring.refusals import refusal

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cyclelens.analyzer.decoding.counted_loop import loop_end
 from cyclelens.analyzer.decoding.decoder import decode, number_field
-from cyclelens.analyzer.decoding.register_use import written_registers
+from cyclelens.analyzer.decoding.effects import written_registers
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Counter, Inputs
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 

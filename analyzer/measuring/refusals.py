@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cyclelens.analyzer.decoding.register_use import is_privileged, written_registers
+from cyclelens.analyzer.decoding.effects import written_registers
+from cyclelens.analyzer.decoding.register_use import is_privileged
 from cyclelens.analyzer.measuring.loops import constant_step
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
