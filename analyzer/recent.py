@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
 
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
-_Part = TypeVar("_Part")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    _Key = TypeVar("_Key")
+    _Value = TypeVar("_Value")
+    _Part = TypeVar("_Part")
 
 _SLACK = 256
 """Entries beyond two texts: small texts are not worth forgetting at once."""
 _MOST_FILES = 2048
 
 
-class Recent(dict[_Key, _Value | None]):
+class Recent(dict["_Key", "_Value | None"]):
     """Values by key; none of them is None. ``recent[key]`` is the value, which counts as used; None if it is
     not known (any more).
 
@@ -69,7 +72,7 @@ class Recent(dict[_Key, _Value | None]):
         self.__class__ = _Turned
 
 
-class _Turned(Recent[_Key, _Value]):
+class _Turned(Recent["_Key", "_Value"]):
     """One with an old generation."""
 
     def __missing__(self, key: _Key) -> _Value | None:  # type: ignore[override]
@@ -79,7 +82,7 @@ class _Turned(Recent[_Key, _Value]):
         return value
 
 
-class Caches(dict["Callable[[Caches], Any]", Any]):
+class Caches(dict["Callable[[Caches], Any]", "Any"]):
     """All that one workspace remembers beside its answers. Whoever remembers something has a class for it,
     and asks for the only object of that class here. For one thread at a time.
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any, NoReturn, Self
 
 from cyclelens.analyzer.log import LOG
 from cyclelens.analyzer.own_tables import OWN_TABLES
 from cyclelens.analyzer.suggestions import did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn, Self
 
 WRONG_USAGE = 2
 _UNKNOWN = "unrecognized arguments: "

@@ -6,12 +6,14 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.usage import Parser
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, BinaryIO
+
     from cyclelens.analyzer.doors.analysis import Analyzer
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis

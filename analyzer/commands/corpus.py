@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.commands.common import OK, PROBLEMS, InputError, microarchitectures
 from cyclelens.analyzer.model.options import ModelOptions
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

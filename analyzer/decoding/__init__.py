@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
+from cyclelens.analyzer.stand_ins import import_without
 
 _LATER = """
-CC_a CC_ae CC_b CC_be CC_g CC_ge CC_l CC_le CC_np CC_p Code CodeSize ConditionCode DecoderError FlowControl
-MandatoryPrefix MemorySize Mnemonic MvexConvFn MvexEHBit MvexRegMemConv MvexTupleTypeLutKind RepPrefixKind
-TupleType
+CC_a CC_ae CC_b CC_be CC_e CC_g CC_ge CC_l CC_le CC_ne CC_np CC_p Code CodeSize ConditionCode DecoderError
+FlowControl FormatMnemonicOptions FormatterSyntax MandatoryPrefix MemorySize MemorySizeOptions Mnemonic
+MvexConvFn MvexEHBit MvexRegMemConv MvexTupleTypeLutKind OpAccess RepPrefixKind RflagsBits TupleType
 """
-"""Enumerations of iced-x86 that no prediction asks for."""
+"""Enumerations of iced-x86 that no prediction asks for. It imports all 39 of them, one with 5,000 names, and
+takes half of its time for that."""
 
-
-def _import_without_later() -> None:
-    """iced-x86 imports all its 39 enumerations, one of them with 5,000 names, and takes half of its time for
-    that. These here are stand-ins meanwhile; who asks for one later imports it as ever."""
-    names = _LATER.split()
-    sys.modules.update({f"iced_x86.{name}": ModuleType(name) for name in names})
-    import iced_x86
-
-    for name in names:
-        del sys.modules[f"iced_x86.{name}"]
-        delattr(iced_x86, name)
-
-
-if "iced_x86" not in sys.modules:
-    _import_without_later()
+import_without(
+    "iced_x86", {"typing": {"TYPE_CHECKING": False}, **{f"iced_x86.{name}": {} for name in _LATER.split()}}
+)

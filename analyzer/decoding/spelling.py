@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from iced_x86 import (
-    CC_e,
-    CC_ne,
-    FormatMnemonicOptions,
-    Formatter,
-    FormatterSyntax,
-    Instruction,
-    MemorySizeOptions,
-    OpCodeInfo,
-)
+from iced_x86 import Formatter, Instruction, OpCodeInfo
 
 
 def described(info: OpCodeInfo) -> str:
@@ -24,6 +15,8 @@ def described(info: OpCodeInfo) -> str:
 @cache
 def formatter() -> Formatter:
     """Intel's syntax, as people read it. Made when a text is first asked for: its tables take 1 ms."""
+    from iced_x86 import CC_e, CC_ne, FormatterSyntax, MemorySizeOptions
+
     formatter = Formatter(FormatterSyntax.INTEL)
     formatter.space_after_operand_separator = True
     formatter.hex_prefix, formatter.hex_suffix, formatter.uppercase_hex = "0x", "", False
@@ -51,5 +44,7 @@ def mnemonic(instruction: Instruction, info: OpCodeInfo) -> str:
     name = info.instruction_string.split(" ", 1)[0].lower()
     # 90 is an XCHG where it has another width.
     if name in _SPELT_TWO_WAYS or name.startswith("cmpn") or (name == "nop" and info.op_code == 0x90):
+        from iced_x86 import FormatMnemonicOptions
+
         return formatter().format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
     return _SPELLING.get(name, name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.decoding.counted_loop import decoded_end, usual_copies
 from cyclelens.analyzer.decoding.decoder import decode
@@ -27,6 +26,7 @@ from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 from cyclelens.analyzer.workers import pool, start_worker
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path

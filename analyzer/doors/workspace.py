@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.recent import Caches, Recent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.assembly.regions.statement_code import Memory
     from cyclelens.analyzer.model.result import Finding, Position, Prediction

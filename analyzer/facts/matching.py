@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 _HIGH_BYTES = frozenset({"AH", "BH", "CH", "DH"})
 
@@ -20,7 +25,6 @@ class CandidateSource(Protocol):
 
     def candidates(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
         """The records with this form name, in the order of the source file."""
-        ...
 
 
 def _address_form(instruction: Instruction) -> str:

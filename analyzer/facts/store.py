@@ -7,7 +7,6 @@ import os
 # What sqlite3 adds to these (types of dates) takes as long to import as the rest of this file.
 from _sqlite3 import Connection, Error, connect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import cyclelens.data
 from cyclelens.analyzer.facts import encoding
@@ -16,6 +15,7 @@ from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.own_tables import OWN_TABLES
 from cyclelens.analyzer.recent import Caches
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -4,13 +4,13 @@ here."""
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.named_tuple import NamedTuple
 from cyclelens.analyzer.model.provenance import Certainty
 from cyclelens.analyzer.suggestions import nearest
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.microarchitectures.processors import Processor
 

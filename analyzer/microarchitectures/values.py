@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.picture import roles
@@ -14,6 +13,10 @@ from cyclelens.analyzer.model.microarchitecture import IDENTITY, UNLIMITED, Micr
 from cyclelens.analyzer.model.named_tuple import NamedTuple
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Divider, Scheduler, Unit, Units, UnitSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 OPTIONAL = "out-of-order resources (optional)"
 _SECTIONS = {

@@ -10,8 +10,6 @@ enough.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 
 def field_names(value: object) -> tuple[str, ...]:
     """The fields of an object or class of this module's, in their order; none of anything else."""
@@ -19,6 +17,7 @@ def field_names(value: object) -> tuple[str, ...]:
     return names
 
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from dataclasses import field as field

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
 
 from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.provenance import NO_SOURCES, Source, Sources
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, UnitSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,7 @@ start loads. That one compiles the annotation of every field, which takes as lon
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:

@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum, IntFlag
 from functools import cached_property
-from typing import Protocol
 
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.frozen import dataclass, field
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 
 class Trait(IntFlag):
@@ -210,20 +215,16 @@ class Entry(Protocol):
     @property
     def instruction(self) -> Instruction:
         """The decoded instruction."""
-        ...
 
     @property
     def facts(self) -> InstructionFacts | None:
         """Its record; None: unknown."""
-        ...
 
     def template(self) -> InstructionTemplate:
         """Always the same template."""
-        ...
 
     def like(self) -> InstructionTemplate:
         """The template that siblings share: the same but for registers, addresses and constants."""
-        ...
 
 
 @dataclass(frozen=True)

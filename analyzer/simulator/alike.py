@@ -11,7 +11,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from itertools import count
-from typing import TypeAlias
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
@@ -20,6 +19,10 @@ from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.tables.arrays import Column, ints
 from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, flatten
 from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 _MOST_KEPT = 1 << 15
 """Kinds of instructions, and figures."""

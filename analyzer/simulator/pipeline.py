@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -15,6 +14,7 @@ from cyclelens.analyzer.simulator.alike import Alike, Key
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.wanted import Wanted
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
     from cyclelens.analyzer.model.simulation import Simulation

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
@@ -21,7 +20,10 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
     from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
     from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice

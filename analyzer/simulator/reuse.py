@@ -3,8 +3,6 @@ run."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
-
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
@@ -13,7 +11,10 @@ from cyclelens.analyzer.simulator.policies import check_kinds
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.program import Program
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from cyclelens.analyzer.simulator.macro_pipeline import MacroPipeline
     from cyclelens.analyzer.simulator.uop_pipeline import UopPipeline
 

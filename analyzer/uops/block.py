@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import Any
 
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
@@ -36,6 +35,10 @@ from cyclelens.analyzer.uops.known import (
 )
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.templates import NO_EFFECTS, Context, unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _CODE_LINE = 64
 _JCC_BLOCK = 32

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any
 
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
@@ -34,6 +33,10 @@ from cyclelens.analyzer.uops.rebinding import (
     signature_of,
 )
 from cyclelens.analyzer.uops.templates import ALONE, Context, make_template, unfused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MOST_KEPT = 16_384
 """Entries per microarchitecture; the templates that they share are few and stay."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any
 
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.frozen import field_names, replace
@@ -32,6 +31,10 @@ from cyclelens.analyzer.uops.operands import (
     pops_rsp_or_r12,
 )
 from cyclelens.analyzer.uops.registers import HIGH8, canonical
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _LITERAL = HIGH8 | MOVZX_ALIASES | {"K0"}
 """Registers that rules ask for by name."""

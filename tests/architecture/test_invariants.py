@@ -323,43 +323,6 @@ def test_the_types_of_handlers_say_who_changes_documents() -> None:
     assert set(taken.values()) == {CyclelensServer, EditedServer}
 
 
-def loaded_after(statement: str) -> set[str]:
-    script = f"import sys; {statement}; print('\\n'.join(sys.modules))"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return {name.split(".")[0] for name in run.stdout.split()}
-
-
-PREDICTION = (
-    "from cyclelens.analyzer.doors.prediction import Predictor;"
-    "Predictor().predict(bytes.fromhex('4801c0'), 'SKL')"
-)
-
-
-def test_starting_the_command_line_loads_no_heavy_library() -> None:
-    """The libraries of the server and of the importer cost more than a prediction."""
-    loaded = loaded_after("import cyclelens.analyzer.cli")
-    assert loaded & {"pygls", "lsprotocol", "lxml", "keystone", "iced_x86", "tqdm"} == set()
-
-
-def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
-    loaded = loaded_after("import cyclelens.analyzer.doors.analysis")
-    assert loaded & {"pygls", "lsprotocol", "lxml", "keystone"} == set()
-
-
-def test_a_prediction_loads_no_heavy_part_of_the_standard_library() -> None:
-    """Each took about a tenth of a start: compiled stages, finders of modules and tables can do without."""
-    loaded = loaded_after(PREDICTION)
-    assert loaded & {"inspect", "tempfile", "dataclasses", "pathlib", "urllib", "datetime"} == set()
-
-
-def test_a_prediction_loads_no_table_of_names_and_compiles_no_annotation() -> None:
-    """iced-x86's 5,000 codes by name, and the types of a syntax tree, which ``typing.NamedTuple`` needs."""
-    refused = "import typing; del typing.ForwardRef"
-    asked = "assert not {'iced_x86.Code', 'iced_x86.Mnemonic'} & set(sys.modules)"
-    later = "from iced_x86 import Code; assert Code.ADD_RM8_R8"
-    assert "iced_x86" in loaded_after(f"{refused}; {PREDICTION}; {asked}; {later}")
-
-
 def test_every_module_can_be_imported_first() -> None:
     """An import cycle shows only if the wrong module comes first: each is imported into a clean table."""
     names = [

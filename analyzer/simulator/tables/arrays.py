@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from typing import TypeAlias
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Column: TypeAlias = memoryview
 """Integers by index: an array, a piece of one, or in the compiled form a typed view of either."""
@@ -15,10 +18,10 @@ Long: TypeAlias = int
 """A number that needs 64 bits."""
 
 # Cutting a piece off a ready-made array is several times faster than making one.
-_READY = 1 << 16
+_READY = 1 << 14
 _ZEROS = array("i", [0]) * _READY
 _ONES = array("i", [-1]) * _READY
-_LONG_ZEROS = array("q", [0]) * (_READY >> 4)
+_LONG_ZEROS = array("q", [0]) * (_READY >> 2)
 
 _SPECIAL = 1 << 30
 """Far from every difference of times."""
@@ -36,7 +39,7 @@ def minus_ones(size: int) -> Column:
 
 def longs(size: int) -> LongColumn:
     """A column of 64-bit integers, all 0."""
-    return _LONG_ZEROS[:size] if size <= _READY >> 4 else array("q", [0]) * size  # type: ignore[return-value]
+    return _LONG_ZEROS[:size] if size <= _READY >> 2 else array("q", [0]) * size  # type: ignore[return-value]
 
 
 def grown(column: Column, size: int) -> Column:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any
 
 from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.units import UopKind
@@ -26,6 +25,10 @@ from cyclelens.analyzer.simulator.tables.values import symbol_delta, symbol_rule
 from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.operands import added_constant
 from cyclelens.analyzer.uops.rebinding import Names, Original, Sibling
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _NAMELESS = 1 << 16
 """Above all keys: a class of registers in the place of one of them."""
