@@ -13,6 +13,7 @@ from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.queues cimport Queues
 
+cdef int NEVER
 cdef int NONE
 
 
@@ -30,8 +31,12 @@ cdef class UopPipeline(Clock):
     cdef public StoreBuffer store_buffer
     cdef bint _stamped
     cdef bint _repeatable
+    @cython.locals(full=cython.bint)
     cdef int skip_to(self, int following) except -1
+    cdef int _watch(self, int following, bint full) except -1
     cdef int next_event(self) noexcept
+    cdef bint _full(self) noexcept
+    cdef bint _held(self) noexcept
     cdef int tick(self) except -1
     cdef bint between_instructions(self) noexcept
     @cython.locals(digest=cython.longlong)

@@ -20,7 +20,7 @@ from cyclelens.analyzer.simulator.clock import Clock
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.tables.arrays import Long, Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.constants import NEVER, NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
@@ -81,34 +81,59 @@ class UopPipeline(Clock):
         self.start_clock(followed)
 
     def skip_to(self, following: int) -> None:
-        """The cycles up to the following one go by; what is waited for in them is recorded all the same."""
-        self.scheduler.skip(following - self.cycle - 1)
+        """The cycles up to the following one go by."""
+        cycles = following - self.cycle - 1
+        full: bool = self._full()
+        self.scheduler.skip(cycles)
         self.columns.reserve_cycles(following)
-        # Nothing but records is made in these cycles.
-        begin = self.cycle + 1 if self.columns.watched else following
-        for cycle in range(begin, following):
-            self.renamer.stand(cycle)
+        if self.columns.watched:
+            self._watch(following, full)
+        else:
+            self.front_end.skip(cycles)
+            if not full:
+                self.renamer.pass_by(cycles)
+
+    def _watch(self, following: int, full: bool) -> None:
+        """What is waited for in the cycles up to the following one is recorded."""
+        for cycle in range(self.cycle + 1, following):
+            if full:
+                self.renamer.stand(cycle)
+            else:
+                self.renamer.tick(cycle)
             self.reorder_buffer.look(cycle)
+            self.front_end.tick(cycle)
 
     def next_event(self) -> int:
-        """The next cycle in which anything can happen: the next one, unless the front end and the issue have
-        to wait for room and the scheduler for a ready time."""
+        """The next cycle in which anything can happen: the next one, unless front end, issue and scheduler
+        have to wait."""
+        cycle = self.cycle
         if (
             self.queues.issued.count > 0
-            or not self.front_end.rests()
-            or not (self.reorder_buffer.full() or self.entries.full())
             or not self.scheduler.waits()
+            or not (self._full() or self.queues.idq.count == 0 or self._held())
             or not self.binding.settled()
-            or self.resources.limited
-            or self.program.exact_memory
+            or (self.program.exact_memory and not self.store_buffer.waits())
         ):
-            return self.cycle + 1
-        ready = self.scheduler.next_ready(self.cycle)
-        retirement = self.reorder_buffer.next_retirement(self.cycle)
-        if ready == NONE or retirement == NONE:
-            # At most one of them is known; if neither is, nothing will ever happen.
-            return max(ready, retirement, self.cycle + 1)
-        return min(ready, retirement)
+            return cycle + 1
+        idle = self.front_end.idle()
+        if idle == 0:
+            return cycle + 1
+        following = min(cycle + 1 + idle, self.scheduler.next_event(cycle))
+        retirement = self.reorder_buffer.next_retirement(cycle)
+        if retirement != NONE:
+            following = min(following, retirement)
+        # If none of them is known, nothing will ever happen.
+        return following if following < NEVER else cycle + 1
+
+    def _full(self) -> bool:
+        """No issue group is looked for in the next cycle."""
+        return self.reorder_buffer.full() or self.entries.full()
+
+    def _held(self) -> bool:
+        """The next instruction waits for a retirement, and there was none in this cycle."""
+        return (
+            self.renamer.held() and self.reorder_buffer.entries.count > 0 and self.reorder_buffer.retired == 0
+        )
 
     def tick(self) -> None:
         """One cycle, the stages in their order (uiCA model, 3.2)."""
@@ -116,7 +141,7 @@ class UopPipeline(Clock):
         self.columns.reserve()
         self.columns.reserve_cycles(cycle + 1)
         self.reorder_buffer.reserve()
-        if self.reorder_buffer.full() or self.entries.full():
+        if self._full():
             self.renamer.stand(cycle)
         else:
             self.renamer.tick(cycle)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Model
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
@@ -17,30 +19,57 @@ SLOW = {
     "store, forwarded": "488906488b0648f7f1",  # mov [rsi], rax; mov rax, [rsi]; div rcx
     "locked": "f00106",  # lock add [rsi], eax
     "serialised": "0faee848f7f1",  # lfence; div rcx
+    "microcode that serialises": "0fa24801d8",  # cpuid; add rax, rbx
+    "fences of both kinds": "8b470c0faef0890f0faef88b07",  # loads and stores around mfence and sfence
+    "exchanges": "48872ef0480fc117",  # xchg [rsi], rbp; lock xadd [rdi], rdx
+    "length-changing prefixes": "6605341266053412660534126605341266053412",  # add ax, 0x1234
+    "moves and a division": "4889d84889c348f7f1",
+    "a load that cannot forward": "88060fb606488b06",  # mov [rsi], al; movzx eax, [rsi]; mov rax, [rsi]
+}
+VARIANTS = {
+    "published": PUBLISHED,
+    "hardware": ModelOptions(model=Model.HARDWARE),
+    "simple front end": ModelOptions(simple_front_end=True),
 }
 LOOP = "49ffcf75f0"  # dec r15; jnz
 EVENTS = ("issued", "ready", "dispatched", "executed", "retired", "port", "source", "added")
 RECORDS = ("refusal", "refused_by", "unfinished")
 
 
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
 @pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
-@pytest.mark.parametrize("code", SLOW.values(), ids=SLOW.keys())
-@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL", "ZEN2"])
-def test_every_event_is_where_it_would_be_cycle_by_cycle(name: str, code: str, loop: bool) -> None:
+@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL", "ZEN2", "GNR", "LNL"])
+def test_every_event_is_where_it_would_be_cycle_by_cycle(
+    name: str, loop: bool, options: ModelOptions
+) -> None:
     model = registry.get(name)
-    block = block_of(code + LOOP * loop, name, loop=loop)
-    skipping, stepping = Pipelines(Caches()).started(block, model), Pipelines(Caches()).started(block, model)
-    skipping.run(10, 500)
-    stepping.run(10, 500, skip=False)
-    assert stepping.visited == stepping.cycle + 1
-    assert skipping.cycle == stepping.cycle
-    assert skipping.columns.uops == stepping.columns.uops
-    for event in EVENTS:
-        mine, expected = (list(getattr(each.columns, event)) for each in (skipping, stepping))
-        assert mine[: skipping.columns.uops] == expected[: skipping.columns.uops], event
-    for record in RECORDS:
-        mine, expected = (list(getattr(each.columns, record)) for each in (skipping, stepping))
-        assert mine[: skipping.cycle] == expected[: skipping.cycle], record
+    for title, code in SLOW.items():
+        block = block_of(code + LOOP * loop, name, loop=loop, options=options)
+        for watched in (True, False):
+            skipping, stepping = (
+                Pipelines(Caches()).started(block, model, options, watched=watched, followed=watched)
+                for _ in range(2)
+            )
+            skipping.run(10, 500)
+            stepping.run(10, 500, skip=False)
+            assert stepping.visited == stepping.cycle + 1
+            assert skipping.cycle == stepping.cycle, title
+            assert skipping.columns.uops == stepping.columns.uops, title
+            for event in EVENTS:
+                mine, expected = (list(getattr(each.columns, event)) for each in (skipping, stepping))
+                assert mine[: skipping.columns.uops] == expected[: skipping.columns.uops], (title, event)
+            for record in RECORDS if watched else ():
+                mine, expected = (list(getattr(each.columns, record)) for each in (skipping, stepping))
+                assert mine[: skipping.cycle] == expected[: skipping.cycle], (title, record)
+
+
+@pytest.mark.parametrize("options", [PUBLISHED, ModelOptions(model=Model.HARDWARE)], ids=["", "hardware"])
+@pytest.mark.parametrize("title", ["serialised", "microcode that serialises"])
+def test_waiting_for_a_fence_costs_little(title: str, options: ModelOptions) -> None:
+    block = block_of(SLOW[title] + LOOP, "SKL", loop=True, options=options)
+    pipeline = Pipelines(Caches()).started(block, registry.get("SKL"), options)
+    pipeline.run(10, 500)
+    assert pipeline.visited < pipeline.cycle * 0.75
 
 
 def test_a_full_scheduler_that_waits_costs_nothing() -> None:

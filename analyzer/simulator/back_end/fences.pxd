@@ -7,6 +7,7 @@ from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int HELD_BY_FENCE
 cdef int LOAD
+cdef int NEVER
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
 cdef int UNKNOWN
@@ -18,7 +19,9 @@ cdef class FenceOrder:
     cdef Columns _columns
     cdef public PairQueue pending
     cdef public PairQueue accesses
+    cdef public bint changed
     cdef inline int start(self) except -1:
+        self.changed = False
         self.pending.clear()
         self.accesses.clear()
         if self._columns.program.has_fences:
@@ -42,12 +45,23 @@ cdef class FenceOrder:
             access = self.accesses.firsts[self.accesses.head + position & self.accesses.mask]
             state.add_time(self._columns.executed[access], 0)
     cdef inline void tick(self, int cycle) noexcept:
+        self.changed = False
         if self.pending.count == 0:
             return
         executed = self._columns.executed[self.pending.firsts[self.pending.head]]
         if executed != -2 and executed <= cycle:
             self.pending.pop()
             self.accesses.clear()
+            self.changed = True
+    cdef inline int next_event(self, int cycle) noexcept:
+        following = 1073741824
+        if self.pending.count > 0:
+            following = self._later(self.pending.firsts[self.pending.head], cycle, following)
+            for position in range(self.accesses.count):
+                access = self.accesses.firsts[self.accesses.head + position & self.accesses.mask]
+                following = self._later(access, cycle, following)
+        return following
+    cdef int _later(self, int uop, int cycle, int following) noexcept
 
 
 @cython.final
@@ -65,3 +79,7 @@ cdef class Fences:
     cdef inline void tick(self, int cycle) noexcept:
         self.loads.tick(cycle)
         self.stores.tick(cycle)
+    cdef inline int next_event(self, int cycle) noexcept:
+        if self.loads.changed or self.stores.changed:
+            return cycle + 1
+        return min(self.loads.next_event(cycle), self.stores.next_event(cycle))

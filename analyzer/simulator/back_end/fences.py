@@ -7,6 +7,7 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     HELD_BY_FENCE,
     LOAD,
+    NEVER,
     STORE_ADDRESS,
     STORE_DATA,
     UNKNOWN,
@@ -22,9 +23,12 @@ class FenceOrder:
         self._columns = columns
         self.pending = PairQueue()
         self.accesses = PairQueue()
+        self.changed = False
+        """Whether the oldest fence left in the latest cycle."""
 
     def start(self) -> None:
         """No fence is pending."""
+        self.changed = False
         self.pending.clear()
         self.accesses.clear()
         if self._columns.program.has_fences:
@@ -57,12 +61,30 @@ class FenceOrder:
 
     def tick(self, cycle: int) -> None:
         """The oldest fence leaves when it has completed."""
+        self.changed = False
         if self.pending.count == 0:
             return
         executed = self._columns.executed[self.pending.firsts[self.pending.head]]
         if executed != UNKNOWN and executed <= cycle:
             self.pending.pop()
             self.accesses.clear()
+            self.changed = True
+
+    def next_event(self, cycle: int) -> int:
+        """The next cycle, as far as it is known, in which the oldest fence may pass or leaves; NEVER if there
+        is none."""
+        following = NEVER
+        if self.pending.count > 0:
+            following = self._later(self.pending.firsts[self.pending.head], cycle, following)
+            for position in range(self.accesses.count):
+                access = self.accesses.firsts[(self.accesses.head + position) & self.accesses.mask]
+                following = self._later(access, cycle, following)
+        return following
+
+    def _later(self, uop: int, cycle: int, following: int) -> int:
+        """The earlier one of a cycle and that in which a uop is complete, if that is still to come."""
+        executed = self._columns.executed[uop]
+        return executed if cycle < executed < following else following
 
 
 class Fences:
@@ -122,3 +144,9 @@ class Fences:
         """End of a cycle."""
         self.loads.tick(cycle)
         self.stores.tick(cycle)
+
+    def next_event(self, cycle: int) -> int:
+        """The next known cycle in which a fence may pass or leaves; NEVER if there is none."""
+        if self.loads.changed or self.stores.changed:
+            return cycle + 1
+        return min(self.loads.next_event(cycle), self.stores.next_event(cycle))

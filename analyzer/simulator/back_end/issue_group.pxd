@@ -33,10 +33,12 @@ cdef class IssueGroup:
     cdef int _width
     cdef public int merged_for
     cdef bint _restricted
+    cdef public bint held
     cdef inline void start(self) noexcept:
         program = self._program
         self.merged_for = -1
         self._restricted = program.holds_issue != 0 or program.has_joins != 0 or self._entries.by_uop or self._resources.limited
+        self.held = False
     cdef inline void stand(self, int cycle) noexcept:
         self._issued.clear()
         if not self._columns.watched:

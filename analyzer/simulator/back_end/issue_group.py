@@ -54,6 +54,8 @@ class IssueGroup:
             or self._resources.limited
         )
         """Whether more than the width can end an issue group."""
+        self.held = False
+        """Nothing was issued, and nothing will be before something retires."""
 
     def stand(self, cycle: int) -> None:
         """A cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
@@ -77,6 +79,7 @@ class IssueGroup:
         if self._entries.by_uop:
             self._entries.start_group()
         columns.refuse(cycle, 0, NONE)
+        self.held = False
         while slots < self._width:
             if queue.count == 0:
                 self._starve(cycle)
@@ -132,6 +135,7 @@ class IssueGroup:
                 columns.held[part] = HELD_BY_FENCE
             if self._rob.count > 0:
                 columns.refuse(cycle, SERIALIZATION, uop)
+                self.held = self._issued.count == 0
                 return True
         return False
 
@@ -147,6 +151,7 @@ class IssueGroup:
                 return False
         if self._resources.limited and not self._resources.take(uop, cycle):
             self._wait_for_retirement(cycle, RESOURCE_FULL + self._resources.missing)
+            self.held = self._issued.count == 0 and self._resources.comes_with_retirement()
             return False
         return True
 

@@ -59,6 +59,14 @@ cdef class Renamer:
         self._free.clear()
         self._group.stand(cycle)
     cdef void tick(self, int cycle) noexcept
+    cdef inline bint held(self) noexcept:
+        return self._group.held
+    cdef inline void pass_by(self, int cycles) noexcept:
+        if self._program.has_moves:
+            for _ in range(cycles):
+                self.elimination.start_cycle()
+                self.elimination.decided()
+                self.elimination.end_cycle()
     @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1
     cdef void _eliminate(self) noexcept

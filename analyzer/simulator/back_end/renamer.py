@@ -164,6 +164,18 @@ class Renamer:
         if self._program.has_moves:
             self.elimination.end_cycle()
 
+    def held(self) -> bool:
+        """Nothing was issued in the latest cycle, and nothing will be before something retires."""
+        return self._group.held
+
+    def pass_by(self, cycles: int) -> None:
+        """So many cycles in which nothing can be issued."""
+        if self._program.has_moves:
+            for _ in range(cycles):
+                self.elimination.start_cycle()
+                self.elimination.decided()
+                self.elimination.end_cycle()
+
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state; to be asked for between instructions only."""
         columns = self._columns

@@ -36,6 +36,7 @@ cdef class ReorderBuffer:
     cdef int _filled
     cdef int _last_first
     cdef public int key_rounds
+    cdef public int retired
     cdef inline int start(self) except -1:
         self.entries.start(self._size + 64)
         for round_number in range(max(self.last_round + 1, self._filled)):
@@ -46,6 +47,7 @@ cdef class ReorderBuffer:
         self.last_round = -1
         self._last_first = -1
         self.key_rounds = 0
+        self.retired = 0
     cdef inline int reserve(self) except -1:
         if self.last_round + 16 > len(self.key_cycle):
             self.grow(2 * (self.last_round + 16))

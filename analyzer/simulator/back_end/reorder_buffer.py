@@ -66,6 +66,8 @@ class ReorderBuffer:
         """Of that round the first instance with uops."""
         self.key_rounds = 0
         """Rounds whose key instruction has retired."""
+        self.retired = 0
+        """Fused uops that retired in the latest cycle."""
 
     def reserve(self) -> None:
         """Make room for the rounds that one cycle can retire; to be called before each."""
@@ -137,6 +139,7 @@ class ReorderBuffer:
                     self.key_rounds = self.last_round + 1
             position += 1
         entries.drop(position)
+        self.retired = position
         if columns.watched:
             columns.unfinished[cycle] = unfinished
         entries.append(self._issued)

@@ -46,6 +46,8 @@ cdef class Resources:
     cdef void _count_needs(self, int i) noexcept
     cdef void _find_active(self, int rob_size) noexcept
     cdef bint take(self, int first, int cycle) noexcept
+    cdef inline bint comes_with_retirement(self) noexcept:
+        return self.missing != 6
     cdef inline void eliminate(self, int i) noexcept:
         self._give_back(i)
     cdef inline int record(self, Record state) except -1:

@@ -155,6 +155,10 @@ class Resources:
         self._holders.push(first, last)
         return True
 
+    def comes_with_retirement(self) -> bool:
+        """Whether what is missing is given back when something retires, and not before."""
+        return self.missing != _LOAD_MATRIX
+
     def eliminate(self, i: int) -> None:
         """A move that has just been issued is carried out by the renamer: it shares its source's register."""
         self._give_back(i)

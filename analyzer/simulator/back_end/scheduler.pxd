@@ -12,6 +12,7 @@ cdef int HELD_BY_DIVIDER
 cdef int HELD_BY_FENCE
 cdef int HELD_BY_UNIT
 cdef int LOAD
+cdef int NEVER
 cdef int NONE
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
@@ -47,16 +48,20 @@ cdef class Scheduler:
     cdef int _ring_mask
     cdef int _known_count
     cdef int _blocked_count
+    cdef bint _ended
     cdef int start(self) except -1
     cdef inline bint waits(self) noexcept:
-        return self._picker.waits() and self._blocked_count == 0 and (not self._program.has_special)
-    cdef inline int next_ready(self, int cycle) noexcept:
+        return self._picker.waits()
+    cdef inline int next_event(self, int cycle) noexcept:
         for ahead in range(1, self._ring_mask + 1):
             if self._ring[cycle + ahead & self._ring_mask] != -1:
-                return cycle + ahead
-        return -1
+                return min(cycle + ahead, self._next_special(cycle))
+        return self._next_special(cycle)
+    cdef int _next_special(self, int cycle) noexcept
     cdef inline void skip(self, int cycles) noexcept:
         self._picker.skip(cycles)
+        for name in range(self._program.tp_names):
+            self.tp_blocked[name] = max(0, self.tp_blocked[name] - cycles)
     cdef inline void wake(self, int cycle) noexcept:
         slot = cycle & self._ring_mask
         first = self._ring[slot]

@@ -14,6 +14,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     HELD_BY_FENCE,
     HELD_BY_UNIT,
     LOAD,
+    NEVER,
     NONE,
     STORE_ADDRESS,
     STORE_DATA,
@@ -83,21 +84,39 @@ class Scheduler:
         for name in range(program.tp_names):
             self.tp_blocked[name] = 0
         self._blocked_count = 0
+        self._ended = False
+        """Whether an occupancy ended in the latest cycle."""
 
     def waits(self) -> bool:
         """Nothing happens in it before the next ready time or issue group, but for counters that run down."""
-        return self._picker.waits() and self._blocked_count == 0 and not self._program.has_special
+        return self._picker.waits()
 
-    def next_ready(self, cycle: int) -> int:
-        """The next cycle in which a uop becomes ready, NONE if none is known."""
+    def next_event(self, cycle: int) -> int:
+        """The next cycle in which a uop becomes ready or a fence or an occupancy may end, NEVER if none is
+        known."""
         for ahead in range(1, self._ring_mask + 1):
             if self._ring[(cycle + ahead) & self._ring_mask] != NONE:
-                return cycle + ahead
-        return NONE
+                return min(cycle + ahead, self._next_special(cycle))
+        return self._next_special(cycle)
+
+    def _next_special(self, cycle: int) -> int:
+        if not self._program.has_special:
+            return NEVER
+        following = self.fences.next_event(cycle)
+        if self._held.counts[_HELD] > 0:
+            if self._ended:
+                return cycle + 1
+            for name in range(self._program.tp_names):
+                if self.tp_blocked[name] > 0:
+                    # It is counted down at the end of a cycle, and looked at before.
+                    following = min(following, cycle + self.tp_blocked[name] + 1)
+        return following
 
     def skip(self, cycles: int) -> None:
         """So many cycles go by in which nothing happens."""
         self._picker.skip(cycles)
+        for name in range(self._program.tp_names):
+            self.tp_blocked[name] = max(0, self.tp_blocked[name] - cycles)
 
     def wake(self, cycle: int) -> None:
         """Step 1: uops whose ready time has come may leave."""
@@ -123,9 +142,12 @@ class Scheduler:
         else:
             self._check_special(cycle)
             self.fences.tick(cycle)
+            self._ended = False
             for name in range(self._program.tp_names):
                 if self.tp_blocked[name]:
                     self.tp_blocked[name] -= 1
+                    if self.tp_blocked[name] == 0:
+                        self._ended = True
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""

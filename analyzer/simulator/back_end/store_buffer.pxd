@@ -15,12 +15,14 @@ cdef class StoreBuffer:
     cdef inline void start(self) noexcept:
         self._oldest = 0
     cdef inline void tick(self, int cycle) noexcept:
+        if not self.waits():
+            self._columns.store_left[self._oldest] = cycle
+            self._oldest += 1
+    cdef inline bint waits(self) noexcept:
         columns = self._columns
         if self._oldest == columns.stores:
-            return
+            return True
         data = columns.store_uop[self._oldest]
-        if data != -1 and columns.retired[data] != -2:
-            columns.store_left[self._oldest] = cycle
-            self._oldest += 1
+        return data == -1 or columns.retired[data] == -2
     cdef inline int record(self, Record state) except -1:
         state.add(self._columns.stores - self._oldest)

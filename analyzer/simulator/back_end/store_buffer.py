@@ -24,13 +24,17 @@ class StoreBuffer:
 
     def tick(self, cycle: int) -> None:
         """One store may leave."""
+        if not self.waits():
+            self._columns.store_left[self._oldest] = cycle
+            self._oldest += 1
+
+    def waits(self) -> bool:
+        """No store can leave before one retires."""
         columns = self._columns
         if self._oldest == columns.stores:
-            return
+            return True
         data = columns.store_uop[self._oldest]
-        if data != NONE and columns.retired[data] != UNKNOWN:
-            columns.store_left[self._oldest] = cycle
-            self._oldest += 1
+        return data == NONE or columns.retired[data] == UNKNOWN
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state; when stores left is the memory's."""

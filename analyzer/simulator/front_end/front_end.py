@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.simulator.tables.arrays import Record
+from cyclelens.analyzer.simulator.tables.constants import NEVER
 
 
 class FrontEnd:
@@ -20,9 +21,13 @@ class FrontEnd:
     def tick(self, cycle: int) -> None:
         """Bring into the IDQ what this cycle allows."""
 
-    def rests(self) -> bool:
-        """Nothing happens in it until uops have left the IDQ."""
-        return True
+    def idle(self) -> int:
+        """Cycles to come in which nothing happens in it, but for counters that run down, if no uop leaves the
+        IDQ."""
+        return NEVER
+
+    def skip(self, cycles: int) -> None:
+        """So many of them go by."""
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state, with the IDQ."""

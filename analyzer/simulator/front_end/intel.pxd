@@ -21,6 +21,7 @@ cdef int LATE_DSB
 cdef int LSD
 cdef int MITE
 cdef int MS
+cdef int NEVER
 cdef int NONE
 cdef int PREDECODER
 
@@ -44,7 +45,9 @@ cdef class MiteDsbLsd(FrontEnd):
     cdef int _after_microcode
     cdef public int source
     cdef int start(self) except -1
-    cdef bint rests(self) noexcept
+    cdef int idle(self) noexcept
+    cdef void skip(self, int cycles) noexcept
+    cdef bint _rests(self) noexcept
     cdef int tick(self, int cycle) except -1
     cdef int record(self, Record state) except -1
     cdef int outline(self) noexcept

@@ -23,6 +23,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
     LSD,
     MITE,
     MS,
+    NEVER,
     NONE,
     PREDECODER,
 )
@@ -81,13 +82,33 @@ class MiteDsbLsd(FrontEnd):
             # The code of the first round is there when the clock starts.
             self._fetch.tick()
 
-    def rests(self) -> bool:
+    def idle(self) -> int:
+        """The IDQ might not take a delivery, or a stall of microcode or predecoder comes first."""
+        queues = self._queues
+        if self._rests() or (self.source == LSD and queues.idq.count > self._lsd_rest):
+            return NEVER
+        if self._microcode.busy():
+            return max(0, self._microcode.stall - 1)
+        if self.source == MITE and queues.instructions.count == 0:
+            return max(0, self._predecoder.stall - 1)
+        return 0
+
+    def skip(self, cycles: int) -> None:
+        """So many of these cycles go by."""
+        if self._rests() or self.source == LSD:
+            return
+        if self._microcode.busy():
+            self._microcode.stall -= cycles
+        else:
+            self._predecoder.stall -= cycles
+
+    def _rests(self) -> bool:
         """The IDQ might not take a full delivery of the DSB."""
         return self._queues.idq.count > self._idq_limit
 
     def tick(self, cycle: int) -> None:
         """One of the sources delivers."""
-        if not self.rests():
+        if not self._rests():
             if self.source != LSD:
                 self._from_code(cycle)
             elif self._queues.idq.count <= self._lsd_rest:

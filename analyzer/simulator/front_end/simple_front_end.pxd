@@ -8,6 +8,7 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int CODE_LINE
+cdef int NEVER
 cdef int NO_SOURCE
 
 
@@ -21,7 +22,8 @@ cdef class SimpleFrontEnd(FrontEnd):
     cdef int _idq_size
     cdef int _instance
     cdef int start(self) except -1
-    cdef bint rests(self) noexcept
+    cdef int idle(self) noexcept
     cdef int record(self, Record state) except -1
     cdef int tick(self, int cycle) except -1
+    cdef bint _rests(self) noexcept
     cdef void _deliver(self) noexcept

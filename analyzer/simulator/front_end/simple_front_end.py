@@ -8,7 +8,7 @@ from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.front_end.stack_engine import StackEngine
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, NO_SOURCE
+from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, NEVER, NO_SOURCE
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 
@@ -32,9 +32,9 @@ class SimpleFrontEnd(FrontEnd):
         self._instance = 0
         """Next instance to deliver."""
 
-    def rests(self) -> bool:
+    def idle(self) -> int:
         """The IDQ holds an issue group."""
-        return self._idq.count >= self._width
+        return NEVER if self._rests() else 0
 
     def buffers(self) -> tuple[Buffer, ...]:
         """The IDQ."""
@@ -48,10 +48,13 @@ class SimpleFrontEnd(FrontEnd):
 
     def tick(self, cycle: int) -> None:
         """Deliver groups until there are enough uops for a cycle's issue."""
-        while not self.rests():
+        while not self._rests():
             self._columns.reserve()
             self._deliver()
             self._stack_engine.tick(NO_SOURCE, cycle)
+
+    def _rests(self) -> bool:
+        return self._idq.count >= self._width
 
     def _deliver(self) -> None:
         columns = self._columns

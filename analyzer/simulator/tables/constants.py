@@ -10,6 +10,8 @@ UNKNOWN = -2
 """A cycle that is not known yet."""
 NONE = -1
 """No index."""
+NEVER = 1 << 30
+"""More cycles than any run has."""
 BLOCKED = 1
 """Of a load: it needs bytes that no single store has, and waits until the store has left."""
 MISTAKEN = 2
