@@ -3,6 +3,7 @@ cimport cython
 
 from cyclelens.analyzer.simulator.tables.flat cimport FlatInstruction
 
+cdef int NONE
 cdef int _MOST_KEPT
 cdef int _MOST_KEYS
 
@@ -12,6 +13,9 @@ cdef class Alike:
     cdef object _core
     cdef object _options
     cdef bint _names_only
+    cdef bint _place_unknown
+    cdef int _place
+    cdef bint _several_places
     cdef bint _stores_differ
     cdef dict _kinds
     cdef dict _known

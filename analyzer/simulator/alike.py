@@ -1,9 +1,10 @@
 """Blocks that a run cannot tell from each other: their figure is found once.
 
-Cores before Alder Lake know registers by their class and by who wrote them last. RSP alone has a name: the
-stack engine writes it. So blocks whose instructions have equal rows (``flat``) run alike if their registers
-differ by name only. Addresses only say which loads meet which stores: without a store they do not count.
-Of loops that come from the DSB lengths count only as far as they decide what stands in which line.
+The same code at two places is alike if its front end says so (``FrontEnd.placement``). Different code may be,
+too: cores before Alder Lake know registers by their class and by who wrote them last. RSP alone has a name:
+the stack engine writes it. So blocks whose instructions have equal rows (``flat``) run alike if their
+registers differ by name only. Addresses only say which loads meet which stores: without a store they do not
+count. Of loops that come from the DSB lengths count only as far as they decide what stands in which line.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.tables.arrays import Column, ints
+from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, flatten
 from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
 
@@ -41,6 +43,12 @@ class Alike:
         self._core: Microarchitecture | None = None
         self._options: ModelOptions | None = None
         self._names_only = False
+        self._place_unknown = False
+        """The front end does not say what its runs depend on, or runs depend on chance."""
+        self._place = NONE
+        """Where the first block lies, ..."""
+        self._several_places = False
+        """... and whether others lay elsewhere."""
         self._stores_differ = False
         """Blocks with stores are alike by more than names and numbers: values are followed."""
         self._kinds: dict[tuple[int, bytes, str], int] = {}
@@ -55,22 +63,25 @@ class Alike:
         self.figures: dict[Key, float] = {}
 
     def key(self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions) -> Key:
-        """All that the block's figure depends on; empty where registers or addresses are more than names."""
+        """All that the block's figure depends on: its code, or less where registers and addresses are no more
+        than names. Empty where no block is alike: by its code none is before there are several places."""
         if microarchitecture is not self._core or options is not self._options:
             self._core, self._options = microarchitecture, options
-            self._names_only = not (
-                microarchitecture.macro_ops
-                or microarchitecture.tracks_values
-                or options.simple_front_end
-                or options.port_seed is not None
-            )
+            self._names_only = not (microarchitecture.macro_ops or microarchitecture.tracks_values)
             self._stores_differ = options.hardware
+            self._place_unknown = options.simple_front_end or options.port_seed is not None
+            self._place = NONE
+            self._several_places = False
             self.figures.clear()
-        if not self._names_only:
+        if self._place_unknown:
             return ()
         if len(self.figures) >= _MOST_KEPT:
             self.figures.clear()
-        return self._key(block)
+        key: Key = self._key(block) if self._names_only else ()
+        if self._place == NONE:
+            self._place = block.alignment
+        self._several_places = self._several_places or block.alignment != self._place
+        return key or (_key_of_code(block) if self._several_places else ())
 
     def _key(self, block: Block) -> Key:
         kinds: list[bytes] = []
@@ -107,6 +118,8 @@ class Alike:
     def key_of_loop(key: Key, placement: bytes) -> Key:
         """The same of a loop whose placement is known (``FrontEnd.placement``): alike in more cases."""
         _, _, kinds, *others = key
+        if not others:
+            return (placement, kinds)
         return (placement, array("i", kinds)[1::2].tobytes(), *others)  # type: ignore[call-overload]
 
     def tell(self, flat: FlatInstruction) -> None:
@@ -133,3 +146,7 @@ class Alike:
             numbers.append(self._kinds[key])
         kinds = self._known[kind] = array("i", numbers).tobytes()
         return kinds
+
+
+def _key_of_code(block: Block) -> Key:
+    return (block.loop, block.alignment, b"".join([entry.instruction.code for entry in block.entries]))

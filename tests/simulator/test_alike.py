@@ -6,11 +6,13 @@ import random
 
 import pytest
 from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.choices import Model
+from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike, Key
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
@@ -25,9 +27,11 @@ def store() -> FactsStore:
     return open_store()
 
 
-def block_of(code: str, store: FactsStore, name: str = "SKL", *, loop: bool = False) -> Block:
+def block_of(
+    code: str, store: FactsStore, name: str = "SKL", *, loop: bool = False, alignment: int = 0
+) -> Block:
     instructions = decode(bytes.fromhex(code), store.caches)
-    return build_block(instructions, registry.get(name), store, loop=loop)
+    return build_block(instructions, registry.get(name), store, loop=loop, alignment=alignment)
 
 
 def key_of(code: str, store: FactsStore, name: str = "SKL", options: ModelOptions = PUBLISHED) -> Key:
@@ -110,16 +114,47 @@ def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
     [
         ("4801d8", "ZEN4", PUBLISHED),  # follows addresses as numbers
         ("4801d8", "GNR", PUBLISHED),  # knows sums of registers
-        ("4801d8", "SKL", ModelOptions(port_seed=1)),
-        ("4801d8", "SKL", ModelOptions(simple_front_end=True)),  # asks for the place of every instruction
         ("48894708", "SKL", HARDWARE),  # compares addresses by the bytes they touch
         ("b401 4889c3", "SKL", PUBLISHED),  # mov ah, 1; mov rbx, rax: RAX is merged
     ],
 )
-def test_where_registers_are_more_than_names_nothing_is_alike(
+def test_where_registers_are_more_than_names_only_the_same_code_is_alike(
     code: str, name: str, options: ModelOptions, store: FactsStore
 ) -> None:
-    assert key_of(code, store, name, options) == ()
+    """And that at several places, which are looked for when there are some."""
+    core, alike = registry.get(name), Alike(Caches())
+    keys = [
+        alike.key(block_of(code, store, name, loop=True, alignment=place), core, options)
+        for place in (0, 32, 0, 32)
+    ]
+    assert keys[0] == ()
+    assert keys[1] == keys[3] != keys[2] != ()
+    assert alike.key_of_loop(keys[1], b"there") == alike.key_of_loop(keys[2], b"there")
+    assert alike.key_of_loop(keys[1], b"there") != alike.key_of_loop(keys[2], b"here")
+
+
+@pytest.mark.parametrize("options", [ModelOptions(port_seed=1), ModelOptions(simple_front_end=True)])
+def test_where_the_place_may_matter_in_every_way_nothing_is_alike(
+    options: ModelOptions, store: FactsStore
+) -> None:
+    assert key_of("4801d8", store, "SKL", options) == ()
+
+
+CODES = (
+    "4801d8 488b06 4883c608",
+    "488b0500000000 4801d8",
+    "480fafc0 0f1f8400000000000f1f840000000000 4801c3",
+)
+
+
+@pytest.mark.parametrize("name", ["SKL", "GNR", "LNL", "ZEN3", "ZEN5"])
+def test_a_figure_holds_at_all_places_that_are_alike(name: str) -> None:
+    """Whatever was asked for before."""
+    codes = [bytes.fromhex(code) for code in CODES]
+    one = Predictor()
+    for place in range(64):
+        fresh = Predictor().predict_batch(codes, name, Mode.LOOP, place)
+        assert one.predict_batch(codes, name, Mode.LOOP, place) == fresh
 
 
 def test_a_figure_of_one_core_is_not_another_ones(store: FactsStore) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
@@ -87,8 +89,26 @@ class OpCache(FrontEnd):
         return (Buffer("IDQ", self._idq_size, self._idq_size - 1),)
 
     def placement(self) -> bytes:
-        """Every place may cut a loop into other windows; straight-line code meets them all."""
-        return bytes([self._program.alignment if self._program.loop else 0])
+        """How a place cuts a loop into windows, and which of its branches fuse. Straight-line code meets all
+        places."""
+        program = self._program
+        operations = self._operations
+        if not program.loop:
+            return bytes([0])
+        if operations.follows_place():
+            return bytes([program.alignment])
+        told = array("i", [self._flight.small_loop])
+        for i in range(program.instructions):
+            told.append(program.i_second[i])
+        if operations.decoded:
+            told.append(program.alignment % self._decode_bytes)
+            return told.tobytes()
+        first = 0
+        while first < program.instructions:
+            told.append(operations.w_last[first])
+            told.append(operations.w_eighths[first])
+            first = operations.w_last[first] + 1
+        return told.tobytes()
 
     # -- decoders ------------------------------------------------------------------------------------------
 

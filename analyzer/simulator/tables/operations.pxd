@@ -44,5 +44,15 @@ cdef class Operations:
     cdef public int[::1] late
     cdef int _make(self, int instructions, int uops, int inputs) except -1
     cdef int _lay_out(self, object block) except -1
+    cdef inline bint follows_place(self) noexcept:
+        program = self.program
+        relative = 0
+        for i in range(program.instructions):
+            if self.e_relative[i]:
+                relative += 1
+        for static in range(program.uops):
+            if program.u_base[static] == self.instruction_pointer:
+                relative += 1
+        return relative > 0
     cdef int _pair(self, object block, int move, int operation) except -1
     cdef void _costs_and_effect(self, int i, long long[::1] row) noexcept

@@ -108,6 +108,18 @@ class Operations:
             self.w_last[window.first] = window.last
             self.w_eighths[window.first] = window.eighths
 
+    def follows_place(self) -> bool:
+        """Whether some address depends on where the code lies."""
+        program = self.program
+        relative = 0
+        for i in range(program.instructions):
+            if self.e_relative[i]:
+                relative += 1
+        for static in range(program.uops):
+            if program.u_base[static] == self.instruction_pointer:
+                relative += 1
+        return relative > 0
+
     def _pair(self, block: Block, move: int, operation: int) -> None:
         target, source = block.entries[move].instruction.operands
         self.m_pair_source[operation] = KEYS.register(source.register)
