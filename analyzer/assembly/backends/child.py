@@ -11,7 +11,12 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterable
-from typing import BinaryIO, Protocol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO, Protocol
+else:
+    Protocol = object
 
 TIME_LIMIT = 0.25
 """Seconds of processor time one statement may take before the child is killed."""
