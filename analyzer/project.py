@@ -16,13 +16,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.settings import ANALYSIS, checked
 from cyclelens.analyzer.suggestions import among
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAME = "cyclelens.toml"
 MAXIMUM_BYTES = 1 << 20
@@ -53,7 +55,7 @@ class Project:
         """What is set for a file: what holds for all, then what matches it, later ones winning. Lists take
         the place of lists. Paths are absolute."""
         values = dict(self.general)
-        name = Path(os.path.relpath(path, self.folder)).as_posix()
+        name = os.path.relpath(path, self.folder).replace(os.sep, "/")
         for patterns, special in self.special:
             if any(fnmatchcase(name, pattern) for pattern in patterns):
                 values.update(special)
@@ -64,16 +66,27 @@ def find(folder: str | os.PathLike[str], tops: Collection[str]) -> Path | None:
     """The project's file for what lies in a folder: the nearest one in the folder and those around it, up to
     the outermost of ``tops`` that holds the folder; None if there is none. Where no top holds it, only the
     folder itself is looked at."""
-    start = Path(folder)
-    around = [start, *start.parents]
-    last = max((number for number, each in enumerate(around) if str(each) in tops), default=0)
-    return next((file for each in around[: last + 1] if (file := each / NAME).is_file()), None)
+    around = _around(folder)
+    last = max((number for number, each in enumerate(around) if each in tops), default=0)
+    for each in around[: last + 1]:
+        if os.path.isfile(file := os.path.join(each, NAME)):
+            from pathlib import Path  # most files have no project and start faster
+
+            return Path(file)
+    return None
 
 
 def repository(folder: str | os.PathLike[str]) -> str | None:
     """The top of the repository that a folder belongs to."""
-    start = Path(folder)
-    return next((str(each) for each in (start, *start.parents) if (each / ".git").exists()), None)
+    return next((each for each in _around(folder) if os.path.exists(os.path.join(each, ".git"))), None)
+
+
+def _around(folder: str | os.PathLike[str]) -> list[str]:
+    """A folder and all around it, from the inside out."""
+    found = [os.fspath(folder)]
+    while (outer := os.path.dirname(found[-1])) not in ("", found[-1]):
+        found.append(outer)
+    return found
 
 
 def read(file: Path) -> Project:
@@ -129,7 +142,7 @@ def _values(table: Mapping[str, Any], file: Path, known: Iterable[str]) -> Value
 
 def _inside(path: str, name: str, file: Path) -> str:
     found = os.path.normpath(file.parent / path)
-    if not _is_within(Path(found), file.parent):
+    if not _is_within(type(file)(found), file.parent):
         raise ProjectError(f"{file}: {name}: {path} lies outside of the project's folder")
     return found
 

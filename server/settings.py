@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.hints import region
 from cyclelens.analyzer.hints import registry as hint_kinds
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.project import Values
 from cyclelens.analyzer.settings import ANALYSIS, Setting, checked, to_options

@@ -24,9 +24,9 @@ from cyclelens.analyzer.assembly.text.markers import (
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import scan
 from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
 from cyclelens.analyzer.profiles.profile import Profile

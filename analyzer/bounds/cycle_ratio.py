@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Edge(NamedTuple):

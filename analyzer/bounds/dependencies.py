@@ -8,7 +8,6 @@ writer ran in the previous one. The bound is the largest ratio of cycles to iter
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
 from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Input
@@ -24,6 +23,7 @@ from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues, step_of
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess, Value, ValueKind
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import canonical
 
 _ITERATIONS = 3

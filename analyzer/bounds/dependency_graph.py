@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.cycle_ratio import CriticalCycle, Edge, cover, critical_edges
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 MOST_CHAINS = 16
 """Chains that are listed. There can be exponentially many; the edges of all are marked as critical."""

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 from math import ceil, gcd
-from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.symbolic import AddressKey, Aliasing, SymbolicValues, step_of
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.memory_renaming import access_bytes
 
 _LINE = 64

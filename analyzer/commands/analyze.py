@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -84,11 +83,13 @@ def _bare_code(file: str, *, in_hexadecimal: bool) -> bytes:
 
 def _show(analysis: Analysis, file: str) -> None:
     """The report on a terminal: as wide as that is, and in colours unless they are not wanted (NO_COLOR)."""
+    from shutil import get_terminal_size
+
     from cyclelens.analyzer.escaping import painted
     from cyclelens.analyzer.reports.lines import COLOURS
     from cyclelens.analyzer.reports.text import lines
 
     coloured = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    for line in lines(analysis, file, shutil.get_terminal_size().columns):
+    for line in lines(analysis, file, get_terminal_size().columns):
         sys.stdout.write(painted(line.text, COLOURS[line.style] if coloured else ""))
         sys.stdout.write("\n")

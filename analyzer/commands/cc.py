@@ -22,8 +22,8 @@ from cyclelens.analyzer.commands.common import (
     new_parser,
     to_text,
 )
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.model.choices import Regions, Syntax
-from cyclelens.analyzer.model.frozen import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.compiling.compiler import Compiled

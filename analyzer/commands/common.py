@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from cyclelens.analyzer.model.frozen import replace
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.usage import Parser
 
 TYPE_CHECKING = False

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.decoding.forms import forms_of
 from cyclelens.analyzer.decoding.spelling import described, formatter, mnemonic
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
-from cyclelens.analyzer.model.named_tuple import NamedTuple
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.recent import Caches, Recent
 from iced_x86 import (
     CpuidFeature,

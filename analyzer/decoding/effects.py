@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.decoding.decoder import OPTIONS, REGISTERS
 from cyclelens.analyzer.decoding.register_use import FULL_NAMES, INFO
-from cyclelens.analyzer.model.named_tuple import NamedTuple
+from cyclelens.analyzer.named_tuple import NamedTuple
 from iced_x86 import Decoder, Mnemonic, OpAccess, RegisterExt, RflagsBits
 
 _WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})

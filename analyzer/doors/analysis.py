@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.doors.plans import ALIGNMENTS, at_line, plan
 from cyclelens.analyzer.doors.regions import Asked, analyse_region
 from cyclelens.analyzer.doors.workspace import Cancel, Workspace
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,

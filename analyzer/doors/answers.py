@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.data_classes import dataclass, replace
 from cyclelens.analyzer.doors.workspace import Answer, Cancel, Workspace
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures.variants import variant
-from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import AnalysisOptions, Assumption, Position, Prediction

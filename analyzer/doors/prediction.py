@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.decoding.counted_loop import decoded_end, usual_copies
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.defects import internal_error
@@ -14,7 +15,6 @@ from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, variant
 from cyclelens.analyzer.model.choices import Mode, Model
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions

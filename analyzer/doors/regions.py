@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.data_classes import dataclass, replace
 from cyclelens.analyzer.decoding.counted_loop import decoded_end
 from cyclelens.analyzer.defects import internal_error, traceback_of
 from cyclelens.analyzer.doors.answers import Question, answer
@@ -16,7 +17,6 @@ from cyclelens.analyzer.doors.workspace import MAX_BLOCK_BYTES, Cancel, Workspac
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import extensions
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import (

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
+from cyclelens.analyzer.data_classes import dataclass, replace
 from cyclelens.analyzer.facts.store import FactsStore, open_store
-from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.recent import Caches, Recent
 
 TYPE_CHECKING = False

@@ -10,7 +10,7 @@ from _json import make_scanner
 from collections.abc import Mapping, Sequence
 
 from cyclelens.analyzer.model.facts import Figures, Latency, OperandFacts, PortUse
-from cyclelens.analyzer.model.named_tuple import NamedTuple
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from functools import reduce
 from itertools import combinations
 from operator import or_
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitUse
 from cyclelens.analyzer.model.uops import InstructionTemplate

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.assumptions import listed
 from cyclelens.analyzer.insight.runs import Runs
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block, MemoryAccess
 

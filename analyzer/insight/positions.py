@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.assumptions import ONE_POSITION
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.insight.runs import Runs
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import Assumption, Position, Prediction
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import Placement

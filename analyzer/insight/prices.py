@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.insight.hazards import (
     failed_forwarding,
     false_renaming,
@@ -24,7 +25,6 @@ from cyclelens.analyzer.insight.hazards import (
     unlamination,
 )
 from cyclelens.analyzer.insight.whatif import ChangeError, Edit, Experiment, Outcome
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate

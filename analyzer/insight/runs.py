@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.insight.explain import steady_state
-from cyclelens.analyzer.model.frozen import dataclass, field
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.insight.ways import Shares, choices
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import END, Branching, Counts
 from cyclelens.analyzer.model.ways import Weight

@@ -7,12 +7,12 @@ what something costs (a latency, a dependency, a size) and have no text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from itertools import cycle
 from math import lcm
 from types import MappingProxyType
 from typing import Any
 
+from cyclelens.analyzer.data_classes import dataclass, field_names, replace
 from cyclelens.analyzer.decoding.counted_loop import back
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.decoding.register_use import with_register
@@ -305,7 +305,7 @@ SIZES = {
 def changed(model: Microarchitecture, name: str, value: str) -> Microarchitecture:
     """The microarchitecture with another whole number or yes/no parameter."""
     field = SIZES.get(name, name)
-    numbers: dict[str, object] = {item.name: getattr(model, item.name) for item in fields(model)}
+    numbers: dict[str, object] = {name: getattr(model, name) for name in field_names(model)}
     current = numbers.get(field)
     new: dict[str, Any]
     if isinstance(current, bool):

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.model.result import RegionAnalysis, Work
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import canonical
 
 _AMOUNT = re.compile(r"([1-9]\d{0,8})(B?)")

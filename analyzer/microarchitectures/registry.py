@@ -6,8 +6,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.named_tuple import NamedTuple
 from cyclelens.analyzer.model.provenance import Certainty
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.suggestions import nearest
 
 TYPE_CHECKING = False

@@ -50,10 +50,10 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the
 
 from __future__ import annotations
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.microarchitectures import zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3, ZEN_4
 from cyclelens.analyzer.microarchitectures.literature import same_as
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.microarchitecture import derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import NamedTuple
 
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Area(StrEnum):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
-from cyclelens.analyzer.model.frozen import dataclass
 
 _CHOICES = {"model": Model, "assume": Pointers, "harness": MeasuredIn, "move_elimination": MoveElimination}
 

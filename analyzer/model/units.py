@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum, StrEnum
 
-from cyclelens.analyzer.model.frozen import dataclass
-from cyclelens.analyzer.model.named_tuple import NamedTuple
+from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 MOST_UNITS = 30
 """A set of units is a mask in a signed 32-bit integer."""

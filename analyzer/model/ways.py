@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.model.source import Branching
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Way(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+
+from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Place(NamedTuple):

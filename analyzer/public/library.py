@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, overload
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.plans import ALIGNMENTS
 from cyclelens.analyzer.doors.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Clocks, Mode, Model, Pages, Pointers, Regions, Repetition, Syntax
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import NOWHERE

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple
+
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 PARAGRAPH = 110
 """Characters of a line of prose where nobody says how wide the terminal is."""

@@ -7,9 +7,9 @@ from itertools import groupby
 from operator import attrgetter
 from textwrap import shorten
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.renaming import renamings
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.simulation import LineUsage
 from cyclelens.analyzer.model.source import SourceLine

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import doubt
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.result import Analysis, Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Region, Severity, SourceLine
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.pressure import port_pressure
@@ -12,7 +13,6 @@ from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.result import Analysis, Assumption, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region, Severity
 from cyclelens.analyzer.reports import chains, table, timeline, ways, weights

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
-from typing import NamedTuple
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.pressure import port_shares
 from cyclelens.analyzer.insight.timelines import shown as timeline
@@ -23,10 +23,10 @@ from cyclelens.analyzer.insight.timelines import steady_row
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.waits import Timeline, Wait
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.units import Units
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 DEFAULT_ROUNDS = 3
 MAX_CYCLES = 120

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
-from cyclelens.analyzer.model.named_tuple import NamedTuple
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import canonical
 
 

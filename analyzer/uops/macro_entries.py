@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from functools import partial
 
-from cyclelens.analyzer.model.frozen import replace
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.named_tuple import NamedTuple
 from cyclelens.analyzer.model.units import UnitUse
 from cyclelens.analyzer.model.uops import (
     Entry,
@@ -16,6 +15,7 @@ from cyclelens.analyzer.model.uops import (
     MacroOps,
     ValueKind,
 )
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.known import Core, InContext, Known
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move, fuses_with_branch
 from cyclelens.analyzer.uops.macro_instruction import is_nop

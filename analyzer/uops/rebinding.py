@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 
+from cyclelens.analyzer.data_classes import field_names, replace
 from cyclelens.analyzer.model.facts import InstructionFacts
-from cyclelens.analyzer.model.frozen import field_names, replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import (

@@ -41,6 +41,18 @@ def test_a_prediction_loads_no_heavy_part_of_the_standard_library() -> None:
     assert loaded & {"typing", "json", "csv", "contextlib"} == set()
 
 
+def test_an_analysis_compiles_no_methods_of_classes() -> None:
+    """The standard library's data classes took a tenth of its time, and paths, digests and folders for
+    programs that are not run the same again."""
+    loaded = loaded_after(
+        "from cyclelens.analyzer.doors.analysis import Analyzer;"
+        "from cyclelens.analyzer.model.result import AnalysisOptions;"
+        "Analyzer().analyze('add %rax, %rbx', AnalysisOptions(allow_external_programs=False))"
+    )
+    assert "cyclelens" in loaded
+    assert loaded & {"inspect", "dataclasses", "pathlib", "tempfile", "hashlib", "shutil"} == set()
+
+
 def test_a_prediction_loads_no_table_of_names() -> None:
     """iced-x86's 5,000 codes by name."""
     asked = "assert not {'iced_x86.Code', 'iced_x86.Mnemonic'} & set(sys.modules)"

@@ -75,7 +75,7 @@ def test_the_usual_programs_work_confined(name: str) -> None:
         pytest.skip(f"{name} is not on PATH")
     assert external.run(external.Job([program, "--version"], timeout=5)).status == 0
     if name == "cc":
-        done = external.run(external.Job([program, "-E", "-"], "#include <stddef.h>\n", timeout=5))
+        done = external.run(external.Job([program, "-E", "-"], timeout=5, text="#include <stddef.h>\n"))
         assert (done.status, done.errors) == (0, "")
     assert program not in external._not_confined
 

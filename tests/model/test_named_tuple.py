@@ -7,7 +7,7 @@ import typing
 from typing import Any
 
 import pytest
-from cyclelens.analyzer.model.named_tuple import NamedTuple
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Quick(NamedTuple):

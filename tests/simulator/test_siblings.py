@@ -4,10 +4,10 @@ from that one's; they must be the rows that its own template gives."""
 from __future__ import annotations
 
 import pytest
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.frozen import replace
 from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike

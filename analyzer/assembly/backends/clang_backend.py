@@ -33,7 +33,7 @@ def run(program: str, dialect: str, statements: Sequence[str]) -> Mapping[int, b
         for index, statement in taken.items():
             lines += [f'.section .s{index},"ax",@progbits', statement]
         text = "\n".join([*lines, ""])
-        done = external.run(external.Job([program, *_OPTIONS], text, timeout=TIMEOUT, wanted=("out.o",)))
+        done = external.run(external.Job([program, *_OPTIONS], TIMEOUT, text, wanted=("out.o",)))
         if done.status == 0:
             sections = code_sections(done.files.get("out.o", b""))
             return {index: sections[f".s{index}"] for index in taken if sections.get(f".s{index}")}

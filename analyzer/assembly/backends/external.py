@@ -8,18 +8,17 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from cyclelens.analyzer.assembly.backends import confinement
+from cyclelens.analyzer.data_classes import dataclass, field
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
@@ -79,14 +78,18 @@ class Finished:
 def find_program(name: str) -> str | None:
     """The absolute path of a program on PATH; None if it is only found relative to the current folder, which
     may be a workspace that nobody has looked at."""
-    found = shutil.which(name)
-    if found is None or not os.path.isabs(found) or Path(found).parent == Path.cwd():
+    from shutil import which  # most texts need no program, and a start takes less time without this
+
+    found = which(name)
+    if found is None or not os.path.isabs(found) or os.path.dirname(found) == os.getcwd():
         return None
     return found
 
 
 def run(job: Job) -> Finished:
     """Do it; once more if somebody kills the program. Raises OSError and HungError."""
+    from cyclelens.analyzer.assembly.backends import confinement
+
     try:
         done = job.run()
     except KilledError:
@@ -103,10 +106,10 @@ class Job:
     """A program to be run in a folder of its own."""
 
     command: Sequence[str]
+    timeout: float
+    """Seconds of the processor; of the clock four times that."""
     text: str = ""
     """Its input."""
-    timeout: float = field(kw_only=True)
-    """Seconds of the processor; of the clock four times that."""
     readable: Sequence[str] = ()
     """Files and folders that it may read besides its own, and the system's programs, libraries and headers.
     The kernel refuses all others if it has Landlock."""
@@ -120,6 +123,9 @@ class Job:
 
     def run(self) -> Finished:
         """Once. Raises OSError, HungError and KilledError."""
+        import tempfile
+        from pathlib import Path
+
         with tempfile.TemporaryDirectory(prefix="cyclelens-") as place:
             folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
             folder.mkdir()
@@ -156,6 +162,8 @@ class Job:
     def _start(
         self, folder: str, standard_input: IO[bytes], standard_error: IO[bytes]
     ) -> subprocess.Popen[bytes]:
+        from cyclelens.analyzer.assembly.backends import confinement
+
         started: list[subprocess.Popen[bytes] | Exception] = []
         environment = _environment(folder)
         program = self.command[0]
@@ -197,6 +205,8 @@ def _thread(work: Callable[[], None]) -> threading.Thread:
 
 def is_of_system(path: str, program: str) -> bool:
     """Is a file one of the system's programs, libraries and headers, or of those that a program came with?"""
+    from cyclelens.analyzer.assembly.backends import confinement
+
     real = os.path.realpath(path)
     places = (*confinement.SYSTEM, *confinement.installation(program, os.environ))
     return any(real.startswith(os.path.join(os.path.realpath(place), "")) for place in places)
@@ -252,7 +262,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _children(pid: int) -> Iterator[int]:
     """The processes that a process has started, and these, as far as the system tells."""
     with contextlib.suppress(OSError):
-        for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = [int(child) for child in file.read().split()]
+        for child in children:
             yield from _children(child)
             yield child
 

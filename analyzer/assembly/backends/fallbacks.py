@@ -11,7 +11,7 @@ from cyclelens.analyzer.assembly.backends import llvm_backend
 from cyclelens.analyzer.assembly.backends.assembler_client import Failure, Reply, Request
 from cyclelens.analyzer.assembly.backends.clang_backend import shared_clang_client
 from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 
 
 class Client(Protocol):

@@ -20,7 +20,7 @@ _CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 def run(program: str, dialect: str, statements: Sequence[str]) -> Mapping[int, bytes]:
     """As ``Assembler.run``."""
     text = "\n".join([_HEADERS[dialect], *statements, ""])
-    done = external.run(external.Job([program, *_OPTIONS], text, timeout=TIMEOUT))
+    done = external.run(external.Job([program, *_OPTIONS], TIMEOUT, text))
     listed = parse_listing(done.output.decode("ascii", "replace"))
     return {line - 2: code for line, code in listed.items()}
 

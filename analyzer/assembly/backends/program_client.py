@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from cyclelens.analyzer.assembly.backends import external
 from cyclelens.analyzer.assembly.backends.assembler_client import Failure, Reply, Request
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.recent import Recent
 
 BATCH = 512

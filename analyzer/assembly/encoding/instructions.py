@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.backends.assembler_client import Request
 from cyclelens.analyzer.assembly.encoding.nasm_choices import (
@@ -45,7 +44,8 @@ from cyclelens.analyzer.assembly.statements.refusals import refuse_apx
 from cyclelens.analyzer.assembly.statements.rendering import needs_evex, render_att, render_intel
 from cyclelens.analyzer.assembly.text.dialect import ATT, INTEL, Dialect
 from cyclelens.analyzer.assembly.text.lexer import SYMBOL
-from cyclelens.analyzer.model.frozen import dataclass, replace
+from cyclelens.analyzer.data_classes import dataclass, replace
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 _FIXED = {
     "nop": b"\x90",

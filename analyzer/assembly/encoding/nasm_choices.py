@@ -12,7 +12,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
     Register,
     UnsupportedError,
 )
-from cyclelens.analyzer.model.frozen import replace
+from cyclelens.analyzer.data_classes import replace
 
 ACCUMULATORS = frozenset(["rax", "eax", "ax"])
 

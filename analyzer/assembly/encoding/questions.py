@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from cyclelens.analyzer.assembly.backends.assembler_client import Request
@@ -18,6 +17,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
 from cyclelens.analyzer.assembly.statements.prefixes import prefixed
 from cyclelens.analyzer.assembly.statements.refusals import APX, is_apx
 from cyclelens.analyzer.assembly.text.dialect import Dialect
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.recent import Caches
 
 _VEX2, _VEX3 = 0xC5, 0xC4

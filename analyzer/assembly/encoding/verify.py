@@ -15,8 +15,8 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
     Register,
     Rounding,
 )
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.decoding import decoder
-from cyclelens.analyzer.model.frozen import dataclass
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.recent import Caches
 

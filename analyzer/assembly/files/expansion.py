@@ -15,7 +15,7 @@ from cyclelens.analyzer.assembly.files import includes
 from cyclelens.analyzer.assembly.files.includes import Refusal
 from cyclelens.analyzer.assembly.text.scanner import Lines, RawStatement
 from cyclelens.analyzer.assembly.text.stretches import Source
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.recent import Caches
 
@@ -187,8 +187,8 @@ def _run(
         given = {f"stubs/{name}": content for name, content in stubs.items()}
         job = external.Job(
             command,
+            TIMEOUT,
             text,
-            timeout=TIMEOUT,
             readable=includes.readable(origin),
             given={"stubs/.empty": "", **given},
             wanted=("read",),

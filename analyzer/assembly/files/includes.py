@@ -22,10 +22,8 @@ import errno
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import blake2b
-from pathlib import Path
 
+from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.recent import Caches, Recent
 
@@ -233,6 +231,8 @@ class _Search:
         except OSError as error:
             self.included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
             return
+        from hashlib import blake2b  # most texts include nothing, and a start takes less time without this
+
         contents[path] = blake2b(text.encode("utf-8", "surrogatepass")).digest()
         self.scan(text, os.path.dirname(path), line, contents[path])
 
@@ -273,7 +273,7 @@ def find(name: str, folders: Sequence[str]) -> str | None:
 
 def read(path: str, origin: Origin) -> str:
     """The text of a file that may be read, whatever its name leads to by now. Raises OSError."""
-    with Path(path).open("rb") as file:
+    with open(path, "rb") as file:
         # A name may be made to lead elsewhere after it was looked at: what is open stays what it is.
         opened = f"{_OPEN_FILES}/{file.fileno()}"
         real = os.path.realpath(opened if os.path.exists(opened) else path)

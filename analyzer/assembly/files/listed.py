@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.files.listings import Listed, Listing
 from cyclelens.analyzer.assembly.flow import control_flow
@@ -19,9 +17,11 @@ from cyclelens.analyzer.assembly.statements.operand_types import Target
 from cyclelens.analyzer.assembly.text.lexer import SYMBOL
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.text.scanner import Lines
+from cyclelens.analyzer.data_classes import dataclass, field, replace
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import JumpPlace, SourceLine
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.recent import Caches
 
 _LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from cyclelens.analyzer.assembly.files.listings import Listing
 from cyclelens.analyzer.assembly.text.lexer import NASM_QUOTED
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 
 INPUT, RESULT = "input.asm", "made.asm"
 """What the two texts are called where NASM runs."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.assembly.backends import confinement, external
 from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
@@ -19,6 +18,7 @@ from cyclelens.analyzer.assembly.files.listings import Listing
 from cyclelens.analyzer.assembly.files.nasm_macros import INPUT, RESULT, Made
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.data_classes import dataclass, field, replace
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.recent import Caches

@@ -9,15 +9,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.flow.branching import Ending, of_blocks
 from cyclelens.analyzer.assembly.flow.control_flow import Kind, kind_of
 from cyclelens.analyzer.assembly.statements.layout import Piece
 from cyclelens.analyzer.assembly.text.markers import Span
+from cyclelens.analyzer.data_classes import dataclass, replace
 from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.model.frozen import dataclass, replace
 from cyclelens.analyzer.model.source import LINE_BYTES, Branching, Placement, Region, SourceLine
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.recent import Caches
 
 FALLING_BACK = frozenset(["call", "callq", "xbegin"])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.flow.control_flow import Kind
 from cyclelens.analyzer.assembly.flow.loop_parts import Skeleton
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace, Region
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 MAXIMUM_WAYS = 8
 """Ways through a region that are analysed one by one."""

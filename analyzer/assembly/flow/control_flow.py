@@ -15,12 +15,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.flow.graphs import Cycle, find_cycles, reached
 from cyclelens.analyzer.assembly.flow.loop_parts import Block, Flow, Loop
 from cyclelens.analyzer.assembly.statements.jumps import JUMPS
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.recent import Caches, Recent
 
 _MOST_SWITCHED = 100_000

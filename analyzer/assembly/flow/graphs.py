@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from cyclelens.analyzer.data_classes import dataclass, field
 
 Successors = Sequence[Sequence[int]]
 """For every node those that may come next."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
+from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.model.source import END
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Block(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.flow import control_flow
 from cyclelens.analyzer.assembly.flow.branching import of_loop
@@ -13,6 +12,7 @@ from cyclelens.analyzer.assembly.programs.program import Program
 from cyclelens.analyzer.assembly.text.markers import Span
 from cyclelens.analyzer.assembly.text.scanner import Lines
 from cyclelens.analyzer.model.source import Branching, JumpPlace, Region
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.recent import Caches
 
 

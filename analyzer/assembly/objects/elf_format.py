@@ -5,9 +5,10 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     pass

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 from cyclelens.analyzer.assembly.flow import control_flow
 from cyclelens.analyzer.assembly.flow.control_flow import Code, Kind, Transfer
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 

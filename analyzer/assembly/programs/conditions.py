@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from cyclelens.analyzer.assembly.programs.part import Condition, Reading
 from cyclelens.analyzer.assembly.programs.program import Kind, Program, Statement
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError
+from cyclelens.analyzer.data_classes import replace
 
 _COMPARISONS: dict[str, Callable[[int], bool]] = {
     "if": lambda value: value != 0,

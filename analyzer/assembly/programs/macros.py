@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cyclelens.analyzer.assembly.text.lexer import QUOTED, SYMBOL
 from cyclelens.analyzer.assembly.text.scanner import RawStatement
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 
 MAXIMUM_TEXT = 4_000
 """Characters that one statement may have after replacing."""

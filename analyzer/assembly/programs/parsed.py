@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.programs.program import Kind
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.lexer import LABEL, SYMBOL
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 _ASSIGNMENT = re.compile(rf"\s*({SYMBOL})\s*==?(?!=)\s*(.*)", re.DOTALL)
 _EQU = re.compile(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)

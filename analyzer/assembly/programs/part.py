@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.programs.macros import Macro
 from cyclelens.analyzer.assembly.programs.program import (
@@ -19,6 +17,8 @@ from cyclelens.analyzer.assembly.programs.program import (
 from cyclelens.analyzer.assembly.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.assembly.statements.expressions import LATER, ExpressionError, Value, evaluate
 from cyclelens.analyzer.assembly.text.dialect import ATT, Dialect
+from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 MAXIMUM_STATEMENTS = 200_000
 """Statements after unrolling; a `.rept` that would make more is left alone and reported where it matters."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from enum import Enum
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from cyclelens.analyzer.assembly.programs.macros import Macro
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, Value
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.lexer import SYMBOL
+from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 CODE_SECTION = ".text"
 _CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from cyclelens.analyzer.assembly.programs import conditions, macros
 from cyclelens.analyzer.assembly.programs.macros import Macro, MacroError
@@ -28,6 +27,7 @@ from cyclelens.analyzer.assembly.statements.expressions import LATER, Expression
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect, of_directive
 from cyclelens.analyzer.assembly.text.scanner import Part, RawStatement, block_edge
+from cyclelens.analyzer.data_classes import replace
 
 _POLL_EVERY = 4096
 _MAXIMUM_NESTING = 40

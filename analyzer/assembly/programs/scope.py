@@ -7,12 +7,12 @@ two labels is a number only if nothing between them can still grow.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from cyclelens.analyzer.assembly.programs.program import Assignment, Program, here, register_of, symbols
 from cyclelens.analyzer.assembly.statements.expressions import LATER, ExpressionError, Value, evaluate
 from cyclelens.analyzer.assembly.statements.names import spelled
+from cyclelens.analyzer.data_classes import dataclass, field, replace
 
 DistanceAt = Callable[[str, str, int], "int | None"]
 """Bytes from the second label to the first as a statement knows them; None if they may still change."""

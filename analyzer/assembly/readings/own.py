@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from cyclelens.analyzer.assembly.encoding.questions import Question
 from cyclelens.analyzer.assembly.files.expansion import place_statements, wants_preprocessor
@@ -30,6 +29,7 @@ from cyclelens.analyzer.assembly.text.dialect import (
 from cyclelens.analyzer.assembly.text.markers import Span, coverage
 from cyclelens.analyzer.assembly.text.scanner import Part, RawStatement, Scan, scan
 from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Region, Severity, SourceLine
 

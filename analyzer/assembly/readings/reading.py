@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient
@@ -29,6 +28,7 @@ from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span, cove
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import Lines
 from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import (

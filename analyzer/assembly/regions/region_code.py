@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from cyclelens.analyzer.assembly.encoding.instructions import NARROW, Encoded
 from cyclelens.analyzer.assembly.encoding.questions import Question
@@ -33,6 +32,7 @@ from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, 
 from cyclelens.analyzer.assembly.statements.jumps import Jump
 from cyclelens.analyzer.assembly.statements.layout import Piece
 from cyclelens.analyzer.assembly.statements.names import spelled
+from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.decoding.decoder import number_field
 from cyclelens.analyzer.suggestions import did_you_mean
 

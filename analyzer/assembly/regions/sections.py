@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from functools import partial
 
 from cyclelens.analyzer.assembly.encoding.instructions import Encoded
@@ -32,6 +31,7 @@ from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, 
 from cyclelens.analyzer.assembly.statements.jumps import Jump
 from cyclelens.analyzer.assembly.statements.layout import UNBOUNDED, Element, Kind, Place, UnsettledError
 from cyclelens.analyzer.assembly.statements.names import coded
+from cyclelens.analyzer.data_classes import dataclass, field
 
 SECTION_SIGN = "§"
 """Before the name of a section: the symbol of its beginning."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, Failure, Reply
@@ -22,6 +21,7 @@ from cyclelens.analyzer.assembly.statements.refusals import no_such
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.assembly.text.stretches import Versions
+from cyclelens.analyzer.data_classes import dataclass, replace
 from cyclelens.analyzer.recent import Caches, Recent
 
 MAXIMUM_ENCODED = 300_000

@@ -9,7 +9,7 @@ import struct
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, Value, without_characters
 from cyclelens.analyzer.assembly.statements.operand_types import OperandError, Scope, UnsupportedError
 from cyclelens.analyzer.assembly.text.lexer import QUOTED, cut_arguments
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 
 _SILENT_NAMES = """
 abort addrsig addrsig_sym altmacro arch att_mnemonic att_syntax attach_to_group attribute bss

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.lexer import CHARACTER, EXPRESSION_TOKEN, QUOTED
-from cyclelens.analyzer.model.frozen import dataclass, replace
+from cyclelens.analyzer.data_classes import dataclass, replace
 
 
 class ExpressionError(ValueError):

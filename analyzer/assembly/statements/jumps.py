@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.assembly.statements.operand_types import Target
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 
 _CONDITIONS = (
     ("o",),

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import accumulate
 from operator import sub
-from typing import NamedTuple
 
 from cyclelens.analyzer.assembly.statements.directives import Alignment
 from cyclelens.analyzer.assembly.statements.jumps import Jump
+from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 MAXIMUM_PASSES = 500
 """Passes after which a layout that never comes to rest is given up; real code needs three or four."""

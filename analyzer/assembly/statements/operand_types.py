@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from cyclelens.analyzer.assembly.statements.expressions import Value
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 
 
 class OperandError(ValueError):

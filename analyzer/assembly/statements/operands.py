@@ -24,7 +24,7 @@ from cyclelens.analyzer.assembly.statements.operand_types import (
     UnsupportedError,
 )
 from cyclelens.analyzer.assembly.text.lexer import cut_operands
-from cyclelens.analyzer.model.frozen import replace
+from cyclelens.analyzer.data_classes import replace
 
 _SIZES = {
     "byte": "byte",

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from cyclelens.analyzer.assembly.text.lexer import BLOCK_COMMENT, COMMENT_SIGN
 from cyclelens.analyzer.assembly.text.stretches import Source
-from cyclelens.analyzer.model.frozen import dataclass
+from cyclelens.analyzer.data_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True)

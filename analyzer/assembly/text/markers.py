@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import Comment, Lines
+from cyclelens.analyzer.data_classes import dataclass, field, replace
 from cyclelens.analyzer.model.source import Problem, Region, Severity
 
 _MARKER = re.compile(

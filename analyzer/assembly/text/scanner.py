@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
 from cyclelens.analyzer.assembly.text.stretches import LINE_END, Source, Stretch
+from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.named_tuple import NamedTuple
 
 _NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
 """Behind that GNU as takes one slash for the beginning of a comment."""

@@ -1,4 +1,4 @@
-"""Classes of ``model.frozen`` are used like the standard library's."""
+"""Classes of ``data_classes`` are used like the standard library's."""
 
 import copy
 import dataclasses
@@ -6,8 +6,8 @@ import inspect
 import pickle
 
 import pytest
-from cyclelens.analyzer.model import frozen
-from cyclelens.analyzer.model.frozen import dataclass, field, field_names, replace
+from cyclelens.analyzer import data_classes
+from cyclelens.analyzer.data_classes import dataclass, field, field_names, replace
 from cyclelens.analyzer.model.options import ModelOptions
 
 
@@ -49,8 +49,8 @@ def shown(value: object) -> str:
 
 
 def test_the_module_is_not_the_standard_library() -> None:
-    assert frozen.dataclass is not dataclasses.dataclass
-    assert frozen.replace is not dataclasses.replace
+    assert data_classes.dataclass is not dataclasses.dataclass
+    assert data_classes.replace is not dataclasses.replace
 
 
 @pytest.mark.parametrize("arguments", [(1,), (1, "x"), (1, "x", {"y": 2})])
@@ -142,6 +142,55 @@ def test_the_constructor_says_its_parameters_once_it_was_called_often() -> None:
     assert list(inspect.signature(Quick).parameters) == ["first", "second", "third"]
 
 
-def test_only_frozen_classes() -> None:
-    with pytest.raises(TypeError, match="frozen"):
-        dataclass(frozen=False)
+@dataclass(slots=True)
+class Changing:
+    """One that changes, with a field that others fill in."""
+
+    first: int
+    second: list[int] = field(default_factory=list)
+    third: str = field(init=False)
+
+
+@dataclass(slots=True)
+class Derived(Changing):
+    fourth: int = 4
+
+
+@dataclass(slots=True, eq=False)
+class Itself:
+    first: int
+
+
+def test_objects_that_change() -> None:
+    for value in (Changing(1), *[Changing(1) for _ in range(20)]):
+        value.first, value.third = 2, "c"
+        assert (value.first, value.second, value.third) == (2, [], "c")
+        assert not hasattr(value, "__dict__")
+        with pytest.raises(TypeError):
+            hash(value)
+        same = Changing(2)
+        same.third = "c"
+        assert value == same
+
+
+def test_a_derived_class_has_the_fields_of_both() -> None:
+    for value in (Derived(1, [2], 3), *[Derived(1, [2], 3) for _ in range(20)]):
+        value.third = "c"
+        assert repr(value) == "Derived(first=1, second=[2], third='c', fourth=3)"
+        assert not hasattr(value, "__dict__")
+    assert Derived(1).fourth == 4
+    assert [(each.name, each.init) for each in dataclasses.fields(Derived)] == [
+        ("first", True),
+        ("second", True),
+        ("third", False),
+        ("fourth", True),
+    ]
+    with pytest.raises(TypeError):
+        Derived(1, third="c")  # type: ignore[call-arg]
+
+
+def test_objects_that_equal_only_themselves() -> None:
+    value = Itself(1)
+    assert value == value != Itself(1)
+    assert len({value, Itself(1)}) == 2
+    assert replace(value, first=2).first == 2
