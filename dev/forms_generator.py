@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from cyclelens.analyzer.decoding.decoder import enum_names
+from cyclelens.analyzer.decoding.codes import enum_names
 from cyclelens.analyzer.decoding.forms import FORMS_PATH
 from cyclelens.analyzer.decoding.spelling import described
 from iced_x86 import Code, EncodingKind, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpCodeTableKind

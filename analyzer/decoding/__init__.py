@@ -5,9 +5,10 @@ from __future__ import annotations
 from cyclelens.analyzer.stand_ins import import_without
 
 _LATER = """
-CC_a CC_ae CC_b CC_be CC_e CC_g CC_ge CC_l CC_le CC_ne CC_np CC_p Code CodeSize ConditionCode DecoderError
-FlowControl FormatMnemonicOptions FormatterSyntax MandatoryPrefix MemorySize MemorySizeOptions Mnemonic
-MvexConvFn MvexEHBit MvexRegMemConv MvexTupleTypeLutKind OpAccess RepPrefixKind RflagsBits TupleType
+CC_a CC_ae CC_b CC_be CC_e CC_g CC_ge CC_l CC_le CC_ne CC_np CC_p Code CodeSize ConditionCode CpuidFeature
+DecoderError FlowControl FormatMnemonicOptions FormatterSyntax MandatoryPrefix MemorySize MemorySizeOptions
+Mnemonic MvexConvFn MvexEHBit MvexRegMemConv MvexTupleTypeLutKind OpAccess OpCodeOperandKind OpCodeTableKind
+RepPrefixKind RflagsBits TupleType
 """
 """Enumerations of iced-x86 that no prediction asks for. It imports all 39 of them, one with 5,000 names, and
 takes half of its time for that."""

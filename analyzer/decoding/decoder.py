@@ -13,23 +13,13 @@ from collections.abc import Mapping
 from functools import cache
 
 from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.decoding.codes import enum_names, said_of
 from cyclelens.analyzer.decoding.forms import forms_of
-from cyclelens.analyzer.decoding.spelling import described, formatter, mnemonic
+from cyclelens.analyzer.decoding.spelling import formatter
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
 from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.recent import Caches, Recent
-from iced_x86 import (
-    CpuidFeature,
-    Decoder,
-    DecoderOptions,
-    EncodingKind,
-    OpCodeInfo,
-    OpCodeOperandKind,
-    OpCodeTableKind,
-    OpKind,
-    Register,
-    RoundingControl,
-)
+from iced_x86 import Decoder, DecoderOptions, EncodingKind, OpKind, Register, RoundingControl
 from iced_x86 import Instruction as IcedInstruction
 
 OPTIONS = DecoderOptions.MPX
@@ -38,21 +28,6 @@ OPTIONS = DecoderOptions.MPX
 _LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _REX_PREFIXES = frozenset(range(0x40, 0x50))
 _PREFIXES = _LEGACY_PREFIXES | _REX_PREFIXES
-
-_ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKind.T0F3A: 2}
-"""0F, 0F 38, 0F 3A in front of the opcode of a legacy encoding."""
-
-_MODRM_ENDINGS = ("_REG", "_RM", "_MEM", "_MPX")
-"""Of operand kinds."""
-_STRING_KINDS = frozenset(
-    {
-        OpCodeOperandKind.SEG_RSI,
-        OpCodeOperandKind.ES_RDI,
-        OpCodeOperandKind.SEG_RDI,
-        OpCodeOperandKind.SEG_RBX_AL,
-    }
-)
-"""Implied addresses (MOVS, MASKMOV, XLAT), which the tables do not count as visible operands."""
 
 _IMMEDIATES = frozenset(
     value for name, value in vars(OpKind).items() if name.startswith("IMMEDIATE") and isinstance(value, int)
@@ -75,11 +50,6 @@ _REP, _REPNE = 3, 2
 _ADDRESS_ONLY = frozenset({"lea", "bndmk", "bndcl", "bndcn", "bndcu"})
 
 
-def enum_names(module: object) -> dict[int, str]:
-    """The names of one of iced-x86's enumerations, which are modules of plain integers."""
-    return {value: name for name, value in vars(module).items() if isinstance(value, int)}
-
-
 def _register_names() -> dict[int, str | None]:
     names: dict[int, str | None] = {
         value: f"{name[:-1]}B" if name[0] == "R" and name[1].isdigit() and name[-1] == "L" else name
@@ -91,16 +61,6 @@ def _register_names() -> dict[int, str | None]:
 
 REGISTERS = _register_names()
 """By number, in Intel's spelling: R8B where iced-x86 says R8L."""
-
-
-@cache
-def _kind_names() -> dict[int, str]:
-    return enum_names(OpCodeOperandKind)
-
-
-@cache
-def _feature_names() -> dict[int, str]:
-    return enum_names(CpuidFeature)
 
 
 @cache
@@ -152,30 +112,21 @@ class _Reading(NamedTuple):
 
 
 def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
-    info = OpCodeInfo(instruction.code)
-    kinds = info.op_kinds()
-    names = [_kind_names()[kind] for kind in kinds]
-    has_modrm = any(_is_in_modrm(name) for name in names)
-    is_3dnow = info.encoding == EncodingKind.D3NOW
+    said = said_of(instruction)
+    visible = tuple(map(int, said.visible))
     return _CodeFacts(
-        mnemonic=mnemonic(instruction, info),
-        forms=forms_of(described(info)),
-        encoding=info.encoding,
-        escape_bytes=1 if is_3dnow else _ESCAPE_BYTES.get(info.table, 0),
-        has_modrm=info.is_group or info.op_code_len == 2 or has_modrm,
-        has_memory=any(name.startswith("MEM") or "_OR_MEM" in name for name in names),
-        default_64=info.default_op_size64,
-        force_64=info.force_op_size64 or info.intel_force_op_size64,
-        extensions=frozenset([_feature_names()[feature] for feature in instruction.cpuid_features()]),
-        visible=(visible := tuple(n for n, kind in enumerate(kinds) if kind not in _STRING_KINDS)),
-        places=tuple(n for n in visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)),
+        mnemonic=said.mnemonic,
+        forms=forms_of(said.description),
+        encoding=said.encoding,
+        escape_bytes=said.escape_bytes,
+        has_modrm=said.has_modrm,
+        has_memory=said.has_memory,
+        default_64=said.default_64,
+        force_64=said.force_64,
+        extensions=frozenset(said.extensions.split()),
+        visible=visible,
+        places=tuple([n for n in visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)]),
     )
-
-
-def _is_in_modrm(name: str) -> bool:
-    """Whether operands of this kind are encoded in the ModRM byte."""
-    is_address = name.startswith(("MEM", "SIBMEM")) and not name.startswith("MEM_OFFS")
-    return is_address or "_OR_MEM" in name or name.endswith(_MODRM_ENDINGS)
 
 
 def _signed(value: int) -> int:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from functools import cache
 
+from cyclelens.analyzer.decoding.lines import line_of
+
 FORMS_PATH = os.path.join(os.path.dirname(__file__), "forms.txt")
-_SEARCHED = 4096
-"""Bytes of the table that are looked through without cutting them further: far more than a line has."""
 
 
 @cache
@@ -20,24 +20,9 @@ def _table() -> bytes:
         return file.read()
 
 
-def _line(code: str) -> str:
-    """What stands behind the code, empty if it is not there. The lines are sorted: to look for a few hundred
-    of them takes less time than to cut all apart."""
-    table, wanted = _table(), f"\n{code}\t".encode()
-    low, high, size = 0, len(table), len(wanted)
-    while high - low > _SEARCHED:
-        start = table.rfind(b"\n", low, (low + high) // 2)
-        if table[start : start + size] <= wanted:
-            low = start
-        else:
-            high = start + size
-    start = table.find(wanted, low, high)
-    return table[start + size : table.index(b"\n", start + size)].decode() if start >= 0 else ""
-
-
 def forms_of(code: str) -> dict[str, str]:
     """The forms of a decoder code: keys ``reg`` or ``mem``, with a prefix behind if it has forms
     of its own (``mem lock``). Empty if the tables do not have the instruction.
     """
-    line = _line(code)
+    line = line_of(_table(), code)
     return dict(item.split("=", 1) for item in line.split("\t")) if line else {}

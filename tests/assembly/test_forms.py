@@ -7,7 +7,7 @@ from pathlib import Path
 
 import forms_generator
 import pytest
-from cyclelens.analyzer.decoding.decoder import enum_names
+from cyclelens.analyzer.decoding.codes import enum_names
 from cyclelens.analyzer.decoding.forms import forms_of
 from cyclelens.analyzer.decoding.spelling import described, formatter, mnemonic
 from iced_x86 import Code, CodeSize, FormatMnemonicOptions, Instruction, OpCodeInfo

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode, enum_names
+from cyclelens.analyzer.decoding.codes import enum_names
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.decoding.forms import FORMS_PATH, forms_of
 from cyclelens.analyzer.decoding.spelling import described
 from cyclelens.analyzer.facts.store import open_store
