@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
 from cyclelens.analyzer.simulator.rounds import Rounds
-from cyclelens.analyzer.simulator.tables.constants import NONE
+from cyclelens.analyzer.simulator.tables.constants import NEVER, NONE
 
 _CANCEL_INTERVAL = 64
 _STUCK_CYCLES = 100_000
@@ -22,6 +22,14 @@ class Clock(Rounds):
     def next_event(self) -> int:
         """The next cycle in which anything can happen."""
         return self.cycle + 1
+
+    def next_of(self, following: int) -> int:
+        """This cycle, which is NEVER or later if none is known, or an earlier one in which something retires.
+        If nothing will ever happen, the next one."""
+        retirement = self.reorder_buffer.next_retirement(self.cycle)
+        if retirement != NONE and retirement < following:
+            following = retirement
+        return following if following < NEVER else self.cycle + 1
 
     def skip_to(self, following: int) -> None:
         """The cycles up to the following one go by."""
@@ -79,7 +87,7 @@ class Clock(Rounds):
                 raise SimulationStuck(f"no iteration retires in {_STUCK_CYCLES} cycles")
             following = self.next_event() if skip else self.cycle + 1
             if reorder_buffer.last_round >= min_rounds:
-                following = min(following, min_cycles + 1)
+                following = min(following, max(min_cycles, self.least_cycles) + 1)
             if following > self.cycle + 1:
                 self.skip_to(following)
                 self.cycle = following

@@ -29,6 +29,8 @@ cdef class MacroPipeline(Clock):
     cdef public MacroScheduler scheduler
     cdef public StoreQueue commit
     cdef public Replay replay
+    cdef int skip_to(self, int following) except -1
+    cdef int next_event(self) noexcept
     cdef int tick(self) except -1
     cdef bint between_instructions(self) noexcept
     @cython.locals(digest=cython.longlong)

@@ -98,6 +98,36 @@ class MacroPipeline(Clock):
         self.replay.start()
         self.start_clock(followed)
 
+    def skip_to(self, following: int) -> None:
+        """The cycles up to the following one go by."""
+        cycles = following - self.cycle - 1
+        self.columns.reserve_cycles(following)
+        self.commit.skip(cycles)
+        if self.columns.watched:
+            for cycle in range(self.cycle + 1, following):
+                self.reorder_buffer.look(cycle)
+                self.renamer.tick(cycle)
+                self.front_end.tick(cycle)
+        else:
+            self.renamer.pass_by(cycles)
+            self.front_end.skip(cycles)
+
+    def next_event(self) -> int:
+        """The next cycle in which anything can happen: the next one, unless all stages have to wait."""
+        cycle = self.cycle
+        if (
+            self.queues.issued.count > 0
+            or self.flight.fresh.count > 0
+            or not self.scheduler.waits(cycle)
+            or not self.renamer.waits()
+            or not self.commit.waits()
+        ):
+            return cycle + 1
+        idle = self.front_end.idle()
+        if idle == 0:
+            return cycle + 1
+        return self.next_of(min(cycle + 1 + idle, self.scheduler.next_event(cycle)))
+
     def tick(self) -> None:
         """One cycle."""
         cycle = self.cycle

@@ -13,8 +13,6 @@ from cyclelens.analyzer.simulator.tables.arrays cimport Record
 from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.queues cimport Queues
 
-cdef int NEVER
-cdef int NONE
 
 
 cdef class UopPipeline(Clock):

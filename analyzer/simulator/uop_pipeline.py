@@ -20,7 +20,6 @@ from cyclelens.analyzer.simulator.clock import Clock
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.tables.arrays import Long, Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import NEVER, NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
@@ -109,7 +108,7 @@ class UopPipeline(Clock):
         cycle = self.cycle
         if (
             self.queues.issued.count > 0
-            or not self.scheduler.waits()
+            or not self.scheduler.waits(cycle)
             or not (self._full() or self.queues.idq.count == 0 or self._held())
             or not self.binding.settled()
             or (self.program.exact_memory and not self.store_buffer.waits())
@@ -118,12 +117,7 @@ class UopPipeline(Clock):
         idle = self.front_end.idle()
         if idle == 0:
             return cycle + 1
-        following = min(cycle + 1 + idle, self.scheduler.next_event(cycle))
-        retirement = self.reorder_buffer.next_retirement(cycle)
-        if retirement != NONE:
-            following = min(following, retirement)
-        # If none of them is known, nothing will ever happen.
-        return following if following < NEVER else cycle + 1
+        return self.next_of(min(cycle + 1 + idle, self.scheduler.next_event(cycle)))
 
     def _full(self) -> bool:
         """No issue group is looked for in the next cycle."""

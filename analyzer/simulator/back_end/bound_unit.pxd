@@ -8,6 +8,7 @@ from cyclelens.analyzer.simulator.tables.columns cimport Columns
 from cyclelens.analyzer.simulator.tables.entries cimport Entries
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
+cdef int NEVER
 cdef int NONE
 cdef int QUEUED_FOR_DIVIDER
 cdef int QUEUED_FOR_PORT
@@ -35,7 +36,7 @@ cdef class BoundUnit(Picker):
     cdef int start(self, int most) except -1
     cdef void admit(self, int first) noexcept
     cdef void tick(self, int cycle) noexcept
-    cdef bint waits(self) noexcept
+    cdef int next_event(self, int cycle) noexcept
     cdef void skip(self, int cycles) noexcept
     cdef int record(self, Record state) except -1
     @cython.locals(divides=cython.bint)

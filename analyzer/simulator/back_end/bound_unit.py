@@ -8,7 +8,7 @@ from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.tables.arrays import Column, Record, SequenceQueues, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import NONE, QUEUED_FOR_DIVIDER, QUEUED_FOR_PORT
+from cyclelens.analyzer.simulator.tables.constants import NEVER, NONE, QUEUED_FOR_DIVIDER, QUEUED_FOR_PORT
 from cyclelens.analyzer.simulator.tables.entries import Entries
 
 
@@ -94,9 +94,17 @@ class BoundUnit(Picker):
             self._dispatch(cycle)
         self.skip(1)
 
-    def waits(self) -> bool:
-        """No uop is ready, and none has just left."""
-        return self._ready == 0 and self.count == 0
+    def next_event(self, cycle: int) -> int:
+        """When a divider takes the next uop, if none has just left and the others that are ready are for
+        dividers."""
+        if self.count > 0 or self._filled:
+            return cycle + 1
+        following = NEVER
+        for divider in range(self._dividers if self._dividing > 0 else 0):
+            if self._queues.counts[self._units + divider] > 0:
+                # It is counted down at the end of a cycle, and looked at before.
+                following = min(following, cycle + self._blocked[divider] + 1)
+        return following
 
     def skip(self, cycles: int) -> None:
         """So many cycles go by."""

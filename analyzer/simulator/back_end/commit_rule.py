@@ -15,6 +15,9 @@ class CommitRule:
     def next_cycle(self) -> None:
         """A cycle begins."""
 
+    def pass_by(self, cycles: int) -> None:
+        """So many cycles are over in which no store could leave."""
+
     def may_leave(self, store: int) -> bool:
         """Whether the next store, in program order, leaves in this cycle; it then counts as gone."""
         return True

@@ -58,6 +58,7 @@ cdef class MacroRenamer:
     cdef int _next_fused
     cdef int _next_uop
     cdef public int dispatched
+    cdef bint _starved
     cdef int start(self) except -1
     cdef inline void tick(self, int cycle) noexcept:
         self._issued.clear()
@@ -68,6 +69,14 @@ cdef class MacroRenamer:
         self._dispatch(cycle)
         self._elimination.decided()
         self._elimination.end_cycle()
+    cdef inline bint waits(self) noexcept:
+        return not self._starved or self._idq.count == 0
+    cdef inline void pass_by(self, int cycles) noexcept:
+        if self._program.has_moves:
+            for _ in range(cycles):
+                self._elimination.start_cycle()
+                self._elimination.decided()
+                self._elimination.end_cycle()
     cdef void _dispatch(self, int cycle) noexcept
     cdef void _time(self, int uop, int fused, int count, int slots, int cycle) noexcept
     @cython.locals(room=cython.int)

@@ -88,6 +88,8 @@ class MacroRenamer:
         self._next_uop = 0
         self.dispatched = 0
         """Macro-ops so far."""
+        self._starved = False
+        """The op queue was empty in the latest cycle."""
         self._schedulers.start()
         self._elimination.start()
         self._memory.start()
@@ -103,17 +105,32 @@ class MacroRenamer:
         self._elimination.decided()
         self._elimination.end_cycle()
 
+    def waits(self) -> bool:
+        """Where nothing was dispatched: nothing will be before something retires, leaves a scheduler or the
+        store queue, or enters the op queue."""
+        return not self._starved or self._idq.count == 0
+
+    def pass_by(self, cycles: int) -> None:
+        """So many cycles in which it waits."""
+        if self._program.has_moves:
+            for _ in range(cycles):
+                self._elimination.start_cycle()
+                self._elimination.decided()
+                self._elimination.end_cycle()
+
     def _dispatch(self, cycle: int) -> None:
         program = self._program
         operations = self._operations
         columns = self._columns
         queue = self._idq
         columns.refuse(cycle, 0, NONE)
+        self._starved = False
         slots = self._width
         vectors = self._vector_width
         while slots > 0:
             if self.left == 0:
                 if queue.count == 0:
+                    self._starved = True
                     columns.refuse(cycle, self._shortage.reason, self._shortage.instruction())
                     return
                 uop = queue.firsts[queue.head]

@@ -54,6 +54,14 @@ cdef class MacroScheduler:
         self._picker.tick(cycle)
         for place in range(self._picker.count):
             self._finish(self._picker.dispatched[place], cycle)
+    cdef inline bint waits(self, int cycle) noexcept:
+        return self._picker.next_event(cycle) > cycle + 1
+    cdef inline int next_event(self, int cycle) noexcept:
+        following = self._picker.next_event(cycle)
+        for ahead in range(1, 4096):
+            if self._ring[cycle + ahead & 4096 - 1] != -1:
+                return min(following, cycle + ahead)
+        return following
     cdef void record(self, Record state, int first, int end) except *
     cdef void _record_waiting(self, Record state, int uop, int static) except *
     cdef void _accept(self, int cycle) noexcept

@@ -76,6 +76,18 @@ class MacroScheduler:
         for place in range(self._picker.count):
             self._finish(self._picker.dispatched[place], cycle)
 
+    def waits(self, cycle: int) -> bool:
+        """Nothing happens in it in the next cycle without a dispatch, a ready time or a store that leaves."""
+        return self._picker.next_event(cycle) > cycle + 1
+
+    def next_event(self, cycle: int) -> int:
+        """The next cycle in which a uop becomes ready or may leave, NEVER if none is known."""
+        following = self._picker.next_event(cycle)
+        for ahead in range(1, _RING):
+            if self._ring[(cycle + ahead) & (_RING - 1)] != NONE:
+                return min(following, cycle + ahead)
+        return following
+
     def record(self, state: Record, first: int, end: int) -> None:
         """Its part of the pipeline's state, with the uops of the reorder buffer: ``first`` up to ``end``."""
         self._picker.record(state)

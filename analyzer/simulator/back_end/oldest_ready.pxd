@@ -9,6 +9,7 @@ from cyclelens.analyzer.simulator.tables.operations cimport Operations
 from cyclelens.analyzer.simulator.tables.program cimport Program
 
 cdef int LOAD
+cdef int NEVER
 cdef int NONE
 cdef int QUEUED_FOR_DIVIDER
 cdef int QUEUED_FOR_PORT
@@ -59,6 +60,8 @@ cdef class OldestReady(Picker):
     cdef int _address_debt
     cdef int start(self, int most) except -1
     cdef void tick(self, int cycle) noexcept
+    cdef int next_event(self, int cycle) noexcept
+    cdef int _free_for(self, int uop, int scheduler) noexcept
     cdef int record(self, Record state) except -1
     cdef void admit(self, int first) noexcept
     cdef void _admit(self, int uop) noexcept

@@ -11,6 +11,7 @@ from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (
     LOAD,
+    NEVER,
     NONE,
     QUEUED_FOR_DIVIDER,
     QUEUED_FOR_PORT,
@@ -107,6 +108,44 @@ class OldestReady(Picker):
         self._pick_integer(cycle)
         self._pick_addresses(cycle)
         self._pick_vectors(cycle)
+
+    def next_event(self, cycle: int) -> int:
+        """When a unit that all ready uops wait for is free again, if none moves up and no slot is lost."""
+        if (
+            (self._flight.vectors.count > 0 and self._admitted < self._pickable)
+            or self._integer_debt >= _EIGHTHS
+            or self._address_debt >= _EIGHTHS
+        ):
+            return cycle + 1
+        following = NEVER
+        for scheduler in range(3):
+            base = scheduler * _ROOM
+            for position in range(base, base + self._counts[scheduler]):
+                following = min(following, self._free_for(self._ready[position], scheduler))
+                if following <= cycle + 1:
+                    return cycle + 1
+        return following
+
+    def _free_for(self, uop: int, scheduler: int) -> int:
+        """The first cycle in which what a ready uop waits for is free, as far as that is known: 0 if it may
+        wait for none of these, NEVER if others have to leave first."""
+        static = self._columns.static[uop]
+        traits = self._operations.t_traits[static]
+        if scheduler == _VECTOR:
+            units = self._flight.u_units[uop & self._flight.uop_mask]
+            if uop > self._last_admitted and not units & ~self._vector_mask:
+                return NEVER
+            free = NEVER
+            for unit in range(self._units):
+                if units >> unit & 1:
+                    free = min(free, self._busy[unit])
+            return free
+        free = 0
+        if traits & _ALONE and self._program.u_kind[static] != LOAD:
+            free = self._alone_free
+        if scheduler == _INTEGER and traits & _DIVIDES:
+            free = max(free, self._divider_free)
+        return free
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""

@@ -4,6 +4,7 @@ cimport cython
 from cyclelens.analyzer.simulator.tables.arrays cimport Record
 
 cdef int MOST_UNITS
+cdef int NEVER
 
 
 cdef class Picker:
@@ -13,6 +14,6 @@ cdef class Picker:
     cdef int start(self, int most) except -1
     cdef void admit(self, int first) noexcept
     cdef void tick(self, int cycle) noexcept
-    cdef bint waits(self) noexcept
+    cdef int next_event(self, int cycle) noexcept
     cdef void skip(self, int cycles) noexcept
     cdef int record(self, Record state) except -1

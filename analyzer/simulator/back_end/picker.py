@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.model.units import MOST_UNITS
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
+from cyclelens.analyzer.simulator.tables.constants import NEVER
 
 
 class Picker:
@@ -26,9 +27,10 @@ class Picker:
         """Let uops leave: set ``dispatched`` and ``count``, the column ``dispatched``, where it was not done
         before the column ``port``, and free their places."""
 
-    def waits(self) -> bool:
-        """Nothing happens in it before a uop becomes ready, but for counters that run down."""
-        return True
+    def next_event(self, cycle: int) -> int:
+        """The next cycle in which anything but counters that run down happens in it if no other uop becomes
+        ready; NEVER if that is not known."""
+        return NEVER
 
     def skip(self, cycles: int) -> None:
         """So many cycles go by in which it waits."""

@@ -12,7 +12,6 @@ cdef int HELD_BY_DIVIDER
 cdef int HELD_BY_FENCE
 cdef int HELD_BY_UNIT
 cdef int LOAD
-cdef int NEVER
 cdef int NONE
 cdef int STORE_ADDRESS
 cdef int STORE_DATA
@@ -50,13 +49,16 @@ cdef class Scheduler:
     cdef int _blocked_count
     cdef bint _ended
     cdef int start(self) except -1
-    cdef inline bint waits(self) noexcept:
-        return self._picker.waits()
+    cdef inline bint waits(self, int cycle) noexcept:
+        return self._picker.next_event(cycle) > cycle + 1
     cdef inline int next_event(self, int cycle) noexcept:
+        following = self._picker.next_event(cycle)
+        if self._program.has_special:
+            following = min(following, self._next_special(cycle))
         for ahead in range(1, self._ring_mask + 1):
             if self._ring[cycle + ahead & self._ring_mask] != -1:
-                return min(cycle + ahead, self._next_special(cycle))
-        return self._next_special(cycle)
+                return min(following, cycle + ahead)
+        return following
     cdef int _next_special(self, int cycle) noexcept
     cdef inline void skip(self, int cycles) noexcept:
         self._picker.skip(cycles)

@@ -14,7 +14,6 @@ from cyclelens.analyzer.simulator.tables.constants import (
     HELD_BY_FENCE,
     HELD_BY_UNIT,
     LOAD,
-    NEVER,
     NONE,
     STORE_ADDRESS,
     STORE_DATA,
@@ -87,21 +86,23 @@ class Scheduler:
         self._ended = False
         """Whether an occupancy ended in the latest cycle."""
 
-    def waits(self) -> bool:
-        """Nothing happens in it before the next ready time or issue group, but for counters that run down."""
-        return self._picker.waits()
+    def waits(self, cycle: int) -> bool:
+        """Nothing happens in it in the next cycle without an issue group or a ready time, but for counters
+        that run down."""
+        return self._picker.next_event(cycle) > cycle + 1
 
     def next_event(self, cycle: int) -> int:
-        """The next cycle in which a uop becomes ready or a fence or an occupancy may end, NEVER if none is
-        known."""
+        """The next cycle in which a uop becomes ready or may leave, or a fence or an occupancy may end, NEVER
+        if none is known."""
+        following = self._picker.next_event(cycle)
+        if self._program.has_special:
+            following = min(following, self._next_special(cycle))
         for ahead in range(1, self._ring_mask + 1):
             if self._ring[(cycle + ahead) & self._ring_mask] != NONE:
-                return min(cycle + ahead, self._next_special(cycle))
-        return self._next_special(cycle)
+                return min(following, cycle + ahead)
+        return following
 
     def _next_special(self, cycle: int) -> int:
-        if not self._program.has_special:
-            return NEVER
         following = self.fences.next_event(cycle)
         if self._held.counts[_HELD] > 0:
             if self._ended:

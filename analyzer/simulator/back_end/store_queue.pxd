@@ -22,4 +22,13 @@ cdef class StoreQueue:
         self.least_cycles = 0
     cdef inline int record(self, Record state) except -1:
         self._commit.record(state)
+    cdef inline bint waits(self) noexcept:
+        columns = self._columns
+        store = self._flight.oldest_store
+        if store == columns.stores:
+            return True
+        data = columns.store_uop[store]
+        return data == -1 or columns.retired[data] == -2
+    cdef inline void skip(self, int cycles) noexcept:
+        self._commit.pass_by(cycles)
     cdef void tick(self, int cycle) noexcept

@@ -37,6 +37,19 @@ class StoreQueue:
         """Its part of the pipeline's state."""
         self._commit.record(state)
 
+    def waits(self) -> bool:
+        """No store can leave before one retires."""
+        columns = self._columns
+        store = self._flight.oldest_store
+        if store == columns.stores:
+            return True
+        data = columns.store_uop[store]
+        return data == NONE or columns.retired[data] == UNKNOWN
+
+    def skip(self, cycles: int) -> None:
+        """So many cycles go by in which it waits."""
+        self._commit.pass_by(cycles)
+
     def tick(self, cycle: int) -> None:
         """One cycle."""
         columns = self._columns

@@ -18,6 +18,7 @@ cdef class TwoStores(CommitRule):
     cdef int _left
     cdef void start(self) noexcept
     cdef void next_cycle(self) noexcept
+    cdef void pass_by(self, int cycles) noexcept
     cdef bint may_leave(self, int store) noexcept
     cdef int record(self, Record state) except -1
 

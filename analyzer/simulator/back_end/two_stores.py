@@ -36,6 +36,10 @@ class TwoStores(CommitRule):
             self._busy -= 1
             self._left = 0
 
+    def pass_by(self, cycles: int) -> None:
+        """So many cycles are over in which no store could leave."""
+        self._busy = max(0, self._busy - cycles)
+
     def may_leave(self, store: int) -> bool:
         """Whether the next store, in program order, leaves in this cycle; it then counts as gone."""
         if self._left == 0:

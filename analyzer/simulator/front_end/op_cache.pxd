@@ -13,6 +13,7 @@ cdef int DECODER
 cdef int DSB
 cdef int LATE_DSB
 cdef int MITE
+cdef int NEVER
 cdef int PREDECODER
 cdef int _EIGHTHS
 
@@ -36,6 +37,9 @@ cdef class OpCache(FrontEnd):
     cdef int start(self) except -1
     cdef void _fetch_from(self, int address) noexcept
     cdef int tick(self, int cycle) except -1
+    cdef int idle(self) noexcept
+    cdef void skip(self, int cycles) noexcept
+    cdef void _pass(self) noexcept
     cdef int outline(self) noexcept
     cdef int record(self, Record state) except -1
     cdef void _decode(self, int cycle) noexcept

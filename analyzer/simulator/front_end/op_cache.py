@@ -9,7 +9,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.tables.arrays import Record
 from cyclelens.analyzer.simulator.tables.columns import Columns
-from cyclelens.analyzer.simulator.tables.constants import DECODER, DSB, LATE_DSB, MITE, PREDECODER
+from cyclelens.analyzer.simulator.tables.constants import DECODER, DSB, LATE_DSB, MITE, NEVER, PREDECODER
 from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
 from cyclelens.analyzer.simulator.tables.queues import Queues
@@ -62,15 +62,33 @@ class OpCache(FrontEnd):
     def tick(self, cycle: int) -> None:
         """One cycle."""
         if not self.decodes:
-            self.wait -= _EIGHTHS
-            if self.wait <= -_EIGHTHS:
-                # It had to wait for room; only a fraction of a cycle can be made up for.
-                self.wait = 0
+            self._pass()
             self._shortage.note(LATE_DSB)
             while self.wait <= 0 and self._idq.count < self._idq_size:
                 self._window(cycle)
         else:
             self._decode(cycle)
+
+    def idle(self) -> int:
+        """The op queue is full, or a window is not read yet. Decoders go on until their buffer is full."""
+        if self.decodes:
+            ahead = self.fetched - self._columns.address_of(self.instance)
+            return NEVER if self._idq.count >= self._idq_size and ahead >= self._buffer_bytes else 0
+        if self._idq.count >= self._idq_size:
+            return NEVER
+        return max(0, (self.wait - 1) // _EIGHTHS)
+
+    def skip(self, cycles: int) -> None:
+        """So many of these cycles go by."""
+        for _ in range(0 if self.decodes else cycles):
+            self._pass()
+
+    def _pass(self) -> None:
+        """A cycle in which windows are read."""
+        self.wait -= _EIGHTHS
+        if self.wait <= -_EIGHTHS:
+            # It had to wait for room; only a fraction of a cycle can be made up for.
+            self.wait = 0
 
     def outline(self) -> int:
         """A number that differs wherever the state is likely to."""
