@@ -56,7 +56,11 @@ def command() -> NoReturn:
     for cycles in it, takes up to a tenth of the time."""
     code = main()
     threads = sys.modules.get("threading")
-    if (threads is None or threads.active_count() == 1) and sys.getprofile() is sys.gettrace() is None:
+    # Python waits for all but daemons.
+    alone = threads is None or all(
+        each.daemon or each is threads.main_thread() for each in threads.enumerate()
+    )
+    if alone and sys.getprofile() is sys.gettrace() is None:
         atexit._run_exitfuncs()
         try:
             sys.stdout.flush()

@@ -29,6 +29,7 @@ from cyclelens.analyzer.defects import described, traceback_of
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.profiles.profile import Profile
 from cyclelens.analyzer.recent import Caches
 
@@ -37,7 +38,7 @@ MAXIMUM_LINES = 300_000
 """Lines, statements and labels."""
 MAXIMUM_PROBLEMS = 1_000
 """Problems that are reported, from the top of the file; nobody reads more."""
-_IACA = re.compile(r"\biaca", re.IGNORECASE)
+_IACA = pattern(r"\biaca", re.IGNORECASE)
 """IACA's markers may be a macro of an included file."""
 AS_IT_IS = AnalysisOptions()
 """Nothing is told: everything is as the text has it."""
@@ -86,7 +87,7 @@ def assemble(
         return AssembledFile((), (defect,), dialect.name)
 
 
-_NUL_OF_BINARY = re.compile(r"^[^#\n]*\0", re.MULTILINE)
+_NUL_OF_BINARY = pattern(r"^[^#\n]*\0", re.MULTILINE)
 """Clang's comments of line information (``clang -g``) hold NUL characters, which assemblers skip."""
 
 

@@ -15,9 +15,10 @@ from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitUse
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.patterns import pattern
 
-_NAME = re.compile(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
-_REPEATED = re.compile(r"_REP(E|NE|NZ|Z)?\b")
+_NAME = pattern(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
+_REPEATED = pattern(r"_REP(E|NE|NZ|Z)?\b")
 _ALIASES = {"Z": "E", "NZ": "NE", "NBE": "A", "NB": "AE", "NL": "GE", "NLE": "G"}
 ATT_NAMES = {
     "MOVZX": ("MOVZBL", "MOVZBQ", "MOVZWL", "MOVZWQ"),
@@ -29,7 +30,7 @@ ATT_NAMES = {
     "CWDE": ("CWTL",),
 }
 """What AT&T syntax calls some instructions, however else they can be written there."""
-_CONDITIONAL = re.compile(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
+_CONDITIONAL = pattern(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
 _MOST_SETS = 8
 """Sets of units of one instruction up to which all their unions are looked at."""
 _TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")

@@ -1,14 +1,18 @@
 """What a start may load: ``benchmarks/startup.py`` measures how long each takes."""
 
+import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.simulator.form import compiled
 
 ROOT = Path(__file__).parents[2]
+LAZY = pattern("pattern")
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -82,3 +86,18 @@ def test_all_that_is_compiled_lies_in_one_file() -> None:
         for file in (ROOT / "analyzer").rglob("*.pxd")
     }
     assert len({import_module(name).__file__ for name in declared}) == 1
+
+
+def test_patterns_of_assembly_are_compiled_when_they_are_used() -> None:
+    """Nearly 200 of them, most for what most texts have not."""
+    found = [
+        f"{file.relative_to(ROOT)}:{statement.lineno}"
+        for file in (ROOT / "analyzer" / "assembly").rglob("*.py")
+        for statement in ast.parse(file.read_text()).body
+        if not isinstance(statement, (ast.FunctionDef, ast.ClassDef))
+        and "re.compile(" in ast.unparse(statement)
+    ]
+    assert found == []
+    assert LAZY.pattern == "pattern"
+    assert LAZY.fullmatch("pattern") and not LAZY.fullmatch("patterns")
+    assert not LAZY.flags & re.IGNORECASE

@@ -16,9 +16,11 @@ from cyclelens.analyzer.doors.workspace import Workspace
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.reports.registry import FORMATS, render
 
 PREFIX = "cyclelens.analyzer."
+PATTERN = type(pattern(""))
 PROGRAMS = (".child", ".importer")
 """Modules that are not imported: a program of its own, and one that needs a library for development."""
 
@@ -33,7 +35,8 @@ def inside(value: Any) -> Iterable[Any]:
         return [*value.keys(), *value.values()]
     if isinstance(value, list | tuple | set | frozenset):
         return list(value)
-    if isinstance(value, type) or not type(value).__module__.startswith(PREFIX):
+    # A pattern is a constant that is made when it is needed.
+    if isinstance(value, type | PATTERN) or not type(value).__module__.startswith(PREFIX):
         return []
     names = [*getattr(value, "__dict__", {})]
     for kind in type(value).__mro__:

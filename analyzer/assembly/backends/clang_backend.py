@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from cyclelens.analyzer.assembly.backends import external
 from cyclelens.analyzer.assembly.backends.object_code import code_sections
 from cyclelens.analyzer.assembly.backends.program_client import Assembler, ProgramClient
+from cyclelens.analyzer.patterns import pattern
 
 TIMEOUT = 3.0
 """Seconds for one run, which usually takes some tens of milliseconds."""
 _HEADERS = {"att": ".att_syntax prefix", "intel": ".intel_syntax noprefix"}
 _OPTIONS = ("--target=x86_64-linux-gnu", "-x", "assembler", "-c", "-o", "out.o", "-")
-_REFUSED = re.compile(r"^<stdin>:(\d+):\d+: (?:fatal )?error:", re.MULTILINE)
+_REFUSED = pattern(r"^<stdin>:(\d+):\d+: (?:fatal )?error:", re.MULTILINE)
 _MOST_RUNS = 8
 """It names all mistakes of a text at once; others may follow from that."""
 

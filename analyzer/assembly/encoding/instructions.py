@@ -46,6 +46,7 @@ from cyclelens.analyzer.assembly.text.dialect import ATT, INTEL, Dialect
 from cyclelens.analyzer.assembly.text.lexer import SYMBOL
 from cyclelens.analyzer.data_classes import dataclass, replace
 from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.patterns import pattern
 
 _FIXED = {
     "nop": b"\x90",
@@ -62,22 +63,22 @@ WAITING = {
 }
 """Names that stand for FWAIT and another instruction, and that one."""
 _WAIT = b"\x9b"
-_MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
-_WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
-_HINT = re.compile(r",p([tn])(?=\s)")
-_NAME = re.compile(rf"(?<![%\w.$@]){SYMBOL}")
-_INVALID = re.compile(r"[=?`\\]")
-_WISH = re.compile(
+_MNEMONIC = pattern(r"[a-z][a-z0-9_]{0,19}")
+_WORD = pattern(r"\s*([A-Za-z][\w.]*)")
+_HINT = pattern(r",p([tn])(?=\s)")
+_NAME = pattern(rf"(?<![%\w.$@]){SYMBOL}")
+_INVALID = pattern(r"[=?`\\]")
+_WISH = pattern(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
 )
 """Pseudo-prefixes that choose between encodings."""
-_SUFFIX = re.compile(r"(?<=[a-z0-9])\.(s|d8|d32)$")
+_SUFFIX = pattern(r"(?<=[a-z0-9])\.(s|d8|d32)$")
 """GNU as's older way to choose: the other of two encodings, or the length of a displacement."""
-_SCALAR_VECTOR = re.compile(
+_SCALAR_VECTOR = pattern(
     r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
 )
-_TO_INTEGER = re.compile(r"vcvtt?s[sd]2si")
-_STRING = re.compile(r"(movs|cmps|stos|lods|scas|ins|outs)([bwlqd]?)")
+_TO_INTEGER = pattern(r"vcvtt?s[sd]2si")
+_STRING = pattern(r"(movs|cmps|stos|lods|scas|ins|outs)([bwlqd]?)")
 _STRING_OPCODES = {
     "ins": 0x6C,
     "outs": 0x6E,

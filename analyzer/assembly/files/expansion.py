@@ -17,6 +17,7 @@ from cyclelens.analyzer.assembly.text.scanner import Lines, RawStatement
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.recent import Caches
 
 TIMEOUT = 5.0
@@ -31,18 +32,18 @@ _MAXIMUM_STUBS = 16
 """Missing headers that are taken as empty."""
 _MAXIMUM_NESTING = 20
 _MAIN = "<stdin>"
-_PREPROCESSED_FILE = re.compile(r"\.(?:S|sx|spp)$")
-_DIRECTIVES = re.compile(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
-_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]++|\\.)*+)"((?: \d)*)\s*')
-_MISSING = re.compile(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
-_FORBIDDEN = re.compile(r"fatal error: '?([^':\n]+?)'?: Permission denied")
-_MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
-INCLUDING = re.compile(r"\.include", re.IGNORECASE)
+_PREPROCESSED_FILE = pattern(r"\.(?:S|sx|spp)$")
+_DIRECTIVES = pattern(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
+_MARKER = pattern(r'#(?:line)? (\d+) "((?:[^"\\]++|\\.)*+)"((?: \d)*)\s*')
+_MISSING = pattern(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
+_FORBIDDEN = pattern(r"fatal error: '?([^':\n]+?)'?: Permission denied")
+_MESSAGE = pattern(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
+INCLUDING = pattern(r"\.include", re.IGNORECASE)
 """What a text that includes others with `.include` holds."""
-_INCLUDE = re.compile(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
-_DEFINE = re.compile(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
+_INCLUDE = pattern(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
+_LINE_END = pattern(r"\r\n|\n|\r")
+_SAFE_STUB = pattern(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_DEFINE = pattern(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.recent import Caches, Recent
 
 _OPEN_FILES = "/proc/self/fd"
@@ -36,18 +37,18 @@ MAXIMUM_BYTES = 32 << 20
 _GAP = r"(?:[ \t\f\v]++|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
 _PATTERNS: Mapping[str, re.Pattern[str]] = {
     # What only asks for a file may tell that it is there, and stands anywhere in a line.
-    "c": re.compile(
+    "c": pattern(
         rf"(?:(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}(?P<word>include_next|include|import|embed)\b{_GAP}"
         rf"|\b(?P<asked>__has_(?:include|include_next|embed)|GCC[ \t]+(?:dependency|pch_preprocess))\b"
         rf"{_GAP}\(?{_GAP}\\?)"
         r'(?:"(?P<quoted>[^"\n]*)"|<(?P<angled>[^>\n]*)>|(?P<computed>[^\n]*))',
         re.MULTILINE,
     ),
-    "gas": re.compile(
+    "gas": pattern(
         r'\.(?P<word>include|incbin)\b[ \t]*(?:"(?P<quoted>[^"\n]*)"|(?P<computed>[^\n]*))', re.IGNORECASE
     ),
     # Strings and comments are read as what they are; directives may be arguments of macros.
-    "nasm": re.compile(
+    "nasm": pattern(
         r"\"[^\"\n]*\"?|'[^'\n]*'?|`(?:[^`\\\n]++|\\.)*+`?|;[^\n]*|"
         r"(?:%[ \t]*(?:[{\[][ \t]*)?(?P<word>include|require|depend|pathsearch[ \t]+[\w.$?@~]+)"
         r"|(?<![\w.$%])(?P<data>incbin))(?![\w.$])[ \t]*(?:[}\]][ \t]*)?"
@@ -55,16 +56,16 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-_PUTS_TOGETHER = re.compile(r"%[ \t]*(?:i?deftok\b|tok\b|[\[{+])", re.IGNORECASE)
+_PUTS_TOGETHER = pattern(r"%[ \t]*(?:i?deftok\b|tok\b|[\[{+])", re.IGNORECASE)
 """What makes words of NASM out of strings and other words, directives too."""
-_PACKAGE = re.compile(r"^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)", re.IGNORECASE | re.MULTILINE)
-_DEFINITION = re.compile(
+_PACKAGE = pattern(r"^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)", re.IGNORECASE | re.MULTILINE)
+_DEFINITION = pattern(
     rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
 )
-_LITERAL = re.compile(r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?')
-_OTHER_MACRO = re.compile(r"\s+([A-Za-z_]\w*)\s*")
-_CONTINUATION = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LITERAL = pattern(r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?')
+_OTHER_MACRO = pattern(r"\s+([A-Za-z_]\w*)\s*")
+_CONTINUATION = pattern(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
+_LINE_END = pattern(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
@@ -22,10 +21,11 @@ from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import JumpPlace, SourceLine
 from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.recent import Caches
 
-_LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
-_PLAIN_NAME = re.compile(SYMBOL)
+_LABEL = pattern(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
+_PLAIN_NAME = pattern(SYMBOL)
 _IACA_BEGIN, _IACA_END = bytes.fromhex("bb6f000000"), bytes.fromhex("bbde000000")
 _IACA_BYTES = bytes.fromhex("646790")
 _LONGEST_INSTRUCTION = 15

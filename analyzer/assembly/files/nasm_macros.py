@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from cyclelens.analyzer.assembly.files.listings import Listing
 from cyclelens.analyzer.assembly.text.lexer import NASM_QUOTED
 from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.patterns import pattern
 
 INPUT, RESULT = "input.asm", "made.asm"
 """What the two texts are called where NASM runs."""
@@ -24,23 +25,23 @@ NEEDS_ASSEMBLER = "preprocess-only mode"
 """What NASM says of a macro that asks for an address: the preprocessor alone knows none."""
 
 _MARK = "[cyclelens_line {}]"
-_MARKED = re.compile(r"\[cyclelens_line (\d+)\]")
-_PLACE = re.compile(r"%line (\d+)\+(\d+) (.*)")
-_OPENING = re.compile(r"\s*%\s*i?r?i?macro\b", re.IGNORECASE)
-_CLOSING = re.compile(r"\s*%\s*endm(?:acro)?\b", re.IGNORECASE)
-_COUNTS_LINES = re.compile(r"%\s*line\b|__\??LINE\??__", re.IGNORECASE)
-_NOTHING = re.compile(r"\s*(?:;.*)?")
-_FIRST_WORD = re.compile(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
-_PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
-_ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
-_STRING = re.compile(NASM_QUOTED)
-_DIRECTIVE = re.compile(r"^\s*%|%[A-Za-z{\[!]")
-_CONSTANT = re.compile(r"^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)", re.IGNORECASE | re.MULTILINE)
-_NUMBER = re.compile(r"\d+|0x[\da-f]+", re.IGNORECASE)
-_ASKS = re.compile(r"\s*%\s*(?:if|elif|i?assign|i?x?define|rep)\b", re.IGNORECASE)
-_FOLDED = re.compile(rf"\s*(?:{_NUMBER.pattern})[\s:]+equ\s", re.IGNORECASE)
+_MARKED = pattern(r"\[cyclelens_line (\d+)\]")
+_PLACE = pattern(r"%line (\d+)\+(\d+) (.*)")
+_OPENING = pattern(r"\s*%\s*i?r?i?macro\b", re.IGNORECASE)
+_CLOSING = pattern(r"\s*%\s*endm(?:acro)?\b", re.IGNORECASE)
+_COUNTS_LINES = pattern(r"%\s*line\b|__\??LINE\??__", re.IGNORECASE)
+_NOTHING = pattern(r"\s*(?:;.*)?")
+_FIRST_WORD = pattern(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
+_PREPROCESSOR_MESSAGE = pattern(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
+_ASSEMBLER_MESSAGE = pattern(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
+_STRING = pattern(NASM_QUOTED)
+_DIRECTIVE = pattern(r"^\s*%|%[A-Za-z{\[!]")
+_CONSTANT = pattern(r"^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)", re.IGNORECASE | re.MULTILINE)
+_NUMBER = pattern(r"\d+|0x[\da-f]+", re.IGNORECASE)
+_ASKS = pattern(r"\s*%\s*(?:if|elif|i?assign|i?x?define|rep)\b", re.IGNORECASE)
+_FOLDED = pattern(rf"\s*(?:{_NUMBER.pattern})[\s:]+equ\s", re.IGNORECASE)
 """What is left of a constant whose name stands for its number already."""
-_LOCAL_TO_MACRO = re.compile(r"\.\.@(\d)")
+_LOCAL_TO_MACRO = pattern(r"\.\.@(\d)")
 """Labels that NASM numbers: it starts anew for the macros of alignments."""
 _SMART = "%use smartalign"
 # Alignments wait until there are addresses. A package that is in use already is not taken again.

@@ -21,6 +21,7 @@ from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.data_classes import dataclass, field, replace
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.recent import Caches
 
 TIMEOUT = 60.0
@@ -28,20 +29,20 @@ TIMEOUT = 60.0
 OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _MOST_KEPT = 8
-_SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_SAFE_STUB = pattern(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
 _GNU_INPUT = "input.s"
-_GNU_MESSAGE = re.compile(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
-_GNU_USE = re.compile(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
-_NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
+_GNU_MESSAGE = pattern(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
+_GNU_USE = pattern(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
+_NASM_MESSAGE = pattern(r"(\S+?):(\d+): (?:error|fatal): (.*)")
 _GNU_CONTINUED = 200
 """Further lines of a listing that one statement may have."""
 _GNU_LISTED_BYTES = 8 * 4 * _GNU_CONTINUED
 """A statement of so many bytes is not listed whole."""
-_PLACE = re.compile(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
+_PLACE = pattern(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
 """The file that a message is about."""
-_ANY_ERROR = re.compile(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
+_ANY_ERROR = pattern(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
 _STUB = "%warning not there\n"
-_NASM_STUB = re.compile(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
+_NASM_STUB = pattern(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
 _X86INC_DEFINES = {
     "ARCH_X86_64": 1,
     "ARCH_X86_32": 0,
@@ -52,12 +53,12 @@ _X86INC_DEFINES = {
 }
 """What builds of projects with x86inc.asm define for 64-bit Linux, on the command line or in a file that the
 build makes; the user's own definitions and such a file win."""
-_UNWANTED = re.compile(
+_UNWANTED = pattern(
     r"\s*(?:\.(?:addrsig(?:_sym)?|(?:app)?file|loc|line(?:file)?)\b|#\s*(?:line\s+)?\d+\s+\")"
 )
 """Without bytes: what GNU as does not know, and names of sources, which it would count as files it read and
 call the text itself."""
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = pattern(r"\r\n|\n|\r")
 
 
 @dataclass(slots=True)

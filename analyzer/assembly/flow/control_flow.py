@@ -10,7 +10,6 @@ loop wherever it is entered.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import IntEnum
@@ -21,6 +20,7 @@ from cyclelens.analyzer.assembly.flow.loop_parts import Block, Flow, Loop
 from cyclelens.analyzer.assembly.statements.jumps import JUMPS
 from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.recent import Caches, Recent
 
 _MOST_SWITCHED = 100_000
@@ -52,7 +52,7 @@ _RETURNS = frozenset(
     for name in ("ret", "retn", "retf", "lret", "iret", "sysret", "sysexit")
     for suffix in ("", "w", "l", "q", "d")
 )
-_NEVER_RETURNS = re.compile(
+_NEVER_RETURNS = pattern(
     r"_?_?abort|_?_?exit|_Exit|quick_exit|exit_group|__assert\w*fail\w*|__stack_chk_fail\w*|__\w*chk_fail|"
     r"__fortify_fail\w*|_*(?:sig)?longjmp\w*|pthread_exit|thrd_exit|v?errx?|"
     r"__cxa_(?:throw\w*|rethrow|bad_\w+|call_\w+|pure_virtual|deleted_virtual)|_Unwind_Resume\w*|"
@@ -61,7 +61,7 @@ _NEVER_RETURNS = re.compile(
     r"rust_panic\w*|7process(?:4exit|5abort))\w*"
 )
 """The C library, the runtimes of C++ and Rust."""
-_COLD = re.compile(r"\.cold(?:\.\d+)?$")
+_COLD = pattern(r"\.cold(?:\.\d+)?$")
 
 
 def kind_of(mnemonic: str) -> Kind | None:

@@ -14,6 +14,7 @@ from cyclelens.analyzer.assembly.programs.program import Label, Program, Stateme
 from cyclelens.analyzer.assembly.statements import directives, registers
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.recent import Caches, Recent
 
 _BEGINNINGS = frozenset(
@@ -30,18 +31,18 @@ _BEGINNINGS = frozenset(
     for second in following + following.upper()
 )
 """Of the instructions that control may not go on from, and of their prefixes."""
-_INSTRUCTION = re.compile(
+_INSTRUCTION = pattern(
     r"((?:(?:bnd|notrack|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)"
     r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_DIRECT = re.compile(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
-_SYMBOL = re.compile(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
-_NEAR_SYMBOL = re.compile(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
-_PADDING = re.compile(
+_DIRECT = pattern(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
+_SYMBOL = pattern(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
+_NEAR_SYMBOL = pattern(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
+_PADDING = pattern(
     r"(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])", re.IGNORECASE
 )
-_BYTES = re.compile(r"[\s,0-9a-fx]{1,80}", re.IGNORECASE)
+_BYTES = pattern(r"[\s,0-9a-fx]{1,80}", re.IGNORECASE)
 _REMEMBERED = 1 << 16
 _NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
 """Sections that name places of the code, and no switch reads."""

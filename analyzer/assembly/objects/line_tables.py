@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from posixpath import join
 from typing import TYPE_CHECKING, Any
 
 from cyclelens.analyzer.assembly.objects.elf_format import Function, LinePlace
+from cyclelens.analyzer.patterns import pattern
 
 if TYPE_CHECKING:
     from elftools.dwarf.compileunit import CompileUnit
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAXIMUM_UNITS = 20_000
 """Compilation units that are searched for a function's lines."""
-_SYSTEM = re.compile(r"/usr/|/opt/|/rustc/|.*/lib/(?:gcc|clang|rustlib)/")
+_SYSTEM = pattern(r"/usr/|/opt/|/rustc/|.*/lib/(?:gcc|clang|rustlib)/")
 _Call = tuple[int, int, LinePlace]
 """Inlined code: the first address, the one behind the last, and the place that asked for it."""
 

@@ -6,7 +6,6 @@ blocks. Every region lies where it lies in the file.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -45,13 +44,14 @@ from cyclelens.analyzer.model.source import (
     Severity,
     SourceLine,
 )
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.profiles.profile import Profile
 
 MAXIMUM_FUNCTION = 1 << 20
 """Bytes of a function that is looked at."""
 MAXIMUM_FUNCTIONS = 100
 """Functions that are analysed without being named."""
-_LEAVING = re.compile(r"ret|retf|iret|ud2|hlt|jmp")
+_LEAVING = pattern(r"ret|retf|iret|ud2|hlt|jmp")
 _IACA_START = b"\xbb\x6f\x00\x00\x00\x64\x67\x90"
 _IACA_END = b"\xbb\xde\x00\x00\x00\x64\x67\x90"
 

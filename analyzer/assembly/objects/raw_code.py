@@ -7,14 +7,15 @@ import struct
 
 from cyclelens.analyzer.assembly.text.lexer import COMMENT_SIGN
 from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.patterns import pattern
 
 NAME = "code"
 """Of the function."""
 _HEADER, _SECTION, _SYMBOL = struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ"), "<IBBHQQ"
 _ALIGNMENT = 64
 _NAMES = b"\0.text\0.symtab\0.strtab\0"
-_HEX = re.compile(r"(?:0x|\\x)?([0-9a-f]+)h?,?", re.IGNORECASE)
-_COMMENT = re.compile(f"{COMMENT_SIGN}.*")
+_HEX = pattern(r"(?:0x|\\x)?([0-9a-f]+)h?,?", re.IGNORECASE)
+_COMMENT = pattern(f"{COMMENT_SIGN}.*")
 
 
 class RawCodeError(ValueError):

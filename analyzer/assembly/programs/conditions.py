@@ -9,6 +9,7 @@ from cyclelens.analyzer.assembly.programs.part import Condition, Reading
 from cyclelens.analyzer.assembly.programs.program import Kind, Program, Statement
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError
 from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.patterns import pattern
 
 _COMPARISONS: dict[str, Callable[[int], bool]] = {
     "if": lambda value: value != 0,
@@ -22,7 +23,7 @@ _COMPARISONS: dict[str, Callable[[int], bool]] = {
 WORDS = frozenset(
     [*_COMPARISONS, "ifdef", "ifndef", "ifnotdef", "ifb", "ifnb", "ifc", "ifnc", "ifeqs", "ifnes"]
 ).union(["else", "elseif", "endif"])
-EDGE = re.compile(rf"\s*\.({'|'.join(sorted(WORDS))})\b", re.IGNORECASE)
+EDGE = pattern(rf"\s*\.({'|'.join(sorted(WORDS))})\b", re.IGNORECASE)
 
 
 def report_never_closed(program: Program, condition: Condition | None) -> None:

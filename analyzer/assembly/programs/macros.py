@@ -12,23 +12,24 @@ from collections.abc import Callable, Mapping, Sequence
 from cyclelens.analyzer.assembly.text.lexer import QUOTED, SYMBOL
 from cyclelens.analyzer.assembly.text.scanner import RawStatement
 from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.patterns import pattern
 
 MAXIMUM_TEXT = 4_000
 """Characters that one statement may have after replacing."""
 
-_NAME = re.compile(SYMBOL)
-_REFERENCE = re.compile(rf"\\(?:(\(\))|(@)|({SYMBOL}))")
+_NAME = pattern(SYMBOL)
+_REFERENCE = pattern(rf"\\(?:(\(\))|(@)|({SYMBOL}))")
 _OPERAND = r'\w.$*%\-(\[{}"'
 """Characters of symbols, and those that operands begin with (GNU as: app.c, tc-i386.c)."""
-_MEANINGLESS = re.compile(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
+_MEANINGLESS = pattern(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
 """Blanks that do not stand between two of them: GNU as takes them out of a statement before it reads it."""
-_PARAMETER = re.compile(rf"[\s,]*({SYMBOL})(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
-_KEYWORD = re.compile(rf"({SYMBOL})=(?!=)(.*)", re.DOTALL)
+_PARAMETER = pattern(rf"[\s,]*({SYMBOL})(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
+_KEYWORD = pattern(rf"({SYMBOL})=(?!=)(.*)", re.DOTALL)
 
 
-_ALTERNATE = re.compile(rf"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|{QUOTED}|[^<%"]+|[<%"]""")
-_LOCAL = re.compile(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
-_BARE_NAME = re.compile(rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})")
+_ALTERNATE = pattern(rf"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|{QUOTED}|[^<%"]+|[<%"]""")
+_LOCAL = pattern(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
+_BARE_NAME = pattern(rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})")
 
 
 class MacroError(ValueError):

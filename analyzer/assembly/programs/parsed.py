@@ -8,11 +8,12 @@ from cyclelens.analyzer.assembly.programs.program import Kind
 from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.lexer import LABEL, SYMBOL
 from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.patterns import pattern
 
-_ASSIGNMENT = re.compile(rf"\s*({SYMBOL})\s*==?(?!=)\s*(.*)", re.DOTALL)
-_EQU = re.compile(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
-_DIRECTIVE = re.compile(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
-_NASM_DIRECTIVE = re.compile(
+_ASSIGNMENT = pattern(rf"\s*({SYMBOL})\s*==?(?!=)\s*(.*)", re.DOTALL)
+_EQU = pattern(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
+_DIRECTIVE = pattern(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
+_NASM_DIRECTIVE = pattern(
     r"\s*\[?\s*(section|segment|global|extern|bits|use64|default|cpu|align)\b\s*(.*)",
     re.DOTALL | re.IGNORECASE,
 )

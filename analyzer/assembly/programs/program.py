@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -16,14 +15,15 @@ from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.lexer import SYMBOL
 from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.patterns import pattern
 
 CODE_SECTION = ".text"
-_CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")
-_NUMERIC = re.compile(r"(\d+)([bf])")
+_CODE_NAMES = pattern(r"\.(?:text|init|fini)(?:\.|$)")
+_NUMERIC = pattern(r"(\d+)([bf])")
 _MAXIMUM_DEPTH = 50
 """Of names for names."""
-_SYMBOL = re.compile(SYMBOL)
-_HERE = re.compile(r"<(\d+)>")
+_SYMBOL = pattern(SYMBOL)
+_HERE = pattern(r"<(\d+)>")
 
 
 def symbols(text: str) -> list[str]:

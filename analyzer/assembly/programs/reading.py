@@ -28,6 +28,7 @@ from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect, of_directive
 from cyclelens.analyzer.assembly.text.scanner import Part, RawStatement, block_edge
 from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.patterns import pattern
 
 _POLL_EVERY = 4096
 _MAXIMUM_NESTING = 40
@@ -40,10 +41,10 @@ btver1 btver2
 """
 _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
 """What `.arch` may say to GNU as 2.40, but for the older ones for which it fills code with other NOPs."""
-_REGISTER = re.compile(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
-_ARGUMENT = re.compile(r'"([^"]*)"|[^,]+')
+_REGISTER = pattern(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
+_ARGUMENT = pattern(r'"([^"]*)"|[^,]+')
 _REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
-_FIRST_WORD = re.compile(r"[\w.$]*")
+_FIRST_WORD = pattern(r"[\w.$]*")
 
 
 def build(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from cyclelens.analyzer.assembly.flow.loops import FoundCode
 from cyclelens.analyzer.assembly.programs.program import Kind, Program
 from cyclelens.analyzer.assembly.readings.reading import Reading
@@ -15,11 +13,12 @@ from cyclelens.analyzer.assembly.statements.names import spelled
 from cyclelens.analyzer.assembly.text.markers import Span
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.suggestions import did_you_mean
 
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
-_PLAIN_SYMBOL = re.compile(r"[A-Za-z_.?][\w.$?]*")
+_PLAIN_SYMBOL = pattern(r"[A-Za-z_.?][\w.$?]*")
 
 
 def remark(reading: Reading, program: Program, code: RegionCode, found: FoundCode, section: str) -> None:

@@ -11,12 +11,13 @@ from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import Lines
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.model.source import Problem, Severity
+from cyclelens.analyzer.patterns import pattern
 
-_MARKER_BYTES = re.compile(
+_MARKER_BYTES = pattern(
     r"(?:100|0x64)(?:\s*,\s*|\s+\.byte\s+)(?:103|0x67)(?:\s*,\s*|\s+\.byte\s+)(?:144|0x90)", re.IGNORECASE
 )
-_LAST_BYTE = re.compile(r"\b(?:144|0x90)\b", re.IGNORECASE)
-_MOVE = re.compile(
+_LAST_BYTE = pattern(r"\b(?:144|0x90)\b", re.IGNORECASE)
+_MOVE = pattern(
     r"movl?\s+(?:\$(111|222|0x6f|0xde)\s*,\s*%ebx|ebx\s*,\s*(111|222|0x6f|0xde))\s*", re.IGNORECASE
 )
 _OPENING = frozenset(["111", "0x6f"])

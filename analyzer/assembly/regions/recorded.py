@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
@@ -11,6 +10,7 @@ from cyclelens.analyzer.assembly.regions.sections import SECTION_SIGN, Layouts
 from cyclelens.analyzer.assembly.statements.expressions import ExpressionError
 from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.model.source import Branching, Counts, Problem, Region, Severity
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.profiles.profile import Place, Profile
 
 Spot = tuple[str, int]
@@ -19,7 +19,7 @@ SOMEWHERE: Spot = ("", 0)
 """Of a symbol that the text defines after a statement that is not understood."""
 _APART = 40
 """Bits that the addresses of two sections differ above."""
-_PLAIN_SYMBOL = re.compile(r"[A-Za-z_.$?@][\w.$?@]*")
+_PLAIN_SYMBOL = pattern(r"[A-Za-z_.$?@][\w.$?@]*")
 _NOT_LAID_OUT = (
     "The profile cannot be matched: a statement before '{}' in its section is not understood, so that nobody "
     "knows how far it is from the symbols that the profile names."

@@ -10,6 +10,7 @@ from cyclelens.analyzer.assembly.statements.expressions import ExpressionError, 
 from cyclelens.analyzer.assembly.statements.operand_types import OperandError, Scope, UnsupportedError
 from cyclelens.analyzer.assembly.text.lexer import QUOTED, cut_arguments
 from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.patterns import pattern
 
 _SILENT_NAMES = """
 abort addrsig addrsig_sym altmacro arch att_mnemonic att_syntax attach_to_group attribute bss
@@ -85,9 +86,9 @@ UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 MAXIMUM_BYTES = 1 << 12
 """Most bytes one numeric directive or alignment may make in a region; strings are as long as written."""
 _MAXIMUM_ALIGNMENT = 1 << 20
-_PLAIN_NUMBER = re.compile(r"-?\s*\w+")
-_STRING = re.compile(QUOTED)
-_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
+_PLAIN_NUMBER = pattern(r"-?\s*\w+")
+_STRING = pattern(QUOTED)
+_ESCAPE = pattern(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
 
 _NOPS = (

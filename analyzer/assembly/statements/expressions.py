@@ -13,6 +13,7 @@ from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.lexer import CHARACTER, EXPRESSION_TOKEN, QUOTED
 from cyclelens.analyzer.data_classes import dataclass, replace
+from cyclelens.analyzer.patterns import pattern
 
 
 class ExpressionError(ValueError):
@@ -80,7 +81,7 @@ _WORDS = {
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 
 
-_CHARACTER = re.compile(rf"({QUOTED})|{CHARACTER}", re.DOTALL)
+_CHARACTER = pattern(rf"({QUOTED})|{CHARACTER}", re.DOTALL)
 
 
 def without_characters(text: str) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.assembly.text.lexer import CHARACTER
+from cyclelens.analyzer.patterns import pattern
 
-_QUOTED = re.compile(rf"""{CHARACTER}|"([^"\\\n\d][^"\\\n]*)\"""")
+_QUOTED = pattern(rf"""{CHARACTER}|"([^"\\\n\d][^"\\\n]*)\"""")
 """Character constants are left alone, and what GNU as takes for the number of a label."""
-_PLAIN = re.compile(r"[A-Za-z_.$][\w$.]+|[A-Za-z_]", re.ASCII)
+_PLAIN = pattern(r"[A-Za-z_.$][\w$.]+|[A-Za-z_]", re.ASCII)
 _FIRST = 0x13000
 """Egyptian hieroglyphs are letters without a gap."""
 _MARK = f"_{chr(_FIRST)}"
@@ -19,7 +20,7 @@ _LETTERS = {
     code: chr(_FIRST + code) for code in range(1, 128) if not chr(code).isalnum() and chr(code) != "_"
 }
 _SPELLED = {ord(letter): code for code, letter in _LETTERS.items()}
-_CODED = re.compile(_MARK + r"(\w*)")
+_CODED = pattern(_MARK + r"(\w*)")
 
 
 def unquoted(text: str) -> str:

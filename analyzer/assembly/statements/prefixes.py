@@ -7,11 +7,11 @@ Rules of GNU as are those of binutils 2.40 (``i386-opc.tbl``, and ``add_prefix``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import compress, product
 
 from cyclelens.analyzer.assembly.statements.operand_types import OperandError, UnsupportedError
+from cyclelens.analyzer.patterns import pattern
 
 PREFIXES = {
     "lock": 0xF0,
@@ -41,31 +41,31 @@ for _bits in product((0, 1), repeat=4):
         _name = (_start + "".join(compress(_letters, _bits))).rstrip(".")
         PREFIXES[_name] = _REX + int("".join(map(str, _bits)), 2)
 
-_REPEATED = re.compile(
+_REPEATED = pattern(
     r"(?:cmps|ins|lods|movs|outs|scas|stos|scmp|slod|smov|ssca|ssto)[bwlqd]?|nop|retq?|bs[fr][wlq]?"
     r"|montmul|x(?:crypt|sha|store).*"
 )
-_LOCKED = re.compile(
+_LOCKED = pattern(
     r"(?:adc|add|and|bt[crs]|cmpxchg|dec|inc|neg|not|or|sbb|sub|xadd|xchg|xor)[bwlq]?|cmpxchg(?:8|16)b"
 )
 _TAKING = {
     name: taking
     for names, taking in (
         ("rep repe repz repne repnz", _REPEATED),
-        ("bnd", re.compile(r"(?:call|jmp|ret)q?|j[a-z]{1,3}")),
-        ("notrack", re.compile(r"(?:call|jmp)q?")),
+        ("bnd", pattern(r"(?:call|jmp|ret)q?|j[a-z]{1,3}")),
+        ("notrack", pattern(r"(?:call|jmp)q?")),
         ("lock xacquire", _LOCKED),
-        ("xrelease", re.compile(rf"{_LOCKED.pattern}|mov[bwlq]?")),
-        ("es ss", re.compile(r"(?!)")),  # nothing in 64-bit code
+        ("xrelease", pattern(rf"{_LOCKED.pattern}|mov[bwlq]?")),
+        ("es ss", pattern(r"(?!)")),  # nothing in 64-bit code
     )
     for name in names.split()
 }
 """Instructions before which GNU as takes a prefix."""
-_WITHOUT_LOCK = re.compile(r"(?:xchg|mov)[bwlq]?")
+_WITHOUT_LOCK = pattern(r"(?:xchg|mov)[bwlq]?")
 """Instructions whose XACQUIRE and XRELEASE stand without LOCK."""
 _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
 """Prefixes of which there is one at most, in the order in which GNU as puts them."""
-_COUNTING = re.compile(r"bs([fr])([wlq]?)")
+_COUNTING = pattern(r"bs([fr])([wlq]?)")
 _WIDE = frozenset(["fxsave", "fxrstor", "xsave", "xsavec", "xsaveopt", "xsaves", "xrstor", "xrstors"])
 """Instructions that have a name of their own with REX.W."""
 

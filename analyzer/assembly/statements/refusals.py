@@ -6,22 +6,23 @@ import re
 
 from cyclelens.analyzer.assembly.statements.operand_types import Scope, UnsupportedError
 from cyclelens.analyzer.decoding import decoder
+from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.suggestions import did_you_mean
 
 APX = "APX (r16 to r31, {nf}, a new destination for the result) is not supported here."
 
-_APX_PREFIX = re.compile(r"\s*\{\s*(nf|rex2|dfv\s*=)", re.IGNORECASE)
-_APX_NAME = re.compile(
+_APX_PREFIX = pattern(r"\s*\{\s*(nf|rex2|dfv\s*=)", re.IGNORECASE)
+_APX_NAME = pattern(
     r"\s*(push2p?|pop2p?|pushp|popp|ccmp[a-z]+|ctest[a-z]+|cfcmov[a-z]+|setzu[a-z]+|jmpabs)\b", re.IGNORECASE
 )
-_APX_REGISTER = re.compile(r"(%?)\b(r(?:1[6-9]|2\d|3[01])[bwd]?)(?![\w.$@])", re.IGNORECASE)
+_APX_REGISTER = pattern(r"(%?)\b(r(?:1[6-9]|2\d|3[01])[bwd]?)(?![\w.$@])", re.IGNORECASE)
 _EVEX, _REX2 = b"\x62", b"\xd5"
 _APX_MAP = 4
 """The map of opcodes that EVEX has for what were legacy instructions."""
 
 _SUFFIXES = frozenset("bwlqstxyz")
 """Of AT&T syntax: sizes of operands."""
-_FAMILIES = re.compile(
+_FAMILIES = pattern(
     r"(j|set|cmov)n?(?:[abcegloszp]|[abgl]e|p[eo])[bwlq]?|mov[sz](b[wlq]|w[lq]|lq)|f[a-z]+ll"
     r"|v?p?(cmp|com)[a-z]+(_[a-z]+)?(u?[bwdq]|[ps][sdh])"
 )

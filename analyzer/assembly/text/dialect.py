@@ -9,6 +9,7 @@ from enum import StrEnum
 from cyclelens.analyzer.assembly.text.lexer import BLOCK_COMMENT, COMMENT_SIGN
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.patterns import pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ _FOREIGN = Dialect("intel", bare_registers=True, is_gnu=False)
 NASM = Dialect("intel", bare_registers=True, is_gnu=False, is_nasm=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
-_SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
-_GNU_DIRECTIVE = re.compile(
+_SYNTAX_DIRECTIVE = pattern(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
+_GNU_DIRECTIVE = pattern(
     r"^[ \t]*\.(?:intel_syntax|att_syntax|text|data|bss|section|globl|global|p2align|align|balign|type|size|"
     r"file|cfi_\w+|set|equ|macro|rept|string|ascii|asciz|byte|long|quad|ident|loc)\b",
     re.MULTILINE,
@@ -59,8 +60,8 @@ _GNU_DIRECTIVE = re.compile(
 _REGISTER = (
     r"(?:[re]?(?:ax|bx|cx|dx|si|di|bp|sp)|[abcd][lh]|(?:si|di|bp|sp)l|r(?:8|9|1[0-5])[dwb]?|[xyz]mm\d+|rip)"
 )
-_ATT_EVIDENCE = re.compile(rf"%{_REGISTER}\b|[ \t,]\$-?\w", re.IGNORECASE)
-_INTEL_EVIDENCE = re.compile(
+_ATT_EVIDENCE = pattern(rf"%{_REGISTER}\b|[ \t,]\$-?\w", re.IGNORECASE)
+_INTEL_EVIDENCE = pattern(
     rf"\b(?:[xyzoqdt]?(?:mm)?word|byte)[ \t]+(?:ptr\b|\[)|\[[^\]]*{_REGISTER}\b|"
     rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
     re.IGNORECASE,
@@ -71,7 +72,7 @@ _ALONE = (
     r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"
     r"pause|[lms]fence|syscall|cpuid|rdtscp?|vzero\w+|ud2|int3|emms|[ls]ahf|pushfq?|popfq?)"
 )
-_INTEL_STATEMENT = re.compile(
+_INTEL_STATEMENT = pattern(
     rf"\s*(?:[\w.$]+:\s*)*(?:{_ALONE}?\s*$|\.\w|(?:j[a-z]+|call|loop\w*)\s+(?:short\s+)?[\w.$]+\s*$|"
     rf"[a-z]\w*\s*(?:\[|-?\d|(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[;]|ptr)))",
     re.IGNORECASE,
@@ -144,7 +145,7 @@ def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
     return not source.has(_GNU_DIRECTIVE.search) and source.has(_has_semicolon_comment)
 
 
-_NOT_NASM = re.compile(rf"%{_REGISTER}\b|\bptr\b|^[ \t]*(?:#|//)", re.MULTILINE | re.IGNORECASE)
+_NOT_NASM = pattern(rf"%{_REGISTER}\b|\bptr\b|^[ \t]*(?:#|//)", re.MULTILINE | re.IGNORECASE)
 
 
 def _has_semicolon_comment(text: str) -> bool:
@@ -157,32 +158,32 @@ def _has_semicolon_comment(text: str) -> bool:
     return False
 
 
-_NASM_SURE = re.compile(
+_NASM_SURE = pattern(
     r"^[ \t]*%(?:[ix]?(?:macro|define|assign)|include|if\w*|rep|use)\b", re.MULTILINE | re.IGNORECASE
 )
-_NASM_LIKELY = re.compile(
+_NASM_LIKELY = pattern(
     r"^[ \t]*(?:\[?(?:bits|default[ \t]+(?:rel|abs))\b|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|"
     r"equ[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|"
     r"global[ \t]+\w|extern[ \t]+\w|alignb?[ \t]+\d|\[?(?:section|segment)[ \t]+[.\w])",
     re.MULTILINE | re.IGNORECASE,
 )
-_NASM_MACROS = re.compile(
+_NASM_MACROS = pattern(
     r"^[ \t]*(?:%(?!%)[a-z{]|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|"
     r"struc[ \t]|incbin\b))",
     re.MULTILINE | re.IGNORECASE,
 )
 """What the plain subset that is read without NASM does not have."""
-_MASM_ONLY = re.compile(
+_MASM_ONLY = pattern(
     r"^[ \t]*(?:\.code\b|\.model\b|\.data\?|option[ \t]+\w+[ \t]*:|include(?:lib)?[ \t]+\w|"
     r"[\w@?$]+[ \t]+(?:proc|endp|segment|ends|macro)\b|(?:public|extern|extrn|externdef)[ \t]+\w|"
     r"end[ \t]*(?:\w+[ \t]*)?$)",
     re.MULTILINE | re.IGNORECASE,
 )
-_MASM_SURE = re.compile(
+_MASM_SURE = pattern(
     r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap)",
     re.MULTILINE | re.IGNORECASE,
 )
-_MASM_FUNCTION = re.compile(r"\s*([\w@?$]+)[ \t]+proc\b", re.IGNORECASE)
+_MASM_FUNCTION = pattern(r"\s*([\w@?$]+)[ \t]+proc\b", re.IGNORECASE)
 
 
 def style(source: Source) -> Style:

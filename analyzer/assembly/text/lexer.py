@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
+from cyclelens.analyzer.patterns import pattern
+
+MARKER_WORDS = pattern(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 """What every region marker begins with."""
 
 STRING = r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?'
@@ -21,14 +23,14 @@ SYMBOL = r"[A-Za-z_.$][\w.$]*"
 """A name of GNU as."""
 CHARACTER = r"'(?:\\[^\r\n]|[^\\\r\n])'?"
 """GNU as does not ask for the second quote."""
-LABEL = re.compile(r'\s*("(?:[^"\\\n]++|\\.)*+"|[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)')
+LABEL = pattern(r'\s*("(?:[^"\\\n]++|\\.)*+"|[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)')
 """One in front of a statement, with the colon; its first group is the name."""
 
 COMMENT_SIGN = r"(?:\#|//|;)"
 """What may begin a comment to the end of the line, depending on the assembler."""
-BLOCK_COMMENT = re.compile(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
+BLOCK_COMMENT = pattern(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
 """Its first group is its end, where it has one."""
-EXPRESSION_TOKEN = re.compile(
+EXPRESSION_TOKEN = pattern(
     rf"""\s*(?:
     (?P<hexadecimal>0[xX][0-9a-fA-F]{{1,32}}(?!\w))
   | (?P<binary>0[bB][01]{{1,64}}(?!\w))
@@ -73,9 +75,9 @@ PUNCTUATION = _patterns(_LINE_END + _PUNCTUATION)
 """Ends of lines and statements, comments, texts in quotes; by whether semicolons begin comments. A ``slash``
 begins a comment of GNU as at the beginning of a statement and behind a colon."""
 _LEXEMES = _patterns(_PUNCTUATION + _WORDS)
-_IGNORED = re.compile(rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}")
-_QUOTED = re.compile(QUOTED)
-_NOTHING = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
+_IGNORED = pattern(rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}")
+_QUOTED = pattern(QUOTED)
+_NOTHING = pattern(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 
 
 class Shape(StrEnum):

@@ -10,8 +10,9 @@ from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.assembly.text.scanner import Comment, Lines
 from cyclelens.analyzer.data_classes import dataclass, field, replace
 from cyclelens.analyzer.model.source import Problem, Region, Severity
+from cyclelens.analyzer.patterns import pattern
 
-_MARKER = re.compile(
+_MARKER = pattern(
     r"[\s#/*;!]*(?P<word>(?P<family>cyclelens|LLVM-MCA|OSACA)-(?P<edge>begin|end|[\w-]+))(?=$|[\s:*])"
     r"[:\s]*(?P<rest>.*)",
     re.IGNORECASE,
@@ -19,8 +20,8 @@ _MARKER = re.compile(
 MAXIMUM_REGIONS = 1_000
 MAXIMUM_LATENCY = 1_000
 """Cycles that a comment may ask for."""
-_LATENCY = re.compile(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\s*]*)", re.IGNORECASE)
-_OPTION = re.compile(r"[A-Za-z_][\w.-]*=\S*")
+_LATENCY = pattern(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\s*]*)", re.IGNORECASE)
+_OPTION = pattern(r"[A-Za-z_][\w.-]*=\S*")
 
 
 @dataclass(slots=True)

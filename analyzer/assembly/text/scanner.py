@@ -15,11 +15,12 @@ from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS, PUNCTUATION, le
 from cyclelens.analyzer.assembly.text.stretches import LINE_END, Source, Stretch
 from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.patterns import pattern
 
-_NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
+_NOTHING_BUT_LABELS = pattern(r"(?:.*:)?\s*", re.DOTALL)
 """Behind that GNU as takes one slash for the beginning of a comment."""
-_PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
-_BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
+_PREPROCESSOR = pattern(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
+_BLOCK_EDGE = pattern(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
 
 
 def block_edge(text: str, *, inside: bool) -> tuple[str, int]:

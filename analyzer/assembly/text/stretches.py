@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
-LINE_END = re.compile(r"\r\n|\n|\r")
+from cyclelens.analyzer.patterns import pattern
+
+LINE_END = pattern(r"\r\n|\n|\r")
 _LINES = 64
 """Of one stretch of a long text; less than half as many are joined with their neighbours."""
 _FEWEST_LINES = 8

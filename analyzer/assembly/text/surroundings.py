@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.assembly.text.lexer import without_comments
+from cyclelens.analyzer.patterns import pattern
 
-_BOUNDARY = re.compile(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
+_BOUNDARY = pattern(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
 
 
 def words_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
