@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import iced_x86
 import pytest
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.analyzer.measuring.refusals import refusal, refused_kind
 from cyclelens.analyzer.measuring.requests import Request
+from iced_x86 import Code, CpuidFeature, Instruction, Mnemonic, OpCodeInfo
 
 CONTEXT, CODE = 0x0FFFFF0000, 0x1000000000
 
@@ -176,12 +176,12 @@ EXTENSIONS = {
 
 def test_every_form_of_the_refused_extensions_is_refused():
     """By the decoder's own list of instructions: a new one is noticed."""
-    names = {value: name.lower() for name, value in vars(iced_x86.Mnemonic).items() if isinstance(value, int)}
-    features = {value: name for name, value in vars(iced_x86.CpuidFeature).items() if isinstance(value, int)}
-    codes: list[Any] = [value for value in vars(iced_x86.Code).values() if isinstance(value, int)]
+    names = {value: name.lower() for name, value in vars(Mnemonic).items() if isinstance(value, int)}
+    features = {value: name for name, value in vars(CpuidFeature).items() if isinstance(value, int)}
+    codes: list[Any] = [value for value in vars(Code).values() if isinstance(value, int)]
     passed, seen = set(), set()
     for code in codes:
-        about, instruction = iced_x86.OpCodeInfo(code), iced_x86.Instruction()
+        about, instruction = OpCodeInfo(code), Instruction()
         instruction.code = code
         found = {features[each] for each in instruction.cpuid_features()} & EXTENSIONS
         if not (about.is_instruction and about.mode64 and found):
