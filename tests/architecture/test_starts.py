@@ -66,6 +66,14 @@ def test_a_prediction_loads_no_table_of_names() -> None:
     assert "iced_x86" in loaded_after(f"{PREDICTION}; {asked}; {later}")
 
 
+def test_others_in_the_process_have_all_of_the_decoders_library() -> None:
+    """What was left away is imported for whoever asks the package for it."""
+    asked = "import iced_x86; print(iced_x86.Mnemonic.ADD, hasattr(iced_x86, 'Nothing'))"
+    script = f"{PREDICTION}; {asked}"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"\d+ False\n", run.stdout)
+
+
 def test_a_command_loads_no_translations() -> None:
     """The standard library's parser of arguments looks for some of its own messages, which takes longer than
     to import the parser."""
