@@ -33,8 +33,6 @@ class Said(NamedTuple):
     escape_bytes: int
     """Between prefixes and opcode, legacy encodings only."""
     has_modrm: bool
-    has_memory: bool
-    """Some operand can be an encoded address."""
     default_64: bool
     """64-bit operand size without REX.W (PUSH)."""
     force_64: bool
@@ -90,7 +88,6 @@ def asked(instruction: iced_x86.Instruction) -> Said:
         encoding=info.encoding,
         escape_bytes=1 if info.encoding == EncodingKind.D3NOW else escapes.get(info.table, 0),
         has_modrm=info.is_group or info.op_code_len == 2 or any(map(_is_in_modrm, names)),
-        has_memory=any(name.startswith("MEM") or "_OR_MEM" in name for name in names),
         default_64=info.default_op_size64,
         force_64=info.force_op_size64 or info.intel_force_op_size64,
     )

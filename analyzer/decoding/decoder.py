@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from cyclelens.analyzer.data_classes import dataclass
-from cyclelens.analyzer.decoding.codes import enum_names, said_of
+from cyclelens.analyzer.decoding.codes import Said, enum_names, said_of
 from cyclelens.analyzer.decoding.forms import forms_of
 from cyclelens.analyzer.decoding.spelling import formatter
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
@@ -82,18 +82,8 @@ _WITHOUT_REGISTER_BITS = bytes([byte & 0xF8 if byte in _REX_PREFIXES else byte f
 class _CodeFacts:
     """What holds for every instruction with one decoder code."""
 
-    mnemonic: str
+    said: Said
     forms: Mapping[str, str]
-    encoding: int
-    escape_bytes: int
-    """Between prefixes and opcode, legacy encodings only."""
-    has_modrm: bool
-    has_memory: bool
-    """Some operand can be an encoded address."""
-    default_64: bool
-    """64-bit operand size without REX.W (PUSH)."""
-    force_64: bool
-    """64-bit operand size whatever the prefixes (CALL)."""
     extensions: frozenset[str]
     visible: tuple[int, ...]
     """Numbers of the operands that the tables show."""
@@ -115,14 +105,8 @@ def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
     said = said_of(instruction)
     visible = tuple(map(int, said.visible))
     return _CodeFacts(
-        mnemonic=said.mnemonic,
+        said=said,
         forms=forms_of(said.description),
-        encoding=said.encoding,
-        escape_bytes=said.escape_bytes,
-        has_modrm=said.has_modrm,
-        has_memory=said.has_memory,
-        default_64=said.default_64,
-        force_64=said.force_64,
         extensions=frozenset(said.extensions.split()),
         visible=visible,
         places=tuple([n for n in visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)]),
@@ -135,14 +119,14 @@ def _signed(value: int) -> int:
 
 
 def _opcode_offset(code: bytes, facts: _CodeFacts, prefix_end: int) -> int:
-    encoding = facts.encoding
+    encoding = facts.said.encoding
     if encoding == _VEX:
         return prefix_end + (2 if code[prefix_end] == 0xC5 else 3)
     if encoding == _EVEX:
         return prefix_end + 4
     if encoding == _XOP:
         return prefix_end + 3
-    return prefix_end + facts.escape_bytes
+    return prefix_end + facts.said.escape_bytes
 
 
 def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
@@ -157,11 +141,11 @@ def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
 
 def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
     """1, 2, 3 for 16, 32, 64 bits."""
-    if wide or facts.force_64:
+    if wide or facts.said.force_64:
         return 3
     if has_66:
         return 1
-    return 3 if facts.default_64 else 2
+    return 3 if facts.said.default_64 else 2
 
 
 def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
@@ -231,13 +215,13 @@ def _instruction(
         prefix_end += 1
     prefixes = code[:prefix_end].translate(_WITHOUT_REGISTER_BITS)
     key: tuple[object, ...] = (number, len(code), prefixes, address)
-    if facts.encoding == _EVEX:
+    if facts.said.encoding == _EVEX:
         if (mask := REGISTERS[instruction.op_mask]) is not None:
             registers.append(mask)
         # Zeroing, length or rounding, broadcast.
         key = (*key, code[prefix_end + 2] & 0x80, code[prefix_end + 3] & 0xF0, mask is None)
-    elif facts.encoding not in _REX_ENCODINGS:
-        key = (*key, code[prefix_end], _wide(code, facts.encoding, prefix_end))
+    elif facts.said.encoding not in _REX_ENCODINGS:
+        key = (*key, code[prefix_end], _wide(code, facts.said.encoding, prefix_end))
     reading = decoded.readings[key]
     if reading is None:
         reading = decoded.readings[key] = _reading(code, instruction, decoder, facts, prefix_end)
@@ -268,7 +252,7 @@ def _reading(
         if kind == _REGISTER:
             kinds.append(OperandKind.REGISTER)
         elif kind == _MEMORY:
-            kinds.append(OperandKind.AGEN if facts.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
+            kinds.append(OperandKind.AGEN if facts.said.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
         elif kind in _BRANCHES:
             kinds.append(OperandKind.BRANCH)
         elif kind in _IMMEDIATES:
@@ -282,24 +266,24 @@ def _reading(
     repeat = 0
     if 0xF3 in prefixes or 0xF2 in prefixes:
         repeat = _REPNE if instruction.has_repne_prefix else _REP if instruction.has_rep_prefix else 0
-    is_evex = facts.encoding == _EVEX
+    is_evex = facts.said.encoding == _EVEX
     rounds = is_evex and instruction.rounding_control != RoundingControl.NONE
     encoding = Encoding(
         describe=_text,
-        mnemonic=facts.mnemonic,
+        mnemonic=facts.said.mnemonic,
         iform=_form(instruction, facts, repeat, has_memory),
         kinds=tuple(kinds),
         opcode_offset=opcode_offset,
         has_66_prefix=has_66,
         immediate_bits=8 * constants.immediate_size if immediate else 0,
         displacement_bits=8 * constants.displacement_size if has_memory else 0,
-        effective_operand_size=_operand_size(facts, _wide(code, facts.encoding, prefix_end), has_66),
+        effective_operand_size=_operand_size(facts, _wide(code, facts.said.encoding, prefix_end), has_66),
         masked=is_evex and instruction.op_mask != Register.NONE,
         zeroing=is_evex and instruction.zeroing_masking,
         broadcast=is_evex and instruction.is_broadcast,
         suppress_exceptions=rounds or (is_evex and instruction.suppress_all_exceptions),
         repeat=repeat,
-        has_modrm=facts.has_modrm,
+        has_modrm=facts.said.has_modrm,
         extensions=facts.extensions,
     )
     return _Reading(encoding, displacement if is_relative else None, immediate, OperandKind.BRANCH in kinds)

@@ -14,4 +14,5 @@ cdef class Elimination:
     cdef void share(self, int value, int source, int target) noexcept
     cdef void overwrite(self, int value, int key) noexcept
     cdef void end_cycle(self) noexcept
+    cdef void pass_by(self, int cycles) noexcept
     cdef int record(self, Record state, int[::1] value) except -1

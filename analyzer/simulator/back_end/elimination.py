@@ -36,5 +36,12 @@ class Elimination:
     def end_cycle(self) -> None:
         """The renamer ends a cycle."""
 
+    def pass_by(self, cycles: int) -> None:
+        """So many cycles in which nothing is renamed."""
+        for _ in range(cycles):
+            self.start_cycle()
+            self.decided()
+            self.end_cycle()
+
     def record(self, state: Record, value: Column) -> None:
         """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""

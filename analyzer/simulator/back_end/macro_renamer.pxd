@@ -73,10 +73,7 @@ cdef class MacroRenamer:
         return not self._starved or self._idq.count == 0
     cdef inline void pass_by(self, int cycles) noexcept:
         if self._program.has_moves:
-            for _ in range(cycles):
-                self._elimination.start_cycle()
-                self._elimination.decided()
-                self._elimination.end_cycle()
+            self._elimination.pass_by(cycles)
     cdef void _dispatch(self, int cycle) noexcept
     cdef void _time(self, int uop, int fused, int count, int slots, int cycle) noexcept
     @cython.locals(room=cython.int)

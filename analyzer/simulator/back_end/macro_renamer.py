@@ -113,10 +113,7 @@ class MacroRenamer:
     def pass_by(self, cycles: int) -> None:
         """So many cycles in which it waits."""
         if self._program.has_moves:
-            for _ in range(cycles):
-                self._elimination.start_cycle()
-                self._elimination.decided()
-                self._elimination.end_cycle()
+            self._elimination.pass_by(cycles)
 
     def _dispatch(self, cycle: int) -> None:
         program = self._program

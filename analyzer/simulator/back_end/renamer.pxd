@@ -63,10 +63,7 @@ cdef class Renamer:
         return self._group.held
     cdef inline void pass_by(self, int cycles) noexcept:
         if self._program.has_moves:
-            for _ in range(cycles):
-                self.elimination.start_cycle()
-                self.elimination.decided()
-                self.elimination.end_cycle()
+            self.elimination.pass_by(cycles)
     @cython.locals(waits=cython.bint)
     cdef int record(self, Record state) except -1
     cdef void _eliminate(self) noexcept

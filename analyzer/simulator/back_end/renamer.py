@@ -171,10 +171,7 @@ class Renamer:
     def pass_by(self, cycles: int) -> None:
         """So many cycles in which nothing can be issued."""
         if self._program.has_moves:
-            for _ in range(cycles):
-                self.elimination.start_cycle()
-                self.elimination.decided()
-                self.elimination.end_cycle()
+            self.elimination.pass_by(cycles)
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state; to be asked for between instructions only."""
