@@ -6,7 +6,7 @@ Trailing fields that have their default are left out. The writer (``importer.py`
 
 from __future__ import annotations
 
-from _json import make_scanner
+import json
 from collections.abc import Mapping, Sequence
 
 from cyclelens.analyzer.model.facts import Figures, Latency, OperandFacts, PortUse
@@ -38,18 +38,8 @@ which lists one record for every microarchitecture. Everything but ``forms`` is 
 NO_RECORD = 0
 """In a profile: the microarchitecture has no figures for the variant. Record numbers start at 1."""
 
-
-class _Plain:
-    """What Python's scanner of JSON is told by its decoder, whose module takes longer to import than this
-    one."""
-
-    strict = True
-    object_hook = object_pairs_hook = None
-    parse_int = int
-    parse_float = parse_constant = float
-
-
-_scan = make_scanner(_Plain)  # type: ignore[arg-type]
+_load = json.JSONDecoder().decode
+"""``json.loads`` would ask each time which decoder is wanted."""
 
 
 class Variant(NamedTuple):
@@ -86,19 +76,7 @@ class Profile(NamedTuple):
     """Bit n is set if the record of microarchitecture n was put together, not measured."""
 
 
-def _load(text: str) -> Any:
-    try:
-        value, end = _scan(text, 0)
-    except StopIteration:
-        raise ValueError("there is no value") from None
-    if end != len(text):
-        raise ValueError("something stands behind the value")
-    return value
-
-
 def _dump(fields: Sequence[Any]) -> str:
-    import json  # not before something is written
-
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 

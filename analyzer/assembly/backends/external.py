@@ -81,7 +81,7 @@ def find_program(name: str) -> str | None:
     from shutil import which  # most texts need no program, and a start takes less time without this
 
     found = which(name)
-    if found is None or not os.path.isabs(found) or os.path.dirname(found) == os.getcwd():
+    if found is None or not os.path.isabs(found) or os.path.dirname(os.path.normpath(found)) == os.getcwd():
         return None
     return found
 
