@@ -29,6 +29,10 @@ NOP = "90"
 POINTER = "66480f7ec3"  # movq rbx, xmm0
 LOAD_THROUGH_POINTER = "488b03"  # mov rax, [rbx]
 ROOM_IN_ROB = {"SNB": 168, "IVB": 168, "HSW": 192, "SKL": 224, "ICL": 352}
+ADDITION = "4883c101"  # add rcx, 1
+ADD_AT_RENAME = [
+    name for name in registry.names() if registry.get(name).add_offset_limit
+]
 
 
 def fits(filler: str, name: str, options: ModelOptions = ON, *, start: str = "", count: int = FILLERS) -> int:
@@ -49,6 +53,7 @@ def fits(filler: str, name: str, options: ModelOptions = ON, *, start: str = "",
         ("HSW", 72, 42, 48, 144, 137),
         ("SKL", 72, 56, None, 156, 137),
         ("ICL", 128, 72, None, 256, 193),
+        ("ARL", 192, 114, 128, 248, 279),
     ],
 )
 def test_what_fits(
@@ -90,6 +95,26 @@ def test_an_eliminated_move_takes_no_register() -> None:
     move = "89c8"
     assert fits(move, "SKL", ModelOptions(resources=True, move_elimination=MoveElimination.NONE)) == 156
     assert fits(move, "SKL", ModelOptions(resources=True, move_elimination=MoveElimination.FULL)) > 200
+
+
+@pytest.mark.parametrize("name", ADD_AT_RENAME)
+@pytest.mark.parametrize("filler", [ADDITION, "48ffc9", "488d4105", "48b80500000000000000"])
+def test_an_addition_that_the_renamer_carries_out_takes_no_register(filler: str, name: str) -> None:
+    """add rcx, 1; dec rcx; lea rax, [rcx+5]; movabs rax, 5: they share the register of their source."""
+    room = registry.get(name).reorder_buffer_size
+    assert room - 10 <= fits(filler, name, count=600) <= room
+
+
+@pytest.mark.parametrize("name", ADD_AT_RENAME)
+@pytest.mark.parametrize("width", ["64", "32"])
+@pytest.mark.parametrize("additions", [1, 3])
+def test_a_loop_of_additions_goes_on_for_ever(additions: int, width: str, name: str) -> None:
+    """Whether an addition is carried out or, without the prefix of 64 bits, executed: what it holds is free
+    again once it has retired, so that the registers never run out."""
+    body = "".join({"64": "48", "32": ""}[width] + f"83c{register}01" for register in range(additions))
+    code = body + "49ffcf" + f"75{254 - len(body) // 2 - 3:02x}"
+    limited = cycles(code, name, min_rounds=2000, options=ON)
+    assert limited == cycles(code, name, min_rounds=2000, options=OFF)
 
 
 @pytest.mark.parametrize("filler", [LOAD, STORE, BRANCH, INTEGER, VECTOR])

@@ -111,7 +111,7 @@ class IssueGroup:
             issued.count = place
 
     def eliminate(self, i: int) -> None:
-        """A move that has just been issued is carried out by the renamer."""
+        """A move or an addition that has just been issued is carried out by the renamer."""
         if self._resources.limited:
             self._resources.eliminate(i)
 

@@ -226,6 +226,7 @@ class Renamer:
             self._rename_eliminated(i)
         elif program.i_adds[i] and kind == COMPUTE and self.additions.fits(i):
             columns.port[uop] = ELIMINATED
+            self._group.eliminate(i)
             self._rename_added(i, static)
         elif kind >= SYNC:
             self._connect(uop, static)

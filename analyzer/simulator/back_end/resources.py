@@ -160,7 +160,7 @@ class Resources:
         return self.missing != _LOAD_MATRIX
 
     def eliminate(self, i: int) -> None:
-        """A move that has just been issued is carried out by the renamer: it shares its source's register."""
+        """What has just been issued is carried out by the renamer: it shares its source's register."""
         self._give_back(i)
 
     def record(self, state: Record) -> None:
