@@ -85,7 +85,7 @@ class Names:
         """Every place that means a definition, the definition itself not among them."""
         found = self.index.get(target.text, ())
         for number, line in enumerate(self._lines):
-            if target.text in line:
+            if target.text in line or (target.text == "@@" and "@" in line):
                 for name in _on_line(self._lines, number):
                     if name.defined or _plain(name) != target.text:
                         continue
@@ -116,9 +116,9 @@ def _meant(found: Sequence[Name], name: Name) -> Name | None:
     behind = found[place] if place < len(found) else None
     if name.defined and behind and (behind.line, behind.column) == (name.line, name.column):
         return behind
-    if not name.text[0].isdigit() or name.defined:
+    if not _is_relative(name):
         return found[0] if found else None
-    if name.text.endswith("b"):
+    if name.text[-1] in "bB":
         return found[place - 1] if place else None
     return behind
 
@@ -134,8 +134,15 @@ def _on_line(lines: Sequence[str], line: int) -> Iterator[Name]:
 
 
 def _plain(name: Name) -> str:
-    """What is to be looked for: ``1`` for ``1b``."""
-    return name.text[:-1] if name.text[0].isdigit() and not name.defined else name.text
+    """What is to be looked for: ``1`` for ``1b``, ``@@`` for MASM's ``@B``."""
+    if not _is_relative(name):
+        return name.text
+    return "@@" if name.text[0] == "@" else name.text[:-1]
+
+
+def _is_relative(name: Name) -> bool:
+    """Does it mean the nearest label of several?"""
+    return not name.defined and (name.text[0].isdigit() or name.text.lower() in ("@b", "@f"))
 
 
 _OPENING = re.compile(r"\s*(?:\.|%i?)(macro|rept?|irpc?|if\w*)\b")

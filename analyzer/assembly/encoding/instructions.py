@@ -19,8 +19,8 @@ from cyclelens.analyzer.assembly.encoding.nasm_choices import (
 from cyclelens.analyzer.assembly.encoding.questions import MARK, Question, Repair, is_segment
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.expressions import without_characters
-from cyclelens.analyzer.assembly.statements.jumps import JUMPS, Jump, JumpForms
-from cyclelens.analyzer.assembly.statements.names import unquoted
+from cyclelens.analyzer.assembly.statements.jumps import COUNTING_ECX, JUMPS, Jump, JumpForms
+from cyclelens.analyzer.assembly.statements.names import readable
 from cyclelens.analyzer.assembly.statements.operand_types import (
     Immediate,
     Memory,
@@ -141,7 +141,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
                 raise OperandError(f"GNU as takes no '{mnemonic}' in 64-bit code.")
             return Encoded(prefix)
         text = rest
-    if dialect.is_att and mnemonic.startswith("j") and (match := _HINT.match(rest)):
+    if dialect.is_att and mnemonic in JUMPS and (match := _HINT.match(rest)):
         # GNU as writes branch hints as segments.
         named.append("ds" if match[1] == "t" else "cs")
         prefix += bytes([PREFIXES[named[-1]]])
@@ -157,7 +157,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         check(named, mnemonic)
         prefix, mnemonic = renamed(prefix, mnemonic)
     rest = without_characters(rest)
-    parts = split_operands(unquoted(rest) if dialect.is_gnu else rest)
+    parts = split_operands(readable(rest, dialect))
     if scope.names_registers:
         parts = [_with_registers(part, scope) for part in parts]
     if dialect.is_gnu:
@@ -168,10 +168,12 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     mnemonic = WAITING.get(mnemonic, mnemonic)
     branch = mnemonic in JUMPS
     att = dialect.is_att
+    if mnemonic in COUNTING_ECX and not att:
+        raise OperandError(f"'{mnemonic}' is AT&T syntax: write addr32 {mnemonic[:-1]}.")
     operands: list[Operand] = [
         parse_att(part, scope, branch=branch, bare_registers=dialect.bare_registers)
         if att
-        else parse_intel(part, scope, branch=branch, relative=dialect.is_relative)
+        else parse_intel(part, scope, branch=branch, relative=dialect.is_relative, masm=dialect.is_masm)
         for part in parts
     ]
     if scope.looks_ahead:

@@ -117,6 +117,11 @@ def name_loops(loops: Sequence[Loop], labels: Mapping[int, tuple[str, int]]) -> 
     return names
 
 
+def _is_name(label: str) -> bool:
+    """Is it not the number of a label, the place itself, or one of MASM's labels without a name?"""
+    return not (label[:1].isdigit() or label in (".", "$") or label[:1] == "@")
+
+
 def find_loops(
     program: Program, lines: Lines, size: Callable[[int], int | None], caches: Caches
 ) -> list[FoundCode]:
@@ -126,7 +131,7 @@ def find_loops(
     loops = control_flow.find_loops(flow.code(), caches)
     labels = {loop.key: flow.label(loop.lowest) for loop in loops}
     known = {
-        key: ("" if name[:1].isdigit() or name in (".", "$") else name, lines.locate(label.start)[0])
+        key: (name if _is_name(name) else "", lines.locate(label.start)[0])
         for key, (label, name) in labels.items()
     }
     names = name_loops(loops, known)

@@ -32,11 +32,13 @@ _BEGINNINGS = frozenset(
 )
 """Of the instructions that control may not go on from, and of their prefixes."""
 _INSTRUCTION = pattern(
-    r"((?:(?:bnd|notrack|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)"
+    r"((?:(?:bnd|notrack|lock|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)"
     r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_DIRECT = pattern(r"(?:(?:short|near|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
+_DIRECT = pattern(r"(?:(?:short|near(?:\s+ptr)?|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
+_BY_TABLE = pattern(r"@(?:plt|got\w*)$", re.IGNORECASE)
+"""Behind the name of a function that is called through a table of the linker's."""
 _SYMBOL = pattern(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
 _NEAR_SYMBOL = pattern(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
 _PADDING = pattern(
@@ -245,7 +247,7 @@ def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
     target = unquoted(match[3]).strip()
     direct = _DIRECT.fullmatch(target)
     if direct and not (target.lower() in registers.REGISTERS and not is_att):
-        return kind, spelled(direct[1].partition("@")[0])
+        return kind, _BY_TABLE.sub("", spelled(direct[1]))
     if kind in (Kind.CALL, Kind.JUMP):
         # Through a table of the linker's, to a function of another file.
         symbol = re.search(r"([A-Za-z_.][\w.$]*)@GOT\w*", target)

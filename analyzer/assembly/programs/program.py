@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -20,6 +21,9 @@ from cyclelens.analyzer.patterns import pattern
 CODE_SECTION = ".text"
 _CODE_NAMES = pattern(r"\.(?:text|init|fini)(?:\.|$)")
 _NUMERIC = pattern(r"(\d+)([bf])")
+_ANONYMOUS = pattern(r"@([bf])", re.IGNORECASE)
+UNNAMED = "@@"
+"""MASM's label without a name, of which there may be any number; ``@B`` and ``@F`` are the nearest ones."""
 _MAXIMUM_DEPTH = 50
 """Of names for names."""
 _SYMBOL = pattern(SYMBOL)
@@ -248,9 +252,14 @@ class Program:
         return name in self._sources
 
     def find_label(self, name: str, index: int) -> Label | None:
-        """The label a statement means; for ``1b`` and ``1f`` the nearest one of that number."""
-        match = _NUMERIC.fullmatch(name) if name[:1].isdigit() else None
-        if match is None:
+        """The label a statement means; for ``1b`` and ``1f`` the nearest one of that number, for ``@B`` and
+        ``@F`` the nearest one without a name."""
+        number, way = "", ""
+        if name[:1].isdigit() and (match := _NUMERIC.fullmatch(name)):
+            number, way = match[1], match[2]
+        elif name[:1] == "@" and (match := _ANONYMOUS.fullmatch(name)):
+            number, way = UNNAMED, match[1].lower()
+        if not number:
             found = self._labels.get(name)
             if found is not None and self._scopes and len(found) > 1 and name[0] == ".":
                 found = [known for known in found if self._scope(known) == bisect_right(self._scopes, index)]
@@ -262,9 +271,9 @@ class Program:
             above, _, local = name.rpartition(".")
             known = self.find_label(above, index) if above and self._scopes else None
             return None if known is None else self.find_label(f".{local}", known.index)
-        found = self._labels.get(match[1], [])
+        found = self._labels.get(number, [])
         after = bisect_right(found, index, key=lambda known: known[0] + known[2].index)
-        at = after - 1 if match[2] == "b" else after
+        at = after - 1 if way == "b" else after
         return _placed(*found[at]) if 0 <= at < len(found) else None
 
     def _here(self, index: int) -> Label:
@@ -298,7 +307,7 @@ class Program:
     def labels_again(self) -> Iterator[tuple[str, Label]]:
         """Labels whose name has a place before them, but for numeric ones."""
         for name, found in self._labels.items():
-            if len(found) > 1 and not name.isdigit():
+            if len(found) > 1 and name != UNNAMED and not name.isdigit():
                 scopes = set()
                 for known in found:
                     scope = self._scope(known) if name[0] == "." else 0
@@ -344,6 +353,8 @@ class Program:
     def is_declared(self, symbol: str) -> bool:
         """Does the file define the symbol, or say that another one does?"""
         name = symbol.partition("@")[0]
+        if symbol in self._labels or not name:
+            return True
         if name[0].isdigit():
             return name[:-1] in self._labels
         return name in self._labels or name in self.declared or name in self._assignments or name[0] == "<"

@@ -18,16 +18,16 @@ from cyclelens.analyzer.assembly.regions.recorded import spots_of_text
 from cyclelens.analyzer.assembly.regions.region_code import Codes, RegionCode
 from cyclelens.analyzer.assembly.regions.sections import Layouts
 from cyclelens.analyzer.assembly.regions.statement_code import Encoder
+from cyclelens.analyzer.assembly.text import masm
 from cyclelens.analyzer.assembly.text.dialect import (
     BY_NAME,
     Style,
     detect,
     semicolon_starts_comment,
     style,
-    without_masm,
 )
 from cyclelens.analyzer.assembly.text.markers import Span, coverage
-from cyclelens.analyzer.assembly.text.scanner import Part, RawStatement, Scan, scan
+from cyclelens.analyzer.assembly.text.scanner import Part, Scan, scan
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.choices import Regions
@@ -86,9 +86,8 @@ class OwnReading:
             )
             place = self.reading.lines.content(0, self.reading.text)
             self.reading.report("not-supported", message, *place, Severity.INFORMATION)
-            kept = ((raw, without_masm(raw.text)) for raw in found.statements())
-            known = [RawStatement(raw.start, text, raw.place) for raw, text in kept if text is not None]
-            parts = [(0, Part(known))]
+            is_listing = masm.is_listing(self.reading.text)
+            parts = [(0, Part(list(masm.statements(found.statements(), is_listing=is_listing))))]
         self.program = build(parts, self.reading.dialect, self.reading.stop, self._measure)
         if self.reading.stop():
             return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
+from cyclelens.analyzer.assembly.statements.names import readable, spelled
 from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.lexer import CHARACTER, EXPRESSION_TOKEN, QUOTED
 from cyclelens.analyzer.data_classes import dataclass, replace
@@ -104,7 +104,7 @@ def evaluate(
     ``divided_by_zero``: called for what GNU as takes with a warning. Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
-    tokens = _tokens(text if dialect.is_nasm else unquoted(text), dialect)
+    tokens = _tokens(readable(text, dialect), dialect)
     parser = _Parser(tokens, dialect, lookup, distance, section, divided_by_zero)
     value = parser.binary(0, 0)
     if parser.peek() is not None:

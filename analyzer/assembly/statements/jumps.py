@@ -52,6 +52,11 @@ JUMPS: dict[str, JumpForms] = {
     for name, number in CONDITIONS.items()
 }
 JUMPS |= {"jmpq": JUMPS["jmp"], "callq": JUMPS["call"]}
+_LOOPS = ("loop", "loope", "loopz", "loopne", "loopnz")
+COUNTING_ECX = frozenset(f"{name}l" for name in _LOOPS)
+"""Names of AT&T syntax for loops that count ECX; Intel syntax has none."""
+JUMPS |= {f"{name}q": JUMPS[name] for name in _LOOPS}
+JUMPS |= {f"{name}l": JumpForms(b"\x67" + (JUMPS[name].short or b""), None) for name in _LOOPS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import re
 
+from cyclelens.analyzer.assembly.text.dialect import Dialect
 from cyclelens.analyzer.assembly.text.lexer import CHARACTER
 from cyclelens.analyzer.patterns import pattern
 
 _QUOTED = pattern(rf"""{CHARACTER}|"([^"\\\n\d][^"\\\n]*)\"""")
 """Character constants are left alone, and what GNU as takes for the number of a label."""
+_UNUSUAL = pattern(r"[@?$]")
+_MASM_NAME = pattern(r"(?<![\w.$?@])(?:\$[\w.$?@]+|(?=[\w.$]*[@?])[A-Za-z_.?@][\w.$?@]*)")
+"""A name with characters that GNU as does not take in names, or not at their beginning."""
 _PLAIN = pattern(r"[A-Za-z_.$][\w$.]+|[A-Za-z_]", re.ASCII)
 _FIRST = 0x13000
 """Egyptian hieroglyphs are letters without a gap."""
@@ -26,6 +30,16 @@ _CODED = pattern(_MARK + r"(\w*)")
 def unquoted(text: str) -> str:
     """A text without the quotes of names; ``spelled`` tells how those are called."""
     return _QUOTED.sub(lambda match: coded(match[1]) if match[1] else match[0], text) if '"' in text else text
+
+
+def readable(text: str, dialect: Dialect) -> str:
+    """A text in whose names only letters stand that every reader of expressions takes; ``spelled`` tells how
+    they are called."""
+    if dialect.is_gnu:
+        return unquoted(text)
+    if dialect.is_masm and _UNUSUAL.search(text):
+        return _MASM_NAME.sub(lambda match: _MARK + match[0].translate(_LETTERS), text)
+    return text
 
 
 def coded(name: str) -> str:

@@ -53,7 +53,8 @@ _BARE_WORD = pattern(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
 _LABEL = pattern(r"(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
 _OPERATORS = "+-*/%&|^<>!~"
 _PARENTHESISED = pattern(r"\([^()]*\)")
-_OFFSET = pattern(r"offset\b\s*(?:flat\s*:\s*)?", re.IGNORECASE)
+_OFFSET = pattern(r"(?<![\w.$@])(?:(offset)\b\s*(?:flat\s*:\s*)?|flat\s*:\s*)", re.IGNORECASE)
+_NEGATIVE_OFFSET = pattern(r"[-~!]\s*offset\b", re.IGNORECASE)
 _HERE = pattern(r"\$(?![\w.$])")
 _DISTANCE = pattern(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
 _ST = pattern(r"st\s*\(?\s*([0-7])\s*\)?")
@@ -187,17 +188,20 @@ def _memory(
     return Memory(segment, base, index, scale, displacement, size)
 
 
-def parse_intel(text: str, scope: Scope, *, branch: bool, relative: bool = False) -> Operand:
+def parse_intel(
+    text: str, scope: Scope, *, branch: bool, relative: bool = False, masm: bool = False
+) -> Operand:
     """One operand of the Intel dialect, GNU as's spelling and the plain part of NASM's. ``relative``:
-    addresses without a register are relative to the instruction pointer. Raises OperandError,
-    UnsupportedError."""
+    addresses without a register are relative to the instruction pointer; ``masm``: so are names by
+    themselves. Raises OperandError, UnsupportedError."""
     text, decorations = _take_decorations(text)
     if not text:
         return Rounding(decorations[0])
-    return _decorated(_plain_intel(text, scope, branch=branch, relative=relative), decorations)
+    operand = _plain_intel(text, scope, branch=branch, relative=relative, masm=masm)
+    return _decorated(operand, decorations)
 
 
-def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool) -> Operand:
+def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm: bool) -> Operand:
     if text.startswith("$") and not (branch and _HERE.match(text)):
         raise OperandError("A number is written without '$' in Intel syntax.")
     near = False
@@ -208,8 +212,6 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool) -> Op
         text = text[match.end() :]
     if register := _register(text):
         return Register(register)
-    if match := _OFFSET.match(text):
-        return _immediate(text[match.end() :], scope)
     size = None
     broadcasts: tuple[str, ...] = ()
     if match := _SIZE_WITHIN.match(text):
@@ -222,11 +224,16 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool) -> Op
     if match := _SEGMENT.match(text):
         segment = match[1].lower()
         text = text[match.end() :]
+    text, is_offset = _without_offset(text)
     if "[" in text:
         address = _intel_address(text, segment, size, scope, relative=relative)
+        if is_offset and segment is None and address.is_absolute:
+            return _immediate(text.replace("[", "(").replace("]", ")"), scope)
         return replace(address, decorations=broadcasts)
     if branch and segment is None and size is None:
         return Target(text, near)
+    if is_offset and segment is None:
+        return _immediate(text, scope)
     value = _evaluate(text, scope)
     names = _LABEL.findall(text) if value.later or (value.is_constant and "-" in text) else []
     set_names = [name for name in names if scope.is_set(name)]
@@ -241,7 +248,18 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool) -> Op
         if set_names:
             raise UnsupportedError("Whether this is a number or an address to GNU as cannot be told.")
         return _immediate(text, scope)
+    if masm and not value.is_constant and segment is None:
+        return Memory(None, "rip", displacement=_displacement(text, scope, relative=True), size=size)
     return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
+
+
+def _without_offset(text: str) -> tuple[str, bool]:
+    """An operand without the words ``offset`` and ``flat:``, and whether the first was there: GNU as takes
+    them wherever it takes a name, and without a register the operand is the address itself, in brackets
+    too."""
+    if _NEGATIVE_OFFSET.search(text):
+        return text, False
+    return _OFFSET.sub("", text), any(match[1] for match in _OFFSET.finditer(text))
 
 
 def _intel_address(

@@ -23,7 +23,13 @@ class Dialect:
     is_nasm: bool = False
     """Written for NASM, which chooses otherwise where an instruction has several encodings."""
     is_relative: bool = False
-    """Behind NASM's ``default rel``: addresses without a register are relative to the instruction pointer."""
+    """Addresses without a register are relative to the instruction pointer: behind NASM's ``default rel``,
+    and MASM's always."""
+
+    @property
+    def is_masm(self) -> bool:
+        """Written for MASM: names may hold more characters, and in memory they are relative to RIP."""
+        return not (self.is_gnu or self.is_nasm)
 
     @property
     def is_att(self) -> bool:
@@ -47,7 +53,7 @@ class Style(StrEnum):
 ATT = Dialect("att", bare_registers=False)
 INTEL = Dialect("intel", bare_registers=True)
 _ATT_BARE = Dialect("att", bare_registers=True)
-_FOREIGN = Dialect("intel", bare_registers=True, is_gnu=False)
+MASM = Dialect("intel", bare_registers=True, is_gnu=False, is_relative=True)
 NASM = Dialect("intel", bare_registers=True, is_gnu=False, is_nasm=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
@@ -85,7 +91,7 @@ def detect(source: Source) -> Dialect:
     """
     written_for = style(source)
     if written_for is not Style.GAS:
-        return NASM if written_for is Style.NASM else _FOREIGN
+        return NASM if written_for is Style.NASM else MASM
     directive = None
     if source.has(_SYNTAX_DIRECTIVE.search):
         directive = _SYNTAX_DIRECTIVE.search(source.text)
@@ -173,17 +179,12 @@ _NASM_MACROS = pattern(
     re.MULTILINE | re.IGNORECASE,
 )
 """What the plain subset that is read without NASM does not have."""
-_MASM_ONLY = pattern(
-    r"^[ \t]*(?:\.code\b|\.model\b|\.data\?|option[ \t]+\w+[ \t]*:|include(?:lib)?[ \t]+\w|"
-    r"[\w@?$]+[ \t]+(?:proc|endp|segment|ends|macro)\b|(?:public|extern|extrn|externdef)[ \t]+\w|"
-    r"end[ \t]*(?:\w+[ \t]*)?$)",
-    re.MULTILINE | re.IGNORECASE,
-)
 _MASM_SURE = pattern(
-    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap)",
+    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|"
+    r"(?:@@|\$L[LN]?\w*@\w+)[ \t]*:)",
     re.MULTILINE | re.IGNORECASE,
 )
-_MASM_FUNCTION = pattern(r"\s*([\w@?$]+)[ \t]+proc\b", re.IGNORECASE)
+"""The last are labels without a name, and those of MSVC's listings."""
 
 
 def style(source: Source) -> Style:
@@ -219,10 +220,3 @@ def _is_intel(text: str) -> bool:
 def needs_nasm(source: Source) -> bool:
     """Is there anything of NASM's that only NASM can follow: macros, repetitions, data?"""
     return source.has(_NASM_MACROS.search)
-
-
-def without_masm(text: str) -> str | None:
-    """A statement of a MASM file as GNU as would have it: PROC is a label, and None what makes no code."""
-    if match := _MASM_FUNCTION.match(text):
-        return f"{match[1]}:"
-    return None if _MASM_ONLY.match(text) else text
