@@ -147,3 +147,51 @@ def test_of_what_a_client_tells_nothing_is_kept() -> None:
     assert snapshot is not None
     assert snapshot.lines == ("nop", "nop", "nop", "")
     assert not protocol._request_futures
+
+
+LONG = "\n".join(f"l{line}: jnz l{line * 7919 % 20_000}" for line in range(20_000))
+"""A text whose analysis takes seconds."""
+
+
+def test_an_exit_while_progress_is_shown_leaves_no_word_on_standard_error() -> None:
+    capabilities = {"window": {"workDoneProgress": True}}
+    sent = frame(
+        method="textDocument/didOpen",
+        params={"textDocument": {"uri": URI, "languageId": "asm", "version": 0, "text": LONG}},
+    )
+    with subprocess.Popen(
+        SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        assert server.stderr is not None
+        initialize = frame(id=1, method="initialize", params={"capabilities": capabilities})
+        server.stdin.write(initialize + frame(method="initialized", params={}) + sent)
+        server.stdin.flush()
+        for message in answers(server.stdout):
+            if message.get("method") == "window/workDoneProgress/create":
+                server.stdin.write(frame(id=message["id"], result=None))
+                server.stdin.flush()
+            if message.get("method") == "$/progress":
+                break
+        server.stdin.write(SHUTDOWN + EXIT)
+        server.stdin.flush()
+        assert server.wait(TIMEOUT) == 0
+        assert server.stderr.read() == b""
+
+
+def test_the_server_ends_when_its_client_is_gone_though_nobody_reads_its_replies() -> None:
+    ask = {"textDocument": {"uri": URI}}
+    symbols = b"".join(frame(id=n, method="textDocument/documentSymbol", params=ask) for n in range(10, 40))
+    sent = frame(
+        method="textDocument/didOpen",
+        params={"textDocument": {"uri": URI, "languageId": "asm", "version": 0, "text": LONG}},
+    )
+    with pipes() as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(INITIALIZE + sent + symbols)
+        server.stdin.close()
+        # Far more than a pipe holds was answered; the other end of it stays open, and unread.
+        assert server.wait(TIMEOUT) == 1
+        server.stdout.close()
