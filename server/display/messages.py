@@ -40,6 +40,11 @@ def no_place(where: object) -> str:
     return f"neither the name of a region nor a line: {where}"
 
 
+def no_region_of_name(name: str) -> str:
+    """A command names a region that the document does not have."""
+    return f"There is no region '{name}' in this file."
+
+
 def no_rewrites(region: str) -> str:
     """There is nothing to be checked."""
     return f"No rewrite of {region} is known that would make it faster."

@@ -137,6 +137,15 @@ def _member(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
+def known_region(snapshot: Snapshot, where: str | int) -> ShownRegion:
+    """The region that a command is about; raises if there is none."""
+    name = region_name(snapshot, where)
+    region = _region(snapshot, name)
+    if region is None:
+        raise JsonRpcInvalidParams(messages.no_region_of_name(name))
+    return region
+
+
 def _region(snapshot: Snapshot, where: str | int) -> ShownRegion | None:
     """The region of a name; around a line the innermost one, else the next one below, else the last one."""
     regions = snapshot.regions

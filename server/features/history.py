@@ -15,7 +15,7 @@ from cyclelens.analyzer.insight.work import Pace, faster
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.documents.history import Version, text_of
 from cyclelens.server.documents.session import ShownRegion, Snapshot
-from cyclelens.server.features.commands import known_document, region_name
+from cyclelens.server.features.commands import known_document, known_region
 from cyclelens.server.language_server import CyclelensServer
 from pygls.uris import to_fs_path
 
@@ -38,8 +38,8 @@ def register(server: CyclelensServer) -> None:
     @server.command(HISTORY)
     async def history(uri: str, where: str | int) -> dict[str, Any] | None:
         snapshot = known_document(server, uri)
-        name = region_name(snapshot, where)
-        region = next(region for region in snapshot.regions if region.result.name == name)
+        region = known_region(snapshot, where)
+        name = region.result.name
         entries = _entries(server.history.of(snapshot, region))
         try:
             table = await server.tasks.run(snapshot, Task("committed", name, path=to_fs_path(uri) or ""))
@@ -64,7 +64,8 @@ def strip(versions: Sequence[Version]) -> str:
 
 
 def _entries(versions: Sequence[Version]) -> list[_Entry]:
-    names = ["opened", *(f"edit {number}" for number in range(1, len(versions)))]
+    """One for each version; none for a region that never had a figure."""
+    names = ["opened", *(f"edit {number}" for number in range(1, len(versions)))][: len(versions)]
     if len(versions) > 1:
         names[-1] = "now"
     return [_Entry(name, version.pace, version.text) for name, version in zip(names, versions, strict=True)]

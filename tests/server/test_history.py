@@ -21,6 +21,7 @@ from cyclelens.server.features.history import strip
 from cyclelens.server.outcomes.results import FileResult, RegionResult
 from editor import Editor, make_client
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
 
 URI = "file:///a.s"
@@ -196,3 +197,21 @@ async def test_a_server_that_is_killed_has_forgotten_nothing(tmp_path: Path) -> 
     await second.client.shutdown_session()
     await second.client.stop()
     assert list((tmp_path / "cyclelens").iterdir()) == []
+
+
+@pytest.mark.asyncio
+async def test_a_region_without_any_figure_has_an_empty_history(tmp_path: Path) -> None:
+    editor = await _serve(tmp_path)
+    await editor.open(KERNEL.replace("dec", "deq"))
+
+    async def asked(where: str) -> Any:
+        return await editor.client.workspace_execute_command_async(
+            types.ExecuteCommandParams("cyclelens.history", [editor.uri, where])
+        )
+
+    answer = await asked("chain")
+    assert (answer["text"], answer["rows"], answer["versions"]) == ("There is no figure yet.", [], [])
+    with pytest.raises(JsonRpcException, match="There is no region 'other' in this file"):
+        await asked("other")
+    await editor.client.shutdown_session()
+    await editor.client.stop()
