@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 TOO_SLOW = 3
 """Exit code: everything could be predicted, and some region takes longer than it may."""
 
+_ALLOW = "--allow-incomplete lets it pass"
 _ROUNDING = 0.005
 """Figures have two decimals."""
 
@@ -41,12 +42,20 @@ class _Baseline:
 
     figures: dict[str, dict[Key, Pace]] = field(default_factory=dict)
     """By file."""
+    bounds: dict[str, set[Key]] = field(default_factory=dict)
 
     def of(self, file: str, *, alone: bool) -> dict[Key, Pace]:
         """The figures for a file; a baseline of a single file is taken for whatever is checked ``alone``."""
+        return self.figures.get(self._name(file, alone), {})
+
+    def bounds_of(self, file: str, *, alone: bool) -> set[Key]:
+        """The regions of the same that had a lower bound only, with which nothing can be compared."""
+        return self.bounds.get(self._name(file, alone), set())
+
+    def _name(self, file: str, alone: bool) -> str:
         if alone and file not in self.figures and len(self.figures) == 1:
-            return next(iter(self.figures.values()))
-        return self.figures.get(file, {})
+            return next(iter(self.figures))
+        return file
 
 
 def main(arguments: list[str]) -> int:
@@ -54,7 +63,7 @@ def main(arguments: list[str]) -> int:
     parser = new_parser(
         "check",
         "Check that every region can be predicted and takes no longer than it may. Exit code: 0 all is "
-        "well, 1 problems in the input, 3 a region is too slow.",
+        "well, 1 problems in the input, or no exact figure, 3 a region is too slow.",
     )
     add_analysis_arguments(parser, several=True)
     parser.add_argument(
@@ -90,6 +99,12 @@ def main(arguments: list[str]) -> int:
         type=Path,
         help="write slow regions, hazards and problems at their lines, for code scanning",
     )
+    parser.add_argument(
+        "--allow-incomplete",
+        action="store_true",
+        help="let regions pass that have no exact figure because the tables lack instructions; one whose "
+        "lower bound is above its limit is too slow all the same",
+    )
     options = parser.parse_args(arguments)
     baseline = _Baseline() if options.baseline is None else _read_baseline(options.baseline)
     limits: dict[Key, float] = dict(options.max_cycles)
@@ -101,8 +116,10 @@ def main(arguments: list[str]) -> int:
         options.file = file
         analysis = analyze_file(options)
         analyses.append((analysis, file))
-        clean = _report_problems(analysis, file) and is_clean(analysis) and clean
+        allowed: bool = options.allow_incomplete
+        clean = _report_problems(analysis, file, allowed) and is_clean(analysis, left_out=allowed) and clean
         earlier = baseline.of(file, alone=len(options.files) == 1)
+        bounds = baseline.bounds_of(file, alone=len(options.files) == 1)
         seen: set[Key] = set()
         for region, prediction in _predictions(analysis):
             name = region.region.name
@@ -110,9 +127,16 @@ def main(arguments: list[str]) -> int:
             seen.add(key)
             used |= {key, (name, "")}
             limit = limits.get(key, limits.get((name, "")))
-            verdict = _judged(file, region, prediction, limit, earlier.get(key), options.tolerance)
+            compared = earlier.get(key)
+            verdict = _judged(file, region, prediction, limit, compared, options.tolerance, allowed=allowed)
+            if key in bounds:
+                verdict = replace(verdict, remarks=(*verdict.remarks, "the baseline has a lower bound only"))
             print(verdict.line)
             verdicts.append(verdict)
+            clean = clean and not verdict.incomplete
+        for name, microarchitecture in _left_out(analysis):
+            seen.add((name, microarchitecture))
+            used |= {(name, microarchitecture), (name, "")} if allowed else set()
         if options.region is None and options.microarchitectures is None:
             for name, microarchitecture in sorted(set(earlier) - seen):
                 print(f"{file}: {name} ({microarchitecture}) is in the baseline but not in the file")
@@ -144,21 +168,24 @@ class _Verdict:
     prediction: Prediction
     slow: bool
     remarks: tuple[str, ...]
-    """What the figure is compared with."""
+    """What the figure is compared with, and what it lacks."""
+    incomplete: bool = False
+    """It is a lower bound, and that is not allowed."""
 
     @property
     def figure(self) -> str:
         from cyclelens.analyzer.insight import wording
 
-        return f"{self.prediction.cycles_per_iteration:.2f}{wording.elsewhere(self.prediction)}"
+        return f"{wording.figure_of(self.prediction)}{wording.elsewhere(self.prediction)}"
 
     @property
     def line(self) -> str:
-        cycles = f"{self.prediction.cycles_per_iteration:.2f} cycles/iter"
-        elsewhere = self.figure.removeprefix(f"{self.prediction.cycles_per_iteration:.2f}")
+        from cyclelens.analyzer.insight import wording
+
         text = f" ({'; '.join(self.remarks)})" if self.remarks else ""
+        word = "SLOW" if self.slow else "LACK" if self.incomplete else "ok  "
         return (
-            f"{'SLOW' if self.slow else 'ok  '} {self.file}: {self.region.region.name}: {cycles}{elsewhere} "
+            f"{word} {self.file}: {self.region.region.name}: {wording.cycles_per(self.prediction)} "
             f"on {self.prediction.microarchitecture}{text}"
         )
 
@@ -176,10 +203,11 @@ def _summary(verdicts: Sequence[_Verdict], *, clean: bool) -> Iterator[str]:
     if verdicts:
         yield "| | region | CPU | cycles/iter | bound by | compared with |"
         yield "|---|---|---|---:|---|---|"
-    for each in sorted(verdicts, key=lambda verdict: not verdict.slow):
+    for each in sorted(verdicts, key=lambda verdict: (not verdict.slow, not verdict.incomplete)):
         place = f"{each.file}:{each.region.region.first_line + 1}"
+        mark = "❌ slow" if each.slow else "❌ incomplete" if each.incomplete else "✅"
         yield (
-            f"| {'❌ slow' if each.slow else '✅'} | {code(each.region.region.name)} ({prose(place)}) "
+            f"| {mark} | {code(each.region.region.name)} ({prose(place)}) "
             f"| {each.prediction.microarchitecture} | {each.figure} | {wording.bound_of(each.prediction)} "
             f"| {prose('; '.join(each.remarks))} |"
         )
@@ -203,8 +231,17 @@ def _predictions(analysis: Analysis) -> Iterator[tuple[RegionAnalysis, Predictio
             yield region, prediction
 
 
-def _report_problems(analysis: Analysis, file: str) -> bool:
-    """Print what keeps regions from being checked; whether there is nothing."""
+def _left_out(analysis: Analysis) -> Iterator[Key]:
+    """The regions without a figure because what counts in them has no record."""
+    for region in analysis.regions:
+        for missing in region.missing:
+            if missing.left_out:
+                yield region.region.name, missing.microarchitecture
+
+
+def _report_problems(analysis: Analysis, file: str, allowed: bool) -> bool:
+    """Print what keeps regions from being checked; whether there is nothing. ``allowed``: regions without a
+    figure may be."""
     from cyclelens.analyzer.insight import absence, wording
 
     for problem in analysis.problems:
@@ -214,7 +251,8 @@ def _report_problems(analysis: Analysis, file: str) -> bool:
         note = absence.sentence(region.missing) if region.missing else region.note
         if region.missing or not region.predictions:
             place = wording.region_place(region.region).removeprefix("line ")
-            print(f"{file}:{place}: {region.region.name}: {note}")
+            hint = f" {_ALLOW}." if not allowed and any(each.left_out for each in region.missing) else ""
+            print(f"{file}:{place}: {region.region.name}: {note}{hint}")
     return bool(analysis.regions)
 
 
@@ -225,9 +263,12 @@ def _judged(
     limit: float | None,
     earlier: Pace | None,
     tolerance: float,
+    *,
+    allowed: bool,
 ) -> _Verdict:
     """Whether a region is too slow. A baseline of another amount of work counts for as much as an iteration
-    does now."""
+    does now. A lower bound above a limit is too slow; below it says nothing, unless that is ``allowed``."""
+    from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
     from cyclelens.analyzer.insight.work import Pace, faster, work_of
 
     work = work_of(region)
@@ -239,8 +280,12 @@ def _judged(
         remarks.append(f"limit {limit:.2f}")
     if earlier is not None:
         slow |= now.cycles > earlier.cycles_for(work) * (1 + tolerance) + _ROUNDING
-        remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", faster(earlier, now)))))
-    return _Verdict(file, region, prediction, slow, tuple(remarks))
+        difference = "" if is_lower_bound(prediction) and not slow else faster(earlier, now)
+        remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", difference))))
+    if missing := lacking(prediction):
+        remarks.append(missing if allowed else f"{missing}: {_ALLOW}")
+    incomplete = is_lower_bound(prediction) and not allowed
+    return _Verdict(file, region, prediction, slow, tuple(remarks), incomplete)
 
 
 def _limit(text: str) -> tuple[Key, float]:
@@ -279,6 +324,9 @@ def _read_baseline(path: Path) -> _Baseline:
                 work = Work(**region["work"]) if region.get("work") else None  # reports of before have none
                 for prediction in region["predictions"]:
                     key = (str(region["name"]), str(prediction["microarchitecture"]))
+                    if prediction.get("at_least", False):  # reports of before have none
+                        baseline.bounds.setdefault(str(document["file"]), set()).add(key)
+                        continue
                     figures[key] = Pace(float(prediction["cycles_per_iteration"]), work)
         return baseline
     except OSError as error:

@@ -326,11 +326,15 @@ def report_each(
     report: Callable[[RegionAnalysis, Prediction, Experiment], Iterable[str]],
     *,
     settled: bool = False,
+    exact: bool = False,
 ) -> int:
     """Print the lines of a report on every prediction of the file, given what can be tried with it
-    (``settled``: as ``Experiment`` has it); returns the exit code. Raises InputError."""
+    (``settled``: as ``Experiment`` has it); returns the exit code. ``exact``: a lower bound gets no report,
+    but the reason. Raises InputError."""
+    from cyclelens.analyzer.comparisons.sensitivity import incomparable
     from cyclelens.analyzer.facts.store import open_store
     from cyclelens.analyzer.insight import absence
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
     from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
 
     analysis = analyze_file(options)
@@ -347,6 +351,10 @@ def report_each(
             print(f"== {title_of(region)} ==\n   No figure: {absence.sentence(region.missing)}")
             code = PROBLEMS
         for prediction in region.predictions:
+            if exact and is_lower_bound(prediction):
+                print(f"== {title_of(region)} ==\n   {incomparable(prediction)}")
+                code = PROBLEMS
+                continue
             experiment = Experiment(
                 prediction, store, latencies=region.latencies, options=model, settled=settled
             )
@@ -363,15 +371,18 @@ def title_of(region: RegionAnalysis) -> str:
     return region.region.name or "(unnamed)"
 
 
-def is_clean(analysis: Analysis) -> bool:
+def is_clean(analysis: Analysis, *, left_out: bool = False) -> bool:
     """Every region has a prediction on every microarchitecture, and nothing in the text is in doubt. Hazards
-    are no problems: finding them is what the program is for."""
+    are no problems: finding them is what the program is for. ``left_out``: a region may lack a figure because
+    what counts in it has no record."""
     from cyclelens.analyzer.model.source import Severity
 
     if any(problem.severity is not Severity.INFORMATION for problem in analysis.problems):
         return False
     return bool(analysis.regions) and all(
-        region.predictions and not region.missing for region in analysis.regions
+        (region.predictions or region.missing)
+        and all(left_out and missing.left_out for missing in region.missing)
+        for region in analysis.regions
     )
 
 

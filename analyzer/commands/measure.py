@@ -189,6 +189,7 @@ def _model(options: argparse.Namespace) -> Microarchitecture | None:
 def _as_text(
     harness: Harness, region: RegionAnalysis, found: Comparison, model: Microarchitecture | None
 ) -> Iterator[str]:
+    from cyclelens.analyzer.measuring.predicted import without_figure
     from cyclelens.analyzer.microarchitectures import registry
 
     measured = found.measured
@@ -199,7 +200,7 @@ def _as_text(
     if model is None:
         yield f"   Predicted:  {NO_MODEL.format(registry.own_name())}"
     elif found.predicted is None:
-        yield f"   Predicted:  no figure ({model.name})"
+        yield f"   Predicted:  {without_figure(region, model.name)} ({model.name})"
     else:
         yield f"   Predicted:  {found.predicted:.2f} cycles/iter ({model.name})"
         if model is not registry.native():

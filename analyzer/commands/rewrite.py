@@ -65,9 +65,11 @@ def _number(text: str) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from cyclelens.analyzer.comparisons.sensitivity import incomparable
     from cyclelens.analyzer.doors.analysis import Analyzer
     from cyclelens.analyzer.fixes.proposal import apply
     from cyclelens.analyzer.fixes.search import advise
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
 
     text, chosen = read_text(options.file), analysis_options(options)
     analyzer = Analyzer()
@@ -83,7 +85,9 @@ def _run(options: argparse.Namespace) -> int:
             advice = advise(analyzer, text, chosen, analysis.dialect, region)
             if wanted is None:
                 print(f"== {title_of(region)} ==")
-                if not advice.fixes:
+                if is_lower_bound(region.predictions[0]):
+                    print(f"   {incomparable(region.predictions[0])}")
+                elif not advice.fixes:
                     print(f"   {advice.cycles:.2f} cycles/iter; nothing that was tried helps")
                 for number, fix in enumerate(advice.fixes, len(found) + 1):
                     print(_described(number, fix))

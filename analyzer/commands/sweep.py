@@ -67,9 +67,11 @@ def main(arguments: list[str]) -> int:
     drawn: list[tuple[str, LatencySweep | SizeSweep]] = []
 
     def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
+        from cyclelens.analyzer.insight import wording
+
         name = title_of(region)
         title = f"{name} on {prediction.microarchitecture}"
-        yield f"== {name}: {prediction.cycles_per_iteration:.2f} on {prediction.microarchitecture} =="
+        yield f"== {name}: {wording.figure_of(prediction)} on {prediction.microarchitecture} =="
         if options.resource is None:
             latencies = sweeps.load_latency(experiment, options.load_latency)
             drawn.append((title, latencies))

@@ -83,7 +83,7 @@ def main(arguments: list[str]) -> int:
         yield f"== {title_of(region)} =="
         yield from _report(_Region(region, prediction, experiment), prediction, options.changes)
 
-    return report_each(options, report)
+    return report_each(options, report, exact=True)
 
 
 def _report(subject: _Region, prediction: Prediction, changes: list[Change]) -> Iterator[str]:

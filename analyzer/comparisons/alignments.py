@@ -15,6 +15,8 @@ from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import LEAST_DIFFERENCE, Step, Table, picture
 from cyclelens.analyzer.doors.plans import ALIGNMENTS
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.reports import html
 
 _PLACE = "where the file puts it"
@@ -29,6 +31,9 @@ def compare(request: Request) -> Iterator[Step | Table]:
         return
     names = [prediction.microarchitecture for prediction in first.predictions]
     forced = request.options.forced | {"arch", "alignment", "align"}
+    least = {
+        each.microarchitecture: wording.AT_LEAST if is_lower_bound(each) else "" for each in first.predictions
+    }
     figures: dict[str, list[float]] = {}
     for number, name in enumerate(names, 1):
         options = replace(request.options, microarchitectures=(name,), anywhere=True, forced=forced)
@@ -38,7 +43,7 @@ def compare(request: Request) -> Iterator[Step | Table]:
         figures[name] = [position.cycles_per_iteration for position in places]
         yield Step(number, len(names))
     possible = [position.offset for position in first.predictions[0].positions]
-    lines = [line for name in names for line in _picture(name, figures[name], possible)]
+    lines = [line for name in names for line in _picture(name, figures[name], possible, least[name])]
     text = "\n".join([*lines, *([first.note] if first.note else [])])
     rows = tuple(zip(ALIGNMENTS, *figures.values(), strict=True))
     columns = names if len(names) > 1 else ["cycles/iter"]
@@ -55,19 +60,19 @@ def compare(request: Request) -> Iterator[Step | Table]:
     yield Table(title, ("offset", *columns), rows, text, extra)
 
 
-def _picture(name: str, figures: Sequence[float], possible: Sequence[int]) -> Iterator[str]:
+def _picture(name: str, figures: Sequence[float], possible: Sequence[int], least: str) -> Iterator[str]:
     yield f"{name}  {picture(figures)}"
     if len(possible) < len(figures):
         marks = "".join("^" if offset in possible else " " for offset in ALIGNMENTS)
         yield f"{' ' * len(name)}  {marks.rstrip()} {_PLACE}"
-    yield from _ranges(figures)
+    yield from _ranges(figures, least)
 
 
-def _ranges(figures: Sequence[float]) -> Iterator[str]:
+def _ranges(figures: Sequence[float], least: str) -> Iterator[str]:
     """``offsets 0 to 31: 4.00``: neighbours with the same figure together; the best are marked."""
     best = min(figures)
     for cycles, group in groupby(enumerate(figures), key=lambda pair: pair[1]):
         offsets = [offset for offset, _ in group]
         where = f"offset {offsets[0]}" if len(offsets) == 1 else f"offsets {offsets[0]} to {offsets[-1]}"
         mark = " (best)" if cycles - best < LEAST_DIFFERENCE else ""
-        yield f"  {where}: {cycles:.2f} cycles/iter{mark}"
+        yield f"  {where}: {least}{cycles:.2f} cycles/iter{mark}"

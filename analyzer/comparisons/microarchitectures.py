@@ -13,13 +13,14 @@ from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.predictions import (
     by_name,
+    figure,
     found,
     gone,
     limits,
     on_every_microarchitecture,
 )
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Rate, Step, Table, grid
+from cyclelens.analyzer.comparisons.table import AtLeast, Rate, Step, Table, grid
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Prediction, Work
@@ -55,8 +56,10 @@ def _figures(prediction: Prediction | None, work: Work | None) -> tuple[float | 
     """Cycles per iteration, and per element or byte if that is known."""
     if prediction is None:
         return (None, None) if work else (None,)
-    cycles = prediction.cycles_per_iteration
-    return (cycles, Rate(cycles / work.amount)) if work else (cycles,)
+    cycles = figure(prediction)
+    if not work:
+        return (cycles,)
+    return (cycles, None) if isinstance(cycles, AtLeast) else (cycles, Rate(cycles / work.amount))
 
 
 def _words(prediction: Prediction | None, absent: str) -> tuple[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.comparisons.predictions import by_name, limits
+from cyclelens.analyzer.comparisons.predictions import by_name, figure, limits
 from cyclelens.analyzer.comparisons.table import Rate, Table, grid
+from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.work import Pace, faster, work_of
 from cyclelens.analyzer.model.result import RegionAnalysis
 
@@ -11,6 +12,8 @@ _UNKNOWN = (
     "How much an iteration does is not known of both: say it in the markers, "
     "as per=8 (elements) or per=32B (bytes)."
 )
+
+_NOT_KNOWN = "not known"
 
 
 def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Table:
@@ -28,10 +31,11 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Table
     rows = []
     for microarchitecture in (name for name in first if name in second):
         both = first[microarchitecture], second[microarchitecture]
-        paces = [Pace(one.cycles_per_iteration, work) for one, work in zip(both, works, strict=True)]
-        row: list[str | float] = [microarchitecture, *(pace.cycles for pace in paces)]
-        row.append(faster(paces[1 - subject], paces[subject]) or "same")
-        row += [Rate(pace.per_unit() or 0.0) for pace in paces] if unit else []
+        paces = [Pace(figure(one), work) for one, work in zip(both, works, strict=True)]
+        exact = not any(map(is_lower_bound, both))
+        row: list[str | float | None] = [microarchitecture, *(pace.cycles for pace in paces)]
+        row.append((faster(paces[1 - subject], paces[subject]) or "same") if exact else _NOT_KNOWN)
+        row += [Rate(pace.per_unit() or 0.0) if exact else None for pace in paces] if unit else []
         rows.append((*row, *map(limits, both)))
     notes = []
     if rows:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.table import AtLeast
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import doubt, is_uncertain
+from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions, Prediction, RegionAnalysis
 
@@ -41,9 +42,12 @@ def by_name(region: RegionAnalysis) -> dict[str, Prediction]:
 
 def limits(prediction: Prediction) -> str:
     """What bounds the figure; a figure without all of its instructions says that it is a lower bound."""
-    if not is_uncertain(prediction):
-        return wording.bound_of(prediction) + doubt(prediction)
-    unknown = dict.fromkeys(
-        template.instruction.mnemonic for template in prediction.instructions if template.facts is None
-    )
-    return f"lower bound: no figures for {', '.join(unknown)}"
+    if missing := lacking(prediction):
+        return f"lower bound: {missing}"
+    return wording.bound_of(prediction) + doubt(prediction)
+
+
+def figure(prediction: Prediction) -> float:
+    """The figure of a table's cell, which says that it is a lower bound if it is one."""
+    cycles = prediction.cycles_per_iteration
+    return AtLeast(cycles) if is_lower_bound(prediction) else cycles

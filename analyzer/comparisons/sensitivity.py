@@ -13,9 +13,11 @@ from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
 from cyclelens.analyzer.doors.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
+from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
 from cyclelens.analyzer.insight.sensitivity import Kind, Tried, explore, helpful
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.whatif import Experiment, Outcome
+from cyclelens.analyzer.model.result import Prediction
 
 COLUMNS = ("saves", "cycles/iter", "change", "then bound by", "kind")
 _SHOWN = COLUMNS[:-1]
@@ -36,6 +38,9 @@ def compare(request: Request) -> Iterator[Step | Table]:
         yield Table(title, COLUMNS, text=region.note if region else gone(request.region))
         return
     prediction = region.predictions[0]
+    if is_lower_bound(prediction):
+        yield Table(title, COLUMNS, text=incomparable(prediction))
+        return
     experiment = experiment_with(
         request.analyzer.workspace, region, prediction, request.options.model, request.cancel
     )
@@ -46,6 +51,14 @@ def compare(request: Request) -> Iterator[Step | Table]:
         yield Step(len(tried), len(tried) + left)
     words = vocabulary.of(prediction.microarchitecture)
     yield Table(title, COLUMNS, rows(tried, words), "\n".join(answer(experiment, base, tried)))
+
+
+def incomparable(prediction: Prediction) -> str:
+    """Why nothing is tried with a lower bound: what a change saves is a difference of two figures."""
+    return (
+        f"{wording.cycles_per(prediction)} on {prediction.microarchitecture}: there are "
+        f"{lacking(prediction)}, so what a change saves is not known."
+    )
 
 
 def rows(tried: Sequence[Tried], words: Vocabulary) -> tuple[tuple[str | float, ...], ...]:

@@ -36,12 +36,18 @@ class Rate(float):
     """Cycles per element or byte: small numbers, which need one more decimal."""
 
 
+class AtLeast(float):
+    """A figure that instructions without figures are left out of."""
+
+
 def cell(value: object) -> str:
     """A value as people read it; figures have two decimals."""
     if value is None:
         return "-"
     if isinstance(value, Rate):
         return f"{value:.3f}"
+    if isinstance(value, AtLeast):
+        return f"at least {value:.2f}"
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 

@@ -42,7 +42,7 @@ def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
         texts = as_written.texts(region, prediction)
         drawn = timeline.draw(prediction, texts=texts)
         heading = (
-            f"{model.name} ({model.title}): {prediction.cycles_per_iteration:.2f} cycles/iter, "
+            f"{model.name} ({model.title}): {wording.figure_of(prediction)} cycles/iter, "
             f"{wording.bound_of(prediction)}"
         )
         lines += ["", heading] if lines else [heading]

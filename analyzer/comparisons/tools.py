@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from cyclelens.analyzer.comparisons.predictions import found, gone, limits
+from cyclelens.analyzer.comparisons.predictions import figure, found, gone, limits
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
 from cyclelens.analyzer.decoding.att_syntax import att_loop
@@ -36,7 +36,7 @@ def compare(request: Request) -> Iterator[Step | Table]:
     rows: list[Row] = []
     for prediction in region.predictions:
         core = prediction.microarchitecture
-        own = (prediction.cycles_per_iteration, limits(prediction))
+        own = (figure(prediction), limits(prediction))
         rows.append(("Cyclelens", version("cyclelens"), core, *own))
         listing = att_loop([template.instruction for template in prediction.instructions])
         for peer, installed in zip(PEERS, versions, strict=True):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.comparisons import pairs
 from cyclelens.analyzer.comparisons.history import NoVersion, committed
+from cyclelens.analyzer.comparisons.predictions import figure as figure_of
 from cyclelens.analyzer.comparisons.predictions import found, gone, on_every_microarchitecture
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table
@@ -34,7 +35,7 @@ def figure(request: Request) -> Iterator[Step | Table]:
     yield Table(
         title,
         ("CPU", "cycles/iter"),
-        ((first.microarchitecture, first.cycles_per_iteration),),
+        ((first.microarchitecture, figure_of(first)),),
         extra={"source": "\n".join(source)},
     )
 

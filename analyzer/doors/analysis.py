@@ -252,8 +252,14 @@ def _is_chosen(name: str, wanted: str | None) -> bool:
 
 
 def _cycles(region: RegionAnalysis) -> dict[str, float]:
-    """By microarchitecture."""
-    return {each.microarchitecture: each.cycles_per_iteration for each in region.predictions}
+    """By microarchitecture, without lower bounds: they add up to nothing."""
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
+
+    return {
+        each.microarchitecture: each.cycles_per_iteration
+        for each in region.predictions
+        if not is_lower_bound(each)
+    }
 
 
 def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branching]:

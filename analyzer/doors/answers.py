@@ -20,6 +20,7 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.left_out import LeftOut, what_counts
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.runs import Runs
@@ -108,8 +109,9 @@ class Run:
         return Runs(self.core, self.question.options.model, self.cancel, self.store.caches)
 
 
-def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> Answer:
-    """The remembered one, or a new one. Raises ``Cancelled`` and ``TooManyUopsError``."""
+def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> Answer | LeftOut:
+    """The remembered one, or a new one; why there is no figure if what counts has no record. Raises
+    ``Cancelled`` and ``TooManyUopsError``."""
     # Here, because batches of machine code need no causes and start faster without them.
     from cyclelens.analyzer.insight.explain import bare
     from cyclelens.analyzer.insight.findings import find
@@ -139,6 +141,9 @@ def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> A
     last, alike = latest or (0, False)
     shown = usual(places) if places else placement.offsets[last]
     block = run.block(shown)
+    lacking = what_counts(block.instructions, workspace.store)
+    if lacking is not None:
+        return lacking
     simulation = run.simulation(block)
     if places is None and not hurried:
         figures = workspace.figures[about]

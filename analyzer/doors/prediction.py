@@ -11,7 +11,7 @@ from cyclelens.analyzer.decoding.counted_loop import decoded_end, usual_copies
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.defects import internal_error
 from cyclelens.analyzer.doors.workspace import MAX_BLOCK_BYTES, Workspace
-from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
+from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, variant
 from cyclelens.analyzer.model.choices import Mode, Model
@@ -23,6 +23,7 @@ from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Key
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, key_of
 from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.left_out import names, what_counts
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 from cyclelens.analyzer.workers import pool, start_worker
 
@@ -37,10 +38,13 @@ _MOST_ENCODINGS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class PredictResult:
-    """One block's figure; ``problem`` says why there is none, or what makes it uncertain."""
+    """One block's figure; ``problem`` says why there is none."""
 
     cycles_per_iteration: float | None
+    """None also where only a lower bound is known: no sum, mean or comparison takes that for a figure."""
     problem: str = ""
+    least: float | None = None
+    """The lower bound where some instruction has no record; ``problem`` says it, too."""
 
 
 class Predictor:
@@ -85,7 +89,7 @@ class Predictor:
         return (
             built.cycles_per_iteration
             if isinstance(built, PredictResult)
-            else _figure(*built, None, model, options, self._store.caches).cycles_per_iteration
+            else _figure(*built, None, model, options, self._store).cycles_per_iteration
         )
 
     def predict_batch(
@@ -122,7 +126,7 @@ class Predictor:
             for each in built
         ]
         return [
-            each if isinstance(each, PredictResult) else _figure(*each, model, options, caches)
+            each if isinstance(each, PredictResult) else _figure(*each, model, options, self._store)
             for each in keyed
         ]
 
@@ -190,25 +194,36 @@ def _figure(
     key: Key | None,
     model: Microarchitecture,
     options: ModelOptions,
-    caches: Caches,
+    store: FactsStore,
 ) -> PredictResult:
+    is_whole = True
+    for entry in block.entries:
+        if entry.facts is None:
+            is_whole = False
+            break
     try:
+        if not is_whole:
+            lacking = what_counts(block.instructions, store)
+            if lacking is not None:
+                from cyclelens.analyzer.model.result import Missing  # here, because few blocks need it
+
+                absent = Missing(model.name, (), lacking.instructions, lacking.why, lacking.names)
+                return PredictResult(None, absent.reason)
         if options.model is Model.BOUNDS:
             # Here, because simulations do without the bounds and start faster.
             from cyclelens.analyzer.bounds.registry import predict_analytically
 
             cycles = predict_analytically(block, model)
         else:
-            cycles = cycles_per_iteration(block, model, options, caches, key)
+            cycles = cycles_per_iteration(block, model, options, store.caches, key)
     except Exception as error:  # one block that fails must not end a run of many thousands
         return PredictResult(None, internal_error(error))
-    for entry in block.entries:
-        if entry.facts is None:
-            break
-    else:
+    if is_whole:
         return PredictResult(cycles / copies)
-    unknown = dict.fromkeys([item.instruction.text for item in block.entries if item.facts is None])
-    return PredictResult(cycles / copies, f"unknown instruction: {'; '.join(unknown)}")
+    least = cycles / copies
+    return PredictResult(
+        None, f"at least {least:.2f}: {model.name} has no figures for {names(block.instructions)}", least
+    )
 
 
 class _Runnable:

@@ -18,7 +18,7 @@ from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import extensions
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.result import AnalysisOptions, Missing, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     Placement,
     Problem,
@@ -26,6 +26,7 @@ from cyclelens.analyzer.model.source import (
 )
 from cyclelens.analyzer.model.ways import BranchingAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
+from cyclelens.analyzer.uops.left_out import LeftOut
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 
 if TYPE_CHECKING:
@@ -103,7 +104,11 @@ def analyse_region(
             question = Question(
                 region.name, code, simulated, model, loop, placement, latencies, options, way, forks
             )
-            answers.append(answer(asked.workspace, question, asked.cancel))
+            found = answer(asked.workspace, question, asked.cancel)
+            if isinstance(found, LeftOut):
+                missing += (Missing(model.name, (), found.instructions, found.why, found.names),)
+            else:
+                answers.append(found)
     except (Cancelled, TablesUnavailable):
         raise
     except TooManyUopsError as error:
@@ -114,12 +119,12 @@ def analyse_region(
             Problem(region.first_line, 0, 0, "internal-error", message, traceback=traceback_of(error))
         )
         return without(message)
-    found = RegionAnalysis(
+    result = RegionAnalysis(
         region=region,
         instruction_lines=lines,
         predictions=tuple(each.prediction for each in answers),
         findings=(
-            *(absence.finding(lacking, instructions) for lacking in missing),
+            *(finding for lacking in missing for finding in absence.findings(lacking, simulated)),
             *(finding for each in answers for finding in each.findings),
         ),
         note=note if answers else absence.sentence(missing),
@@ -127,7 +132,7 @@ def analyse_region(
         missing=missing,
         versions=tuple(each.version for each in answers),
     )
-    return _priced(asked, found) if options.prices and found.findings else found
+    return _priced(asked, result) if options.prices and result.findings else result
 
 
 def _priced(asked: Asked, region: RegionAnalysis) -> RegionAnalysis:

@@ -31,7 +31,7 @@ from cyclelens.analyzer.fixes.loops import (
 from cyclelens.analyzer.fixes.loops.body import Body
 from cyclelens.analyzer.fixes.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.fixes.site import Site, Written
-from cyclelens.analyzer.insight.confidence import is_uncertain
+from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
 
@@ -177,8 +177,8 @@ def _simulated(
     if len(changed.regions) != 1 or not changed.regions[0].predictions:
         return None
     prediction = changed.regions[0].predictions[0]
-    if is_uncertain(prediction) and not is_uncertain(primary):
-        return None  # there are no figures for what was put in
+    if is_lower_bound(prediction) or is_lower_bound(primary):
+        return None  # there are no figures for what was there, or for what was put in
     return prediction if prediction.mode == primary.mode else None
 
 

@@ -22,6 +22,7 @@ from cyclelens.analyzer.fixes.registry import (
     tried,
 )
 from cyclelens.analyzer.fixes.site import Site, Written
+from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
 
@@ -98,8 +99,8 @@ def alternatives(
 ) -> Iterator[tuple[Fix, str]]:
     """Every rewrite of a region that is understood, whether it helps or not, and the text with it; then the
     best of them with others. Raises ``Cancelled`` once ``cancel`` returns True."""
-    if not region.predictions or text.count("\n") >= MAX_LINES:
-        return
+    if not region.predictions or text.count("\n") >= MAX_LINES or is_lower_bound(region.predictions[0]):
+        return  # what a rewrite would gain over a lower bound is not known
     left = _MOST
     start = region.predictions[0].cycles_per_iteration
     latest = [_Candidate(Fix(_NOTHING, region.region.name, "", start, start), text)]

@@ -22,7 +22,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
         label, tooltip = _label(region), "\n".join(_tooltip(region))
     elif region.note:
         # What a core does not have is short enough to be said at once.
-        label = region.note.rstrip(".") if region.missing else "no prediction"
+        label = "; ".join(each.brief for each in region.missing) or "no prediction"
         tooltip = region.note
     else:
         return
@@ -33,7 +33,7 @@ def _label(region: RegionAnalysis) -> str:
     prediction = region.predictions[0]
     elsewhere = wording.elsewhere(prediction, "")
     average = wording.on_average(prediction)
-    cycles = wording.rounded(prediction) if average is None else f"{average:.2f}"
+    cycles = wording.rounded(prediction) if average is None else wording.figure_of(prediction, average)
     # The ways have figures of their own, wherever the region lies.
     where = elsewhere if average is None else " on average"
     if region.weight is not None:
@@ -52,7 +52,7 @@ def _label(region: RegionAnalysis) -> str:
     )
     with_stalls = f"{words} ({', '.join(stalls)})"
     label = head + (with_stalls if stalls and len(head) + len(with_stalls) <= LINE_BUDGET else words)
-    paced = f"{label} · {work.rate(region, prediction.cycles_per_iteration)}"
+    paced = f"{label} · {work.rate(region, prediction)}"
     return label if paced.endswith(" · ") or len(paced) > LINE_BUDGET else paced
 
 
@@ -70,7 +70,7 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     prediction = region.predictions[0]
     yield ""
     yield from wording.explanations(prediction)
-    if doing := work.sentence(region, prediction.cycles_per_iteration):
+    if doing := work.sentence(region, prediction):
         yield f"Work: {doing}."
     words = vocabulary.of(prediction.microarchitecture)
     yield f"{words.uop.capitalize()} come from {wording.front_end(prediction)}."

@@ -1,14 +1,17 @@
-"""Instructions that a microarchitecture does not have: no figure there, and what to say instead."""
+"""Instructions that a microarchitecture does not have, or that have no record and are what counts: no figure
+there, and what to say instead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from cyclelens.analyzer.insight.hazards import unknown_instruction
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import Finding, Missing
 from cyclelens.analyzer.model.source import Severity
 
 CODE = "missing-extension"
+_COUNTS = "It is what counts here: there is no figure."
 
 
 def sentence(absent: Iterable[Missing]) -> str:
@@ -16,8 +19,17 @@ def sentence(absent: Iterable[Missing]) -> str:
     return f"{'; '.join(each.reason for each in absent)}."
 
 
-def finding(absent: Missing, instructions: Sequence[Instruction]) -> Finding:
-    """One hazard for all of them, at the first."""
+def findings(absent: Missing, instructions: Sequence[Instruction]) -> Iterator[Finding]:
+    """One hazard for all instructions that a core does not have; one for each that has no record."""
+    if not absent.left_out:
+        yield _finding(absent, instructions)
+        return
+    for index in absent.instructions:
+        yield unknown_instruction.finding(index, instructions[index], absent.microarchitecture, _COUNTS)
+
+
+def _finding(absent: Missing, instructions: Sequence[Instruction]) -> Finding:
+    """At the first."""
     first, more = absent.instructions[0], len(absent.instructions) - 1
     others = f" and {more} more" if more else ""
     return Finding(

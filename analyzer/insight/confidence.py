@@ -1,22 +1,27 @@
-"""What makes a prediction less certain than others."""
+"""What makes a prediction less certain than others, and what makes it a lower bound."""
 
 from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.uops.left_out import names
 
 
-def is_uncertain(prediction: Prediction) -> bool:
-    """True if some instruction has no figures at all: the real figure may be much higher."""
+def is_lower_bound(prediction: Prediction) -> bool:
+    """True if some instruction has no figures at all: the region takes at least what is predicted. Nothing
+    may be computed from such a figure that needs an exact one: no difference, no gain, no budget kept."""
     return any(template.facts is None for template in prediction.instructions)
 
 
+def lacking(prediction: Prediction) -> str:
+    """What makes a figure a lower bound: ``no figures for fxch and fnop``; empty for an exact one."""
+    return f"no figures for {names(prediction.instructions)}" if is_lower_bound(prediction) else ""
+
+
 def doubt(prediction: Prediction) -> str:
-    """What to write behind a figure that is not to be taken at face value: `` (uncertain)`` without figures
-    of some instruction, `` (approximate)`` on a microarchitecture whose values are
-    not all known; else empty."""
-    if is_uncertain(prediction):
-        return " (uncertain)"
+    """What to write behind a figure that is not to be taken at face value: `` (approximate)`` on a
+    microarchitecture whose values are not all known; else empty. ``wording.figure_of`` says which figures are
+    lower bounds."""
     return " (approximate)" if confidence(prediction.microarchitecture) else ""
 
 
@@ -32,7 +37,10 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
     sentences = [f"Confidence: {doubts}."] if doubts else []
     if unknown:
         have = "instruction has" if unknown == 1 else "instructions have"
-        sentences.append(f"{unknown} {have} no figures on {name}: the real loop may take longer.")
+        sentences.append(
+            f"{unknown} {have} no figures on {name}: what the real loop takes is not known, only that it is "
+            "not less."
+        )
     if estimated:
         sentences.append(
             f"The figures of {estimated} of {total} instructions on {name} were put together from published "

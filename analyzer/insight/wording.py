@@ -9,7 +9,7 @@ from posixpath import basename
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
-from cyclelens.analyzer.insight.confidence import doubt
+from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
@@ -21,6 +21,9 @@ _MOST_CAUSES = 3
 _MOST_FIGURES = 2
 """Other figures that are named one by one."""
 _LEAST_SHARE = 0.01
+AT_LEAST = "at least "
+"""Before a figure that some instructions are left out of."""
+_NOT_KNOWN = "What limits the region is not known: {}. All that follows is about the other instructions."
 _NO_SINGLE_LIMIT = "No single limit explains the figure: several effects add up."
 SOURCES = ("LSD", "DSB", "MITE", "MS")
 """Where the front end takes uops from."""
@@ -41,19 +44,35 @@ def bound_by(words: Vocabulary, bottlenecks: Sequence[str], limit: int | None = 
 
 
 def bound_of(prediction: Prediction, limit: int | None = None) -> str:
-    """What a prediction is bound by, as ``bound_by``."""
-    return bound_by(vocabulary.of(prediction.microarchitecture), prediction.bottlenecks, limit)
+    """What a prediction is bound by, as ``bound_by``; of a lower bound what it lacks: nothing is known of
+    what limits the region."""
+    return lacking(prediction) or bound_by(
+        vocabulary.of(prediction.microarchitecture), prediction.bottlenecks, limit
+    )
+
+
+def figure_of(prediction: Prediction, cycles: float | None = None, *, mark: str = "") -> str:
+    """The figure as every report, hint and editor writes it: ``4.00``; ``at least 4.00`` where instructions
+    without figures are left out. ``cycles``: another one that the same instructions stand behind (an average,
+    one per element). ``mark``: what stands before the number of a core whose values are not all known."""
+    number = prediction.cycles_per_iteration if cycles is None else cycles
+    least = AT_LEAST if is_lower_bound(prediction) else ""
+    return f"{least}{mark if doubt(prediction) else ''}{number:.2f}"
+
+
+def cycles_per(prediction: Prediction, mark: str = "") -> str:
+    """The same with its unit, and what it is elsewhere: ``4.00 cycles/iter (3.00 at 2 of 4 positions)``."""
+    return f"{figure_of(prediction, mark=mark)} cycles/iter{elsewhere(prediction)}"
 
 
 def rounded(prediction: Prediction) -> str:
-    """``4.00``; ``~4.00`` if the figure is not to be taken at face value."""
-    return f"{'~' if doubt(prediction) else ''}{prediction.cycles_per_iteration:.2f}"
+    """``4.00``; ``~4.00`` on a core whose values are not all known, ``at least 4.00`` for a lower bound."""
+    return figure_of(prediction, mark="~")
 
 
 def headline(prediction: Prediction) -> str:
     """``4.00 cycles/iter · SKL · latency-bound``."""
-    figure = f"{rounded(prediction)} cycles/iter{elsewhere(prediction)}"
-    return f"{figure} · {prediction.microarchitecture} · {bound_of(prediction)}"
+    return f"{cycles_per(prediction, '~')} · {prediction.microarchitecture} · {bound_of(prediction)}"
 
 
 def weight(found: Weight) -> str:
@@ -70,7 +89,10 @@ def on_average(prediction: Prediction) -> float | None:
 
 
 def limits(prediction: Prediction) -> str:
-    """The names of what limits a figure: ``Dependencies, Ports``; in words if it is nothing by itself."""
+    """The names of what limits a figure: ``Dependencies, Ports``; in words if it is nothing by itself, or if
+    instructions without figures are left out."""
+    if missing := lacking(prediction):
+        return f"not known ({missing})"
     if prediction.bottlenecks == (UNKNOWN,):
         return "none by itself"
     words = vocabulary.of(prediction.microarchitecture)
@@ -79,6 +101,9 @@ def limits(prediction: Prediction) -> str:
 
 def explanations(prediction: Prediction) -> Iterator[str]:
     """One sentence for each bottleneck on what it means to be bound by it."""
+    if missing := lacking(prediction):
+        yield _NOT_KNOWN.format(missing)
+        return
     words = vocabulary.of(prediction.microarchitecture)
     for name in prediction.bottlenecks:
         yield _NO_SINGLE_LIMIT if name == UNKNOWN else words.explanations.get(name, name)

@@ -12,7 +12,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from cyclelens.analyzer.insight.addresses import Access
-from cyclelens.analyzer.model.result import RegionAnalysis, Work
+from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, Work
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import canonical
@@ -76,20 +77,23 @@ def inferred(
     return Work(least, "byte", f"{'smallest step, of' if len(steps) > 1 else 'step of'} {listed}")
 
 
-def sentence(region: RegionAnalysis, cycles: float) -> str:
-    """``32 bytes per iteration (step of rsi), 0.125 cycles per byte, 8.00 bytes per cycle``; empty if the
-    work is not known."""
-    work = work_of(region)
+def sentence(region: RegionAnalysis, prediction: Prediction) -> str:
+    """``32 bytes per iteration (step of rsi), 0.125 cycles per byte, 8.00 bytes per cycle``; of a lower bound
+    the work alone; empty if that is not known."""
+    work, cycles = work_of(region), prediction.cycles_per_iteration
     if work is None:
         return ""
+    if is_lower_bound(prediction):
+        return str(work)
     rate = f", {work.amount / cycles:.2f} {work.unit}s per cycle" if cycles else ""
     return f"{work}, {cycles / work.amount:.3f} cycles per {work.unit}{rate}"
 
 
-def rate(region: RegionAnalysis, cycles: float) -> str:
-    """``8.00 B/cycle`` or ``0.50 cycles/element``; empty if the work is not known."""
-    work = work_of(region)
-    if work is None or not cycles:
+def rate(region: RegionAnalysis, prediction: Prediction) -> str:
+    """``8.00 B/cycle`` or ``0.50 cycles/element``; empty if the work is not known, or the figure only a lower
+    bound."""
+    work, cycles = work_of(region), prediction.cycles_per_iteration
+    if work is None or not cycles or is_lower_bound(prediction):
         return ""
     if work.unit == "byte":
         return f"{work.amount / cycles:.2f} B/cycle"

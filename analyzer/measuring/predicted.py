@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import lacking
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import with_marker
 from cyclelens.analyzer.measuring.region import RUNS, Comparison, measure_region
@@ -39,3 +41,14 @@ def compare(
         inputs=with_marker(inputs, region.region.options.get("init", "")),
     )
     return measure_region(harness, request, predict, runs)
+
+
+def without_figure(region: RegionAnalysis, microarchitecture: str) -> str:
+    """What to say of a region without an exact figure: ``at least 3.00: no figures for clac``."""
+    for prediction in region.predictions:
+        if prediction.microarchitecture == microarchitecture and (missing := lacking(prediction)):
+            return f"{wording.figure_of(prediction)}: {missing}"
+    for missing_core in region.missing:
+        if missing_core.microarchitecture == microarchitecture:
+            return f"no figure: {missing_core.reason}"
+    return "no figure"

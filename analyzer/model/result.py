@@ -111,17 +111,29 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A microarchitecture that was asked for and cannot run the region: there is no figure."""
+    """A microarchitecture that was asked for and has no figure: it cannot run the region, or what counts in
+    it has no record."""
 
     microarchitecture: str
     extensions: tuple[str, ...]
-    """What it does not have, as people write it: ``FMA``, ``AVX-512 VNNI``."""
+    """What it does not have, as people write it: ``FMA``, ``AVX-512 VNNI``; empty if it can run the code."""
     instructions: tuple[int, ...]
-    """Indices of the instructions that need them."""
+    """Indices of the instructions that need them, or that have no record."""
+    left_out: str = ""
+    """Why a figure without them would say nothing: ``AMX is not modelled``; empty if it cannot run them."""
+    names: str = ""
+    """Of instructions without a record: ``tdpbssd and tileloadd``."""
+
+    @property
+    def brief(self) -> str:
+        """The same for a line that has little room: ``SPR: no figure, AMX is not modelled``."""
+        return f"{self.microarchitecture}: no figure, {self.left_out}" if self.left_out else self.reason
 
     @property
     def reason(self) -> str:
-        """``SNB has no FMA``."""
+        """``SNB has no FMA``, ``SPR has no figures for tdpbssd and tileloadd (AMX is not modelled)``."""
+        if self.left_out:
+            return f"{self.microarchitecture} has no figures for {self.names} ({self.left_out})"
         return f"{self.microarchitecture} has no {' and no '.join(self.extensions)}"
 
 

@@ -113,7 +113,9 @@ def predict_batch(
         )
         for number, found in enumerate(results):
             code = _bytes(waiting[number])
-            figures.append(Prediction(code, name, mode, found.cycles_per_iteration, found.problem))
+            figures.append(
+                Prediction(code, name, mode, found.cycles_per_iteration, found.problem, found.least)
+            )
     return Predictions(figures)
 
 

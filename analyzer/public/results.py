@@ -62,9 +62,11 @@ class Prediction(_Record):
     mode: str
     """``unroll`` or ``loop``."""
     cycles_per_iteration: float | None
-    """None where the block cannot be predicted."""
+    """None where the block cannot be predicted, or only a lower bound is known."""
     problem: str = ""
-    """Why there is no figure, or what makes it uncertain (an instruction without a record)."""
+    """Why there is no figure."""
+    least: float | None = None
+    """What it takes at least, where the tables lack an instruction that ``problem`` names; else None."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name; the code in hexadecimal."""
@@ -74,6 +76,7 @@ class Prediction(_Record):
             "mode": self.mode,
             "cycles_per_iteration": self.cycles_per_iteration,
             "problem": self.problem,
+            "least": self.least,
         }
 
 
@@ -194,6 +197,8 @@ class RegionPrediction:
     """``loop`` or ``unroll``."""
     cycles_per_iteration: float
     """Of the steady state where that was found, else of the simulated window."""
+    at_least: bool
+    """The figure is a lower bound: the tables lack an instruction, which ``reservations`` say."""
     bottlenecks: tuple[str, ...]
     bounds: Mapping[str, float]
     """Analytic lower bounds, cycles per iteration, by name."""
@@ -227,6 +232,7 @@ class RegionPrediction:
             arch=document["microarchitecture"],
             mode=document["mode"],
             cycles_per_iteration=document["cycles_per_iteration"],
+            at_least=document["at_least"],
             bottlenecks=tuple(document["bottlenecks"]),
             bounds=document["bounds"],
             positions=tuple(
@@ -270,8 +276,9 @@ class Region:
 
     @property
     def cycles_per_iteration(self) -> float | None:
-        """Of the first prediction; None if there is none."""
-        return self.predictions[0].cycles_per_iteration if self.predictions else None
+        """Of the first prediction; None if there is none, or only a lower bound."""
+        first = self.predictions[0] if self.predictions else None
+        return None if first is None or first.at_least else first.cycles_per_iteration
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Region:
@@ -322,6 +329,7 @@ class Report:
                 "arch": each.arch,
                 "mode": each.mode,
                 "cycles_per_iteration": each.cycles_per_iteration,
+                "at_least": each.at_least,
                 "bottlenecks": ", ".join(each.bottlenecks),
             }
             for region in self.regions

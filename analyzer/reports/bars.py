@@ -7,7 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from cyclelens.analyzer.insight import vocabulary, wording
-from cyclelens.analyzer.insight.confidence import is_uncertain
+from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Cause
 from cyclelens.analyzer.model.result import Prediction, Work
@@ -107,23 +107,22 @@ def multiples(predictions: Sequence[tuple[str, str, Prediction]], work: Work | N
     """
     figures = [prediction.cycles_per_iteration for _, _, prediction in predictions]
     known = [
-        prediction.cycles_per_iteration for _, _, prediction in predictions if not is_uncertain(prediction)
+        prediction.cycles_per_iteration for _, _, prediction in predictions if not is_lower_bound(prediction)
     ]
     slowest, best = max(figures, default=0.0), min(known, default=0.0)
     accounts = slots([prediction for _, _, prediction in predictions])
     yield '<ul class="multiples">'
     for (name, link, prediction), account in zip(predictions, accounts, strict=True):
         cycles = prediction.cycles_per_iteration
-        uncertain = is_uncertain(prediction)
-        mark = ' class="best"' if cycles == best < slowest and not uncertain else ""
+        exact = not is_lower_bound(prediction)
+        mark = ' class="best"' if exact and cycles == best < slowest else ""
         more = f'<a class="name" href="#{link}">{escape(name)}</a>'
-        yield f"<li{mark}><div>{more} {'at least ' if uncertain else ''}{cycles:.2f} cycles/iter</div>"
-        if work is not None:
+        yield f"<li{mark}><div>{more} {wording.figure_of(prediction)} cycles/iter</div>"
+        if work is not None and exact:
             yield f'<div class="muted">{cycles / work.amount:.3f} cycles/{work.unit}</div>'
         share = cycles / slowest if slowest else 0.0
         yield f"<div>{stacked([('of the slowest', share, _TIME)], _WIDTH, 8)}</div>"
-        limits = "some figures are missing" if uncertain else wording.bound_of(prediction, 28)
-        yield f'<div class="muted">{escape(limits)}</div>'
+        yield f'<div class="muted">{escape(wording.bound_of(prediction, 28))}</div>'
         words = vocabulary.of(prediction.microarchitecture)
         if account:
             yield f'<div class="muted">{words.slots}<br>{stacked(account, _WIDTH, 10)}</div>'

@@ -201,12 +201,12 @@ def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
     if not region.predictions:
         return f"No prediction: {prose(region.note)}" if region.note else ""
     lines = [
-        f"- **{prediction.cycles_per_iteration:.2f} cycles/iter**{doubt(prediction)}"
+        f"- **{wording.figure_of(prediction)} cycles/iter**{doubt(prediction)}"
         f"{wording.elsewhere(prediction)} on {prediction.microarchitecture}, "
         f"{wording.mode(prediction.mode)}, {wording.bound_of(prediction)}, {wording.front_end(prediction)}"
         for prediction in region.predictions
     ]
-    if doing := work.sentence(region, region.predictions[0].cycles_per_iteration):
+    if doing := work.sentence(region, region.predictions[0]):
         lines += [f"- {doing}"]
     chain = [] if hurried else list(map(printable, chains.lines(region, region.predictions[0])))
     if chain:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from html import escape
 
 from cyclelens.analyzer.insight import as_written, wording
-from cyclelens.analyzer.insight.confidence import doubt
+from cyclelens.analyzer.insight.confidence import doubt, lacking
 from cyclelens.analyzer.insight.dependencies import Dependencies, Dependency, dependencies
-from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.result import Analysis, Missing, Prediction, RegionAnalysis
 
 _ROW, _LINE, _CHARACTER = 30, 20, 7.5
 """Pixels: distance of instructions, height of their boxes, width of a character."""
@@ -23,12 +23,11 @@ _CRITICAL, _PLAIN = "#c62828", "#78909c"
 
 
 def render_dot(analysis: Analysis, file: str) -> str:
-    """One digraph for each region and microarchitecture."""
-    graphs = [
-        "\n".join(_dot(region, prediction, file))
-        for region in analysis.regions
-        for prediction in region.predictions
-    ]
+    """One digraph for each region and microarchitecture; an empty one says why there is no figure."""
+    graphs = []
+    for region in analysis.regions:
+        graphs += [f"digraph {_quoted(_absent(region, each, file))} {{\n}}" for each in region.missing]
+        graphs += ["\n".join(_dot(region, prediction, file)) for prediction in region.predictions]
     return "\n\n".join(graphs) + "\n" if graphs else 'digraph "no region" {\n}\n'
 
 
@@ -37,11 +36,14 @@ def render_svg(analysis: Analysis, file: str) -> str:
     parts: list[str] = []
     top, width = 0.0, 0.0
     for region in analysis.regions:
+        for missing in region.missing:
+            title = escape(_absent(region, missing, file))
+            parts.append(f'<text x="{_MARGIN}" y="{top + 20:.0f}" font-weight="bold">{title}</text>')
+            top += 30
+            width = max(width, len(title) * _CHARACTER + 2 * _MARGIN)
         for prediction in region.predictions:
             body, own_width, height = _drawing(region, prediction)
-            title = escape(
-                f"{file}: {region.region.name} ({prediction.microarchitecture}{doubt(prediction)})"
-            )
+            title = escape(_title(region, prediction, file))
             parts.append(f'<text x="{_MARGIN}" y="{top + 20:.0f}" font-weight="bold">{title}</text>')
             parts.append(f'<g transform="translate(0 {top + 30:.0f})">{body}</g>')
             top += height + 30
@@ -56,7 +58,7 @@ def picture(region: RegionAnalysis, prediction: Prediction) -> str:
 
 def _dot(region: RegionAnalysis, prediction: Prediction, file: str) -> Iterator[str]:
     graph = dependencies(prediction)
-    name = f"{file}: {region.region.name} ({prediction.microarchitecture}{doubt(prediction)})"
+    name = _title(region, prediction, file)
     yield f"digraph {_quoted(name)} {{"
     yield "  node [shape=box, fontname=monospace];"
     for index, text in enumerate(as_written.texts(region, prediction)):
@@ -68,6 +70,17 @@ def _dot(region: RegionAnalysis, prediction: Prediction, file: str) -> Iterator[
         label = _quoted(f"{wording.value(edge.name)} {edge.latency}")
         yield f"  i{edge.producer} -> i{edge.consumer} [label={label}{style}{critical}];"
     yield "}"
+
+
+def _title(region: RegionAnalysis, prediction: Prediction, file: str) -> str:
+    about = ", ".join(
+        filter(None, (f"{prediction.microarchitecture}{doubt(prediction)}", lacking(prediction)))
+    )
+    return f"{file}: {region.region.name} ({about})"
+
+
+def _absent(region: RegionAnalysis, missing: Missing, file: str) -> str:
+    return f"{file}: {region.region.name}: no figure: {missing.reason}"
 
 
 def _quoted(text: str) -> str:

@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 
 from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
-from cyclelens.analyzer.insight.confidence import reservations
+from cyclelens.analyzer.insight.confidence import is_lower_bound, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
@@ -201,7 +201,7 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
 def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str) -> Iterator[str]:
     model = registry.get(prediction.microarchitecture)
     yield (
-        f'<p class="headline"><b>{prediction.cycles_per_iteration:.2f} cycles/iter</b>'
+        f'<p class="headline"><b>{wording.figure_of(prediction)} cycles/iter</b>'
         f"{wording.elsewhere(prediction)} "
         f"on {escape(model.name)} ({escape(model.title)}), {wording.mode(prediction.mode)}, "
         f"<b>{escape(wording.bound_of(prediction))}</b></p>"
@@ -222,9 +222,10 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
     instructions, uops = rates(prediction)
     words = vocabulary.of(prediction.microarchitecture)
+    most = "at most " if is_lower_bound(prediction) else ""
     notes = [
         *wording.explanations(prediction),
-        f"Per cycle: {instructions:.2f} instructions, {uops:.2f} {words.uop} {words.issued}",
+        f"Per cycle: {most}{instructions:.2f} instructions, {uops:.2f} {words.uop} {words.issued}",
         f"Front end: {wording.front_end(prediction)}",
     ]
     if prediction.bounds:
@@ -232,7 +233,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str)
         notes.append("Bounds: " + ", ".join(f"{words.limit(name)} {cycles:.2f}" for name, cycles in bounds))
     notes += reservations(prediction)
     notes += [f"Assumed: {assumption.message} [{assumption.code}]" for assumption in prediction.assumptions]
-    if doing := work.sentence(region, prediction.cycles_per_iteration):
+    if doing := work.sentence(region, prediction):
         notes.append(f"Work: {doing}")
     if region.note:
         notes.append(region.note)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from cyclelens.analyzer.insight import vocabulary
-from cyclelens.analyzer.insight.confidence import reservations
+from cyclelens.analyzer.insight.confidence import is_lower_bound, reservations
 from cyclelens.analyzer.insight.dependencies import Dependencies, dependencies
 from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
@@ -116,6 +116,7 @@ def _missing(analysis: RegionAnalysis, missing: Missing) -> dict[str, Any]:
     return {
         "microarchitecture": missing.microarchitecture,
         "extensions": list(missing.extensions),
+        "left_out": bool(missing.left_out),
         "message": missing.reason,
         "instructions": list(missing.instructions),
         "lines": _lines(analysis, missing.instructions),
@@ -146,6 +147,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "mode": prediction.mode.value,
         "alignment": prediction.alignment,
         "cycles_per_iteration": prediction.cycles_per_iteration,
+        "at_least": is_lower_bound(prediction),
         "positions": _positions(prediction),
         "window_cycles_per_iteration": simulation.cycles_per_iteration,
         "period": simulation.period and dict(zip(("cycles", "iterations"), simulation.period, strict=True)),

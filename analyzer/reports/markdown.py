@@ -38,7 +38,7 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
         for prediction in region.predictions:
             yield (
                 f"| {name} | {place} | {prediction.microarchitecture} "
-                f"| {prediction.cycles_per_iteration:.2f}{doubt(prediction)}"
+                f"| {wording.figure_of(prediction)}{doubt(prediction)}"
                 f"{wording.elsewhere(prediction)} "
                 f"| {wording.limits(prediction)} |"
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.insight import vocabulary, wording
-from cyclelens.analyzer.insight.confidence import doubt
+from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound
 from cyclelens.analyzer.model.result import Analysis, Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Region, Severity, SourceLine
 
@@ -71,7 +71,7 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
         for prediction in region.predictions:
             name = f"{region.region.name}: " if region.region.name else ""
             message = (
-                f"{name}{prediction.cycles_per_iteration:.2f} cycles per iteration"
+                f"{name}{wording.figure_of(prediction)} cycles per iteration"
                 f"{wording.elsewhere(prediction)} on {prediction.microarchitecture}{doubt(prediction)}, "
                 f"{wording.bound_of(prediction)}"
             )
@@ -90,6 +90,7 @@ def _figures(prediction: Prediction) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "microarchitecture": prediction.microarchitecture,
         "cyclesPerIteration": prediction.cycles_per_iteration,
+        "atLeast": is_lower_bound(prediction),
         "bottlenecks": list(prediction.bottlenecks),
     }
     if prediction.account is not None:

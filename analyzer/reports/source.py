@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import doubt
+from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound
 from cyclelens.analyzer.insight.source_lines import LineFigures, by_line, home
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
@@ -48,7 +48,7 @@ def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) ->
 def _headline(prediction: Prediction) -> str:
     mean = wording.on_average(prediction)
     return (
-        f"   {prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)} on "
+        f"   {wording.cycles_per(prediction)} on "
         f"{prediction.microarchitecture}{doubt(prediction)} · {wording.bound_of(prediction)}"
         f"{'' if mean is None else f' · {mean:.2f} on average over all ways'}"
     )
@@ -103,6 +103,7 @@ def _loop(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
         "line": _number(line),
         "microarchitecture": prediction.microarchitecture,
         "cycles_per_iteration": prediction.cycles_per_iteration,
+        "at_least": is_lower_bound(prediction),
         "bottlenecks": list(prediction.bottlenecks),
         "lines": [
             {

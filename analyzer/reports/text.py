@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
-from cyclelens.analyzer.insight.confidence import doubt, reservations
+from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, reservations
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
@@ -98,11 +98,14 @@ def _title(region: Region, file: str) -> str:
 
 
 def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
-    fastest = min(prediction.cycles_per_iteration for prediction in predictions)
+    known = [each.cycles_per_iteration for each in predictions if not is_lower_bound(each)]
+    fastest = min(known, default=0.0)
+    width = max(8, *(len(wording.figure_of(each)) for each in predictions))
     for prediction in predictions:
-        factor = f"{prediction.cycles_per_iteration / fastest:.2f}x" if fastest else ""
+        exact = fastest and not is_lower_bound(prediction)
+        factor = f"{prediction.cycles_per_iteration / fastest:.2f}x" if exact else ""
         yield (
-            f"   {prediction.microarchitecture:<5} {prediction.cycles_per_iteration:8.2f} cycles/iter "
+            f"   {prediction.microarchitecture:<5} {wording.figure_of(prediction):>{width}} cycles/iter "
             f"{factor:>7}   {wording.bound_of(prediction)}{doubt(prediction)}"
             f"{wording.elsewhere(prediction)}"
         )
@@ -114,7 +117,7 @@ def _prediction(
     microarchitecture = registry.get(prediction.microarchitecture)
     alone = len(prediction.positions) < 2
     yield Line(
-        f"   {prediction.cycles_per_iteration:.2f} cycles/iter{wording.elsewhere(prediction)} on "
+        f"   {wording.cycles_per(prediction)} on "
         f"{microarchitecture.name} ({microarchitecture.title}), {wording.mode(prediction.mode)}"
         + (f", alignment {prediction.alignment}" if prediction.alignment and alone else "")
         + doubt(prediction),
@@ -162,8 +165,9 @@ def _facts(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterat
         yield "", sentence
     instructions, uops = rates(prediction)
     words = vocabulary.of(prediction.microarchitecture)
-    yield "Per cycle:", f"{instructions:.2f} instructions, {uops:.2f} {words.uop} {words.issued}"
-    if doing := work.sentence(region, prediction.cycles_per_iteration):
+    most = "at most " if is_lower_bound(prediction) else ""
+    yield "Per cycle:", f"{most}{instructions:.2f} instructions, {uops:.2f} {words.uop} {words.issued}"
+    if doing := work.sentence(region, prediction):
         yield "Work:", doing
     yield "Front end:", wording.front_end(prediction)
     yield "Bounds:", ", ".join(wording.bounds(prediction)) or "none"

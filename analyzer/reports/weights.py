@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.ways import Weight
 
@@ -14,14 +15,15 @@ _LEAST = 0.0005
 
 def lines(analysis: Analysis) -> Iterator[str]:
     """The regions by what they took of all cycles; nothing without a profile."""
-    found: dict[str, tuple[Weight, float | None]] = {}
+    found: dict[str, tuple[Weight, str]] = {}
     for region in analysis.regions:
         if region.weight is not None:
-            found[region.region.name] = region.weight, region.predictions[0].cycles_per_iteration
+            found[region.region.name] = region.weight, wording.figure_of(region.predictions[0])
     for each in analysis.branchings:
         if each.weight is not None:
             # As often as each way is gone: the figure that counts.
-            found[each.branching.name] = each.weight, next(iter(each.averages.values()), None)
+            averages = [f"{cycles:.2f}" for cycles in each.averages.values()]
+            found[each.branching.name] = each.weight, averages[0] if averages else "?"
     if not found:
         return
     ordered = sorted(found.items(), key=lambda item: -item[1][0].share)
@@ -34,8 +36,7 @@ def lines(analysis: Analysis) -> Iterator[str]:
     yield f" share {unit:>12}  cycles/iter  loop"
     for name, (weight, cycles) in seen:
         share = f"{weight.share:.1%}" if weight.share >= _LEAST else "<0.1%"
-        figure = "?" if cycles is None else f"{cycles:.2f}"
-        yield f"{share:>6} {weight.iterations or weight.samples:12,.0f} {figure:>12}  {name}"
+        yield f"{share:>6} {weight.iterations or weight.samples:12,.0f} {cycles:>12}  {name}"
     left = len(ordered) - len(seen)
     if left:
         yield f"and {left} more"

@@ -277,6 +277,7 @@ def _region(region: RegionAnalysis) -> Answer:
             {
                 "microarchitecture": prediction.microarchitecture,
                 "cycles_per_iteration": prediction.cycles_per_iteration,
+                "figure": wording.figure_of(prediction),
                 "headline": wording.headline(prediction),
             }
             for prediction in region.predictions

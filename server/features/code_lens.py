@@ -70,6 +70,6 @@ def _commands(uri: str, region: ShownRegion, offered: Sequence[tuple[str, str]])
 def _also(uri: str, others: Sequence[ShownRegion]) -> Iterator[types.Command]:
     """The other loops that the compiler made of this one."""
     for region in others:
-        if region.result.cycles is not None:
-            title = f"{region.result.name}: {region.result.cycles:.2f}"
+        if region.result.figure:
+            title = f"{region.result.name}: {region.result.figure}"
             yield types.Command(title=title, command=TIMELINE, arguments=[uri, region.result.name])

@@ -93,6 +93,7 @@ def _region(region: ShownRegion) -> dict[str, Any]:
         "complete": result.complete,
         "headline": result.headline,
         "cyclesPerIteration": result.cycles,
+        "figure": result.figure,
         "microarchitecture": result.microarchitecture,
         "note": result.note,
         "unmarked": result.unmarked,

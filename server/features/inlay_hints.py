@@ -157,7 +157,7 @@ def short_label(label: str, others: Sequence[ShownRegion], taken: int = 0) -> st
     """What fits into a source, where editors cut hints: the figure, those of the other loops that the
     compiler made of this one, and as much of the rest as there is room for."""
     figure, *rest = label.split(_SEPARATOR)
-    also = [f"{each.result.cycles:.2f}" for each in others if each.result.cycles is not None]
+    also = [each.result.figure for each in others if each.result.figure]
     shown = f"{figure} (also {', '.join(also)})" if also else figure
     for more in rest:
         if len(shown) + len(_SEPARATOR) + len(more) + taken > SOURCE_BUDGET:

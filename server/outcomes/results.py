@@ -54,7 +54,10 @@ class RegionResult:
     headline: str = ""
     """``4.00 cycles/iter · SKL · latency-bound``."""
     cycles: float | None = None
-    """Cycles per iteration on the primary microarchitecture."""
+    """Cycles per iteration on the primary microarchitecture; None without an exact figure: a lower bound is
+    compared with nothing."""
+    figure: str = ""
+    """The same as it is written: ``at least 4.00`` for a lower bound."""
     work: Work | None = None
     """What an iteration does, if that is known."""
     microarchitecture: str = ""

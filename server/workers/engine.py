@@ -22,6 +22,7 @@ from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.assumptions import one_position
+from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.findings import at_statement
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
@@ -276,7 +277,8 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         # That a CPU does not have an instruction is an answer.
         complete=bool(region.predictions or region.missing),
         headline=", ".join(map(wording.headline, region.predictions)),
-        cycles=primary.cycles_per_iteration if primary else None,
+        cycles=primary.cycles_per_iteration if primary and not is_lower_bound(primary) else None,
+        figure=wording.figure_of(primary) if primary else "",
         work=work_of(region),
         microarchitecture=asked[0].microarchitecture if asked else "",
         note=region.note,

@@ -10,7 +10,7 @@ from cyclelens.analyzer.fixes.proposal import apply
 from cyclelens.analyzer.measuring import equality
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Clock, Harness
 from cyclelens.analyzer.measuring.inputs import InputsError
-from cyclelens.analyzer.measuring.predicted import compare
+from cyclelens.analyzer.measuring.predicted import compare, without_figure
 from cyclelens.analyzer.measuring.region import Comparison
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Clocks
@@ -33,7 +33,8 @@ def measure(analyzer: Analyzer, job: Job) -> Table:
     try:
         with Harness(milliseconds=MILLISECONDS) as harness:
             found = compare(harness, regions[0], model)
-            return _table(job.region, harness.clock, found, "" if model is None else model.name)
+            name = "" if model is None else model.name
+            return _table(job.region, harness.clock, found, name, without_figure(regions[0], name))
     except (CannotMeasure, InputsError) as error:
         return _nothing(f"Nothing can be measured here: {error}.")
 
@@ -65,17 +66,18 @@ def _nothing(why: str) -> Table:
     return Table("", text=why)
 
 
-def _table(name: str, clock: Clock, found: Comparison, model: str) -> Table:
+def _table(name: str, clock: Clock, found: Comparison, model: str, without: str) -> Table:
+    """``without``: what the model ``model`` says if it has no exact figure."""
     measured = found.measured
     if measured.cycles is None:
         return _nothing(f"{name} was not measured: {measured.problem}.")
-    predicted = "no model of this machine" if found.predicted is None else f"predicted {found.predicted:.2f}"
+    no_figure = f"predicted {without}" if model else "no model of this machine"
+    predicted = no_figure if found.predicted is None else f"predicted {found.predicted:.2f}"
+    missing = f"Predicted: {without} ({model})" if model else f"Predicted: {registry.own_name()} has no model"
     lines = [
         f"Measured on this machine: {measured.cycles:.2f} cycles per iteration, "
         f"spread {measured.spread:.1%}, by {clock.source}",
-        f"Predicted: {registry.own_name()} has no model"
-        if found.predicted is None
-        else f"Predicted: {found.predicted:.2f} ({model})",
+        missing if found.predicted is None else f"Predicted: {found.predicted:.2f} ({model})",
     ]
     if model and registry.native_doubt():
         lines.append(f"Processor: {registry.own_name()}")

@@ -145,3 +145,43 @@ def test_problems_outweigh_limits(check):
 
 def test_a_file_without_regions_is_a_problem(check):
     assert check(text="nop\n")[0] == PROBLEMS
+
+
+INCOMPLETE = """
+# cyclelens-begin part
+    imul %rax, %rax
+    clac
+# cyclelens-end
+# cyclelens-begin tiles
+.loop:
+    tdpbssd %tmm2, %tmm1, %tmm0
+    dec %rcx
+    jnz .loop
+# cyclelens-end
+"""
+
+
+@pytest.mark.parametrize("region", ["part", "tiles"])
+def test_a_figure_without_all_instructions_fails_unless_it_is_allowed(check, region):
+    arguments = ("--arch", "SPR", "--region", region, "--max-cycles", f"{region}=5")
+    code, out = check(*arguments, text=INCOMPLETE)
+    assert code == PROBLEMS
+    assert "no figures for" in out and "--allow-incomplete lets it pass" in out
+    code, out = check(*arguments, "--allow-incomplete", text=INCOMPLETE)
+    assert code == OK
+    assert "lets it pass" not in out
+
+
+def test_a_lower_bound_above_its_limit_is_too_slow_even_if_it_is_allowed(check):
+    arguments = ("--arch", "SPR", "--region", "part", "--allow-incomplete", "--max-cycles", "part=2.5")
+    code, out = check(*arguments, text=INCOMPLETE)
+    assert code == TOO_SLOW
+    assert "SLOW kernel.s: part: at least 3.00 cycles/iter on SPR (limit 2.50; no figures for clac)" in out
+
+
+def test_a_lower_bound_in_a_baseline_is_compared_with_nothing(check):
+    earlier = report(slow=1.0, quick=1.0)
+    earlier["regions"][0]["predictions"][0]["at_least"] = True
+    code, out = check("--arch", "SKL", baseline=earlier)
+    assert code == OK
+    assert "slow: 3.00 cycles/iter on SKL (the baseline has a lower bound only)" in out

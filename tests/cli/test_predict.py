@@ -54,11 +54,17 @@ def test_a_block_that_uses_every_register_cannot_be_a_loop(predict):
     assert row == f"{pushes},16.00,"
 
 
-def test_an_unknown_instruction_is_named_beside_the_figure(predict):
+def test_a_lower_bound_is_no_figure_of_a_row(predict):
+    """clac beside three imul: a program that adds up the column does not count it."""
+    row = "0f01ca" + "480fafc0" * 3
+    assert predict(f"{row}\n", "--mode", "unroll") == [f"{row},,at least 9.00: SKL has no figures for clac"]
+
+
+def test_a_block_of_which_most_is_unknown_has_no_figure(predict):
     (row,) = predict("0f0b\n", "--mode", "unroll")  # ud2
-    _, cycles, problem = row.split(",")
-    assert float(cycles) > 0
-    assert problem == "unknown instruction: ud2"
+    assert row == "0f0b,,SKL has no figures for ud2 (most of the code)"
+    (row,) = predict("d9e8dec1\n", "--mode", "loop")  # fld1; faddp
+    assert row == "d9e8dec1,,SKL has no figures for fld1 and faddp (x87 is not modelled)"
 
 
 def test_a_block_that_is_too_long_says_so(predict):

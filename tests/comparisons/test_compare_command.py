@@ -46,9 +46,17 @@ def test_without_a_choice_every_microarchitecture_is_shown(run: Run) -> None:
 
 
 def test_a_figure_without_all_instructions_says_so(run: Run) -> None:
+    text = KERNEL.replace("imul %rax, %rax", "imul %rax, %rax; clac")
+    _, out = run("--region", "chain", "--arch", "SKL", text=text)
+    assert "at least 3.00  lower bound: no figures for clac" in out
+    _, out = run("--region", "chain", "--with", "free", "--arch", "SKL", text=text)
+    assert "faster" not in out.splitlines()[2] and "not known" in out.splitlines()[2]
+
+
+def test_without_what_counts_the_reason_stands_in_the_place_of_a_figure(run: Run) -> None:
     text = KERNEL.replace("imul %rax, %rax", "fxch")
     _, out = run("--region", "chain", "--arch", "SNB", text=text)
-    assert "lower bound: no figures for fxch" in out
+    assert "SNB has no figures for fxch (x87 is not modelled)" in out
 
 
 def test_alignments_have_a_picture_for_each_microarchitecture(run: Run) -> None:

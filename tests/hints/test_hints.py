@@ -44,10 +44,10 @@ def test_a_region_without_prediction_says_so_and_why():
     assert (hint.label, hint.tooltip) == ("no prediction", "Nothing in it.")
 
 
-def test_a_figure_that_rests_on_an_unknown_instruction_is_approximate():
+def test_a_figure_that_rests_on_an_unknown_instruction_is_a_lower_bound():
     block = prediction([template(facts=None)], cycles=4.0)
     ((_, label),) = shown(region_analysis(block), kinds={"region"})
-    assert label.startswith("~4.00 cycles/iter")
+    assert label.startswith("at least 4.00 cycles/iter · SKL · no figures for add")
 
 
 def test_other_microarchitectures_are_in_the_tooltip():

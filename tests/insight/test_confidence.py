@@ -1,23 +1,33 @@
 """What the user is told about how far a figure can be trusted."""
 
-from cyclelens.analyzer.insight.confidence import is_uncertain, reservations
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.confidence import is_lower_bound, reservations
 from factories import facts, prediction, template
 
 
 def test_measured_figures_need_no_reservation():
     block = prediction([template()])
-    assert not is_uncertain(block)
+    assert not is_lower_bound(block)
     assert reservations(block) == ()
 
 
-def test_an_instruction_without_figures_makes_the_prediction_uncertain():
+def test_an_instruction_without_figures_makes_the_prediction_a_lower_bound():
     block = prediction([template(), template(facts=None)])
-    assert is_uncertain(block)
-    assert reservations(block) == ("1 instruction has no figures on SKL: the real loop may take longer.",)
+    assert is_lower_bound(block)
+    (sentence,) = reservations(block)
+    assert sentence.startswith("1 instruction has no figures on SKL: what the real loop takes is not known")
+
+
+def test_a_lower_bound_is_written_as_one_and_names_no_bottleneck():
+    block = prediction([template(), template(facts=None)], cycles=4.0)
+    assert wording.figure_of(block) == wording.rounded(block) == "at least 4.00"
+    assert wording.headline(block) == "at least 4.00 cycles/iter · SKL · no figures for add"
+    assert wording.limits(block) == "not known (no figures for add)"
+    assert wording.figure_of(prediction([template()], cycles=4.0)) == "4.00"
 
 
 def test_figures_that_were_not_measured_are_counted():
     block = prediction([template(), template(facts=facts(constructed=True))])
-    assert not is_uncertain(block)
+    assert not is_lower_bound(block)
     (sentence,) = reservations(block)
     assert sentence.startswith("The figures of 1 of 2 instructions on SKL")

@@ -127,7 +127,7 @@ EXAMPLES = {
     "lcp-stall": ("    add $0x1234, %ax\n    dec %rbx\n", "SKL", "unroll"),
     "long-instruction": ("    movq $0x12345678, 0x12345678(%rdi,%rsi)\n    nop\n    nop\n", "ZEN5", "unroll"),
     "jcc-erratum": (LOOP.format("    nop\n" * 27), "SKL", "loop alignment=0"),
-    "unknown-instruction": (LOOP.format("    fldl (%rdi)\n    faddp\n"), "SKL", "loop"),
+    "unknown-instruction": (LOOP.format("    clac\n    add %rbx, %rax\n"), "SKL", "loop"),
     "serializing": (LOOP.format("    lfence\n"), "SKL", "loop"),
     "microcoded": (LOOP.format("    cld\n"), "HSW", "loop"),
     "unlamination": (LOOP.format("    vaddps (%rsi,%rdi), %ymm1, %ymm0\n"), "HSW", "loop"),

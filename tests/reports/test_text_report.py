@@ -98,9 +98,10 @@ def test_a_file_without_regions_says_so():
     assert "no region is marked" in text()
 
 
-def test_an_unknown_instruction_makes_the_headline_uncertain():
+def test_an_unknown_instruction_makes_the_headline_a_lower_bound():
     report = text(region_analysis(prediction([template(facts=None)])))
-    assert "(uncertain)" in report
+    assert "   at least 1.00 cycles/iter on SKL" in report
+    assert "Bottleneck: not known (no figures for add)" in report
     assert "1 instruction has no figures" in report
 
 

@@ -1,10 +1,12 @@
-"""``unknown-instruction``: the tables have no figures for an instruction: a less certain prediction."""
+"""``unknown-instruction``: the tables have no figures for an instruction: the figure is a lower bound, or
+there is none."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from cyclelens.analyzer.insight import vocabulary
+from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 
@@ -15,25 +17,28 @@ _X87 = "FPU"
 def find(prediction: Prediction) -> Iterator[Finding]:
     """One finding for every instruction without figures."""
     unit = vocabulary.of(prediction.microarchitecture).unit
+    consequence = (
+        f"It is counted as one uop without a {unit} and "
+        "without dependencies: what it costs on top of the figure is not known."
+    )
     for index, template in enumerate(prediction.instructions):
-        if template.facts is not None:
-            continue
-        if any(name.startswith(_X87) for name in template.instruction.extensions):
-            reason = (
-                f"The x87 unit is not modelled: there are no figures for '{template.instruction.mnemonic}' on"
-            )
-        elif template.instruction.mnemonic:
-            reason = f"There are no figures for '{template.instruction.mnemonic}' on"
-        else:
-            reason = f"The bytes {template.instruction.code.hex()} are no known instruction on"
-        yield Finding(
-            code=CODE,
-            severity=Severity.WARNING,
-            instruction=index,
-            message=(
-                f"{reason} {prediction.microarchitecture}. It is counted as one uop without a {unit} and "
-                "without dependencies: what it costs on top of the figure is not known."
-            ),
-            label="unknown instruction",
-            microarchitecture=prediction.microarchitecture,
-        )
+        if template.facts is None:
+            yield finding(index, template.instruction, prediction.microarchitecture, consequence)
+
+
+def finding(index: int, instruction: Instruction, microarchitecture: str, consequence: str) -> Finding:
+    """``consequence``: what it means for the figure, a sentence."""
+    if any(name.startswith(_X87) for name in instruction.extensions):
+        reason = f"The x87 unit is not modelled: there are no figures for '{instruction.mnemonic}' on"
+    elif instruction.mnemonic:
+        reason = f"There are no figures for '{instruction.mnemonic}' on"
+    else:
+        reason = f"The bytes {instruction.code.hex()} are no known instruction on"
+    return Finding(
+        code=CODE,
+        severity=Severity.WARNING,
+        instruction=index,
+        message=f"{reason} {microarchitecture}. {consequence}",
+        label="unknown instruction",
+        microarchitecture=microarchitecture,
+    )

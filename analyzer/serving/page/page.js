@@ -209,8 +209,8 @@ function showFigure() {
     figure.replaceChildren(...region.figures.map((one) => made("div", one.headline)));
   }
   const buttons = regions.length < 2 ? [] : regions.map((one) => {
-    const first = one.figures[0]?.cycles_per_iteration;
-    const button = made("button", first === undefined ? one.name : `${one.name}: ${first.toFixed(2)}`);
+    const first = one.figures[0]?.figure;
+    const button = made("button", first === undefined ? one.name : `${one.name}: ${first}`);
     button.setAttribute("aria-pressed", one.name === shownRegion);
     button.addEventListener("click", () => {
       shownRegion = one.name;

@@ -7,7 +7,6 @@ export interface Region {
   lastLine: number;
   stale: boolean;
   headline: string;
-  cyclesPerIteration: number | null;
   microarchitecture: string;
   note: string;
   /** A loop that was found because nothing is marked. */
@@ -90,7 +89,7 @@ export class Status implements vscode.Disposable {
       return;
     }
     const region = regionAt(regions, editor.selection.active.line);
-    if (region && typeof region.cyclesPerIteration === "number") {
+    if (region?.headline) {
       const stale = region.stale ? " (stale)" : "";
       // The figures, those of other positions too, and the CPU; of several the first.
       const figure = region.headline.split(" · ", 2).join(" · ");

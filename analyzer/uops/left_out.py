@@ -1,0 +1,183 @@
+"""Instructions without a record, and whether a figure without them says anything.
+
+A figure that leaves out an instruction is a lower bound. Where what is left out is what counts, there is no
+figure:
+
+- an instruction of a unit that is not modelled at all (x87, AMX);
+- an operation of the system, or one that the tables of another core make of microcode: it takes longer than
+  most loops;
+- more than half of the instructions, without the counter and the jump of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.facts.matching import find_facts
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.uops import InstructionTemplate
+
+_UNITS = {"FPU": "x87 is not modelled", "CYRIX_FPU": "x87 is not modelled", "AMX": "AMX is not modelled"}
+"""The units that no core's tables describe, by how the names of their extensions begin."""
+_SYSTEM = frozenset(
+    [
+        "AESKLE",
+        "ENQCMD",
+        "FRED",
+        "FXSR",
+        "HLE_OR_RTM",
+        "HRESET",
+        "INVEPT",
+        "INVLPGB",
+        "INVPCID",
+        "INVVPID",
+        "KL",
+        "LKGS",
+        "MCOMMIT",
+        "MONITOR",
+        "MONITORX",
+        "MSR",
+        "MSRLIST",
+        "PADLOCK_ACE",
+        "PADLOCK_GMI",
+        "PADLOCK_PHE",
+        "PADLOCK_PMM",
+        "PADLOCK_RNG",
+        "PADLOCK_UNDOC",
+        "PCONFIG",
+        "RMPQUERY",
+        "RTM",
+        "SEP",
+        "SEV_ES",
+        "SEV_SNP",
+        "SGX1",
+        "SKINIT",
+        "SKINIT_OR_SVM",
+        "SMM",
+        "SMX",
+        "SVM",
+        "SYSCALL",
+        "TDX",
+        "UINTR",
+        "VMX",
+        "WAITPKG",
+        "WBNOINVD",
+        "WIDE_KL",
+        "WRMSRNS",
+        "XSAVE",
+        "XSAVEC",
+        "XSAVEOPT",
+        "XSAVES",
+    ]
+)
+"""Extensions of operations that take tens to thousands of cycles (Intel's and AMD's manuals): they save a
+state, change a privilege, wait, or encrypt with a wrapped key."""
+_MNEMONICS = frozenset(
+    [
+        "hlt",
+        "int",
+        "int1",
+        "int3",
+        "invd",
+        "iret",
+        "iretd",
+        "iretq",
+        "ltr",
+        "retf",
+        "retfd",
+        "retfq",
+        "swapgs",
+        "wbinvd",
+    ]
+)
+"""The same of the base instruction set."""
+_MICROCODE = "microcode may take longer than all else"
+_MOST = "most of the code"
+_DECODED_UOPS = 4
+"""An instruction of more comes from microcode on Intel's cores (docs/pipeline.md, D)."""
+_LONG = 10
+"""Cycles from one to the next."""
+_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Instructions without a record that are what counts."""
+
+    instructions: tuple[int, ...]
+    """Their indices: all that have no record."""
+    names: str
+    """``tdpbssd and tileloadd``."""
+    why: str
+    """``AMX is not modelled``."""
+
+
+def without_record(instructions: Sequence[InstructionTemplate]) -> tuple[int, ...]:
+    """The indices of the instructions that the tables do not describe on their core."""
+    return tuple([index for index, each in enumerate(instructions) if each.facts is None])
+
+
+def names(instructions: Sequence[InstructionTemplate]) -> str:
+    """Those without a record, each once: ``tdpbssd and tileloadd``."""
+    return listed(
+        [
+            each.instruction.mnemonic or each.instruction.code.hex()
+            for each in instructions
+            if each.facts is None
+        ]
+    )
+
+
+def listed(mnemonics: Sequence[str]) -> str:
+    """``fld1, fadd and fxch``, each once; beyond four they are counted."""
+    each = list(dict.fromkeys(mnemonics))
+    if len(each) > _NAMED:
+        each[_NAMED - 1 :] = [f"{len(each) - _NAMED + 1} more"]
+    return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"
+
+
+def what_counts(instructions: Sequence[InstructionTemplate], store: FactsStore) -> LeftOut | None:
+    """Why there is no figure; None if there is one, a lower bound where instructions have no record. Raises
+    ``TablesUnavailable``."""
+    absent = without_record(instructions)
+    if not absent:
+        return None
+    why = ""
+    for index in absent:
+        if why := why or _unit(instructions[index].instruction):
+            break
+    if not why and any(_is_long(instructions[index].instruction, store) for index in absent):
+        why = _MICROCODE
+    if not why and 2 * len(absent) > _end(instructions):
+        why = _MOST
+    if not why:
+        return None
+    return LeftOut(absent, names(instructions), why)
+
+
+def _unit(instruction: Instruction) -> str:
+    for name in instruction.extensions:
+        for beginning, why in _UNITS.items():
+            if name.startswith(beginning):
+                return why
+    return ""
+
+
+def _is_long(instruction: Instruction, store: FactsStore) -> bool:
+    if instruction.extensions & _SYSTEM or instruction.mnemonic in _MNEMONICS:
+        return True
+    for name in store.microarchitectures():
+        facts = find_facts(instruction, name, store)
+        if facts and ((facts.base.uops or 0) > _DECODED_UOPS or (facts.base.tp or 0) >= _LONG):
+            return True
+    return False
+
+
+def _end(instructions: Sequence[InstructionTemplate]) -> int:
+    """How many instructions there are before the counter and the jump that end a loop."""
+    count = len(instructions)
+    if not instructions[-1].is_branch:
+        return count
+    return count - 1 if instructions[-1].instruction.mnemonic == "jmp" else count - 2
