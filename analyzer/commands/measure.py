@@ -7,6 +7,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import RegionAnalysis
 
 NO_MODEL = "no model of this machine ({}); --arch NAME takes another one"
-_HEADER = ("hex", "cycles_per_iteration", "spread", "problem")
+_HEADER = ("hex", "cycles_per_iteration", "spread", "states", "problem")
 
 
 def main(arguments: list[str]) -> int:
@@ -120,7 +121,8 @@ def _blocks(harness: Harness, options: argparse.Namespace) -> int:
             failed += found.cycles is None
             cycles = "" if found.cycles is None else f"{found.cycles:.4f}"
             spread = "" if found.cycles is None else f"{found.spread:.4f}"
-            writer.writerow((block, cycles, spread, found.problem))
+            states = " ".join(f"{state.cycles:.4f}:{state.share:.2f}" for state in found.states)
+            writer.writerow((block, cycles, spread, states, found.problem))
             stream.flush()
     finally:
         if options.output is not None:
@@ -190,6 +192,7 @@ def _as_text(
     harness: Harness, region: RegionAnalysis, found: Comparison, model: Microarchitecture | None
 ) -> Iterator[str]:
     from cyclelens.analyzer.measuring.predicted import without_figure
+    from cyclelens.analyzer.measuring.states import described
     from cyclelens.analyzer.microarchitectures import registry
 
     measured = found.measured
@@ -209,6 +212,8 @@ def _as_text(
             yield f"   Processor:  {registry.own_name()}"
     source = harness.clock.source
     yield f"   Measured:   {measured.cycles:.2f} cycles/iter, spread {measured.spread:.1%}, by {source}"
+    if states := described(measured.states):
+        yield f"   States:     {states}"
     if found.note:
         yield f"   Code:       {found.note}"
     if not found.agrees:
@@ -225,7 +230,7 @@ def _as_json(
         "predicted": found.predicted,
         "measured": found.measured.cycles,
         "spread": found.measured.spread,
-        "steady_states": found.measured.states,
+        "steady_states": [asdict(state) for state in found.measured.states],
         "problem": found.measured.problem,
         "clock": harness.clock.source,
         "note": found.note,

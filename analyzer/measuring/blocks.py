@@ -7,6 +7,7 @@ from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.region import vector_bits
+from cyclelens.analyzer.measuring.repeated import repeated
 from cyclelens.analyzer.measuring.requests import (
     REGISTERS,
     SAME,
@@ -14,7 +15,6 @@ from cyclelens.analyzer.measuring.requests import (
     Inputs,
     Measurement,
     Request,
-    median_of,
 )
 from cyclelens.analyzer.model.choices import Repetition
 
@@ -51,4 +51,4 @@ def measure_block(
         vector_bits=vector_bits(code),
         inputs=inputs,
     )
-    return median_of([harness.measure(request) for _ in range(runs)])
+    return repeated(harness, request, runs)

@@ -43,14 +43,16 @@ class Harness:
         events: Sequence[int] = (),
         pages: Pages = Pages.PRIVATE,
         milliseconds: int = 3000,
+        step: int = 0,
     ) -> None:
         """``events``: raw numbers of at most ``MOST_EVENTS`` events to count beside cycles, which only
-        counters can. ``milliseconds``: the time limit of one block. Raises ``CannotMeasure``."""
+        counters can. ``milliseconds``: the time limit of one block. ``step``: ticks by which time stamps
+        advance at once, as on processors on which they do; for tests. Raises ``CannotMeasure``."""
         if not PROGRAM.exists():
             raise CannotMeasure(
                 "the measuring program is not there: it is built on Linux on x86-64, with a C compiler"
             )
-        limits = ["--milliseconds", str(milliseconds)]
+        limits = ["--milliseconds", str(milliseconds), "--step", str(step)]
         limits += ["--shared-pages"] * (pages is Pages.SHARED)
         counted = [word for event in events for word in ("--event", f"{event:x}")]
         self._words = {

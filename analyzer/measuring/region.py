@@ -9,12 +9,13 @@ from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable, with_data
 from cyclelens.analyzer.measuring.refusals import refusal, split_lock
-from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement, Request, median_of
+from cyclelens.analyzer.measuring.repeated import repeated
+from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement, Request
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 
 RUNS = 3
-"""Processes for each figure: a steady state often holds for the life of a process."""
+"""Processes for each figure."""
 _TOLERANCE = 0.03
 """A prediction this near is right: 2 % of measuring and the rounding of short blocks."""
 _LEFT = 0.25
@@ -82,7 +83,7 @@ def measure_region(harness: Harness, region: Request, predict: Predict, runs: in
             note = "; ".join(filter(None, (note, "RIP-relative data lie in lines of their own")))
             request = replace(request, code=moved)
     request = replace(request, vector_bits=vector_bits(code))
-    measured = median_of([harness.measure(request) for _ in range(runs)])
+    measured = repeated(harness, request, runs)
     predicted = predict(ran, loop, offset, PUBLISHED)
     comparison = Comparison(predicted, measured, ran, note)
     if measured.cycles is None or comparison.agrees:
@@ -147,8 +148,8 @@ def _causes(
         if other.cycles is not None and predicted is not None and _near(predicted, other):
             source = "the decoders" if request.cached else "the uop cache"
             causes.append(f"front end: out of {source} it takes {other.cycles:.2f}")
-    if measured.states > 1:
+    if len(measured.states) > 1:
         causes.append(
-            f"steady states: the runs settle in {measured.states} of them, and the figure is their median"
+            f"steady states: the runs settle in {len(measured.states)} of them; the figure is their median"
         )
     return causes

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
+
+from cyclelens.analyzer.measuring.states import State, steady_states
 
 REGISTERS = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
 """General-purpose registers by their number in encodings."""
@@ -109,27 +112,42 @@ class Measurement:
     problem: str = ""
     spread: float = 0.0
     """Interquartile range of the samples as a share of the median."""
-    states: int = 1
+    states: tuple[State, ...] = ()
     """Steady states that the samples show: more than one means that the figure depends on how runs begin."""
     pages: int = 0
     """Pages of memory that the code touches."""
     events: tuple[float, ...] = ()
     """Of one copy, in the order in which they were asked for."""
+    figures: tuple[float, ...] = ()
+    """Cycles of one copy in each sample."""
 
     @classmethod
     def read(cls, line: str) -> Measurement:
         """From a line of the harness."""
-        fields = dict(part.partition("=")[::2] for part in line.split())
-        status = fields.get("status", "")
+        fields = [part.partition("=")[::2] for part in line.split()]
+        known = dict(fields)
+        status = known.get("status", "")
         if status != "ok":
             return cls(None, _PROBLEMS.get(status, "the harness failed"))
+        figures = _numbers(known["cycles"])
+        middle = median(figures)
         return cls(
-            cycles=float(fields["cycles"]),
-            spread=float(fields["spread"]),
-            states=int(fields["states"]),
-            pages=int(fields["pages"]),
-            events=tuple(float(value) for key, value in fields.items() if key.startswith("event")),
+            cycles=middle,
+            spread=_interquartile_range(figures) / abs(middle) if middle else 0.0,
+            states=steady_states([figures]),
+            pages=int(known["pages"]),
+            events=tuple(median(_numbers(value)) for key, value in fields if key == "event"),
+            figures=figures,
         )
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(map(float, text.split(",")))
+
+
+def _interquartile_range(numbers: Sequence[float]) -> float:
+    ordered = sorted(numbers)
+    return ordered[len(ordered) * 3 // 4] - ordered[len(ordered) // 4]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,14 +226,3 @@ class Difference:
 
 def _named(bits: str, names: Sequence[str]) -> list[str]:
     return [name for number, name in enumerate(names) if int(bits, 16) >> number & 1]
-
-
-def median_of(measurements: Sequence[Measurement]) -> Measurement:
-    """The measurement in the middle of several of the same code, with what they differ by as its spread."""
-    sound = sorted((m for m in measurements if m.cycles is not None), key=lambda m: m.cycles or 0.0)
-    if not sound:
-        return measurements[0]
-    middle = sound[(len(sound) - 1) // 2]
-    least, most, cycles = sound[0].cycles or 0.0, sound[-1].cycles or 0.0, middle.cycles or 0.0
-    spread = max(middle.spread, (most - least) / cycles if cycles > 0 else 0.0)
-    return Measurement(cycles, "", spread, max(each.states for each in sound), middle.pages, middle.events)

@@ -348,6 +348,7 @@ def _measured_block(
         clock=harness.clock.source,
         agrees=Comparison(predicted, found, code).agrees,
         problem=found.problem,
+        steady_states=tuple((state.cycles, state.share) for state in found.states),
     )
 
 
@@ -362,4 +363,5 @@ def _measurement(name: str, found: Comparison, arch: str, clock: str) -> Measure
         agrees=found.agrees,
         causes=found.causes,
         problem=found.measured.problem,
+        steady_states=tuple((state.cycles, state.share) for state in found.measured.states),
     )

@@ -108,6 +108,8 @@ class Measurement(_Record):
     """Assumptions of the prediction that would explain a difference."""
     problem: str = ""
     """Why there is no figure."""
+    steady_states: tuple[tuple[float, float], ...] = ()
+    """Cycles and share of the runs of each state that the runs settle in; one where they all agree."""
 
 
 class Measurements(_Table[Measurement]):

@@ -12,13 +12,14 @@ from cyclelens.analyzer.measuring.harness import CannotMeasure, Clock, Harness
 from cyclelens.analyzer.measuring.inputs import InputsError
 from cyclelens.analyzer.measuring.predicted import compare, without_figure
 from cyclelens.analyzer.measuring.region import Comparison
+from cyclelens.analyzer.measuring.states import described
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.server.outcomes.results import Job
 
 MILLISECONDS = 600
 """Time limit of a block: all processes together stay below the usual time limit of an answer."""
-COLUMNS = ("predicted", "microarchitecture", "measured", "spread")
+COLUMNS = ("predicted", "microarchitecture", "measured", "spread", "steady_states")
 
 
 def measure(analyzer: Analyzer, job: Job) -> Table:
@@ -79,6 +80,9 @@ def _table(name: str, clock: Clock, found: Comparison, model: str, without: str)
         f"spread {measured.spread:.1%}, by {clock.source}",
         missing if found.predicted is None else f"Predicted: {found.predicted:.2f} ({model})",
     ]
+    states = described(measured.states)
+    if states:
+        lines.insert(1, f"Steady states: {states}")
     if model and registry.native_doubt():
         lines.append(f"Processor: {registry.own_name()}")
     if found.note:
@@ -86,8 +90,8 @@ def _table(name: str, clock: Clock, found: Comparison, model: str, without: str)
     if not found.agrees:
         lines += [f"Difference: {cause}" for cause in found.causes or ("no known assumption explains it",)]
     return Table(
-        f"{predicted}, measured {measured.cycles:.2f}",
+        f"{predicted}, measured {states or f'{measured.cycles:.2f}'}",
         COLUMNS,
-        ((found.predicted, model or None, measured.cycles, measured.spread),),
+        ((found.predicted, model or None, measured.cycles, measured.spread, states),),
         "\n".join(lines),
     )

@@ -19,6 +19,12 @@ def opened(**choice):
         pytest.skip(f"nothing can be measured here: {error}")
 
 
+@pytest.fixture
+def open_harness():
+    """What opens a harness of one's own choice, or skips the test."""
+    return opened
+
+
 @pytest.fixture(params=[Clocks.COUNTERS, Clocks.TIME_STAMPS])
 def harness(request):
     with opened(clock=request.param) as harness:

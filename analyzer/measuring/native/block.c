@@ -13,8 +13,9 @@
 #define MOST_ATTEMPTS 40      /* for each sample */
 #define ENOUGH_SAMPLES 9      /* to stop early, if they agree */
 #define SMALL_SPREAD 0.002
-#define CALIBRATIONS_AGREE 0.005
 #define PAIRS_PER_SAMPLE 16   /* by time stamps, whose unit is coarse */
+#define SLOW_PAIRS 2          /* of runs so long that the unit does not matter, that few are not disturbed ... */
+#define SLOW_CHAINS_AGREE 0.05 /* ... and that the clock changes meanwhile */
 #define TRIES_PER_PAIR 4      /* until its canary is quiet */
 #define STRAIGHT_BYTES 12288  /* of the longer run: it stays in the instruction cache beside the NOPs */
 #define STRAIGHT_INSTRUCTIONS 5000
@@ -36,6 +37,7 @@ struct pair {
     long rounds_one, rounds_two; /* of a loop */
     double copies;               /* by which the second is longer */
     int evict;
+    int slow;                    /* a single round is longer than other code's whole run */
 };
 
 static void reset(long rounds) {
@@ -48,6 +50,10 @@ static int timed_run(timed function, long rounds, const struct pair *pair, uint6
     reset(rounds);
     if (pair->evict)
         sled();
+    if (block->cached && block->mode == UNROLL) { /* what stands between the pairs took its place in the uop cache */
+        clock_run(function, found);
+        reset(rounds);
+    }
     return clock_run(function, found);
 }
 
@@ -66,44 +72,50 @@ static int ascending(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/* The mean of the second quarter: whatever disturbs a run makes it longer, and single readings are coarse. */
-static double typical(double *numbers, int count) {
-    qsort(numbers, count, sizeof *numbers, ascending);
-    int least = count / 8, most = least + (count + 3) / 4;
-    double sum = 0;
-    for (int i = least; i < most; i++)
-        sum += numbers[i];
-    return sum / (most - least);
+static int by_counters(const struct pair *pair, int number) {
+    uint64_t one[1 + MOST_EVENTS], two[1 + MOST_EVENTS];
+    double limit = clock_canary_limit(1);
+    if (clock_canary(1) > limit || !run_pair(pair, one, two) || clock_canary(1) > limit)
+        return 0;
+    result->cycles[number] = (double)(int64_t)(two[0] - one[0]) / pair->copies;
+    for (int i = 0; i < options.event_count; i++)
+        result->events[i][number] = (double)(int64_t)(two[i + 1] - one[i + 1]) / pair->copies;
+    return 1;
 }
 
-static int sample(const struct pair *pair, int number, double limit) {
-    int pairs = options.source == TIME_STAMPS ? PAIRS_PER_SAMPLE : 1;
-    double ones[1 + MOST_EVENTS][PAIRS_PER_SAMPLE], twos[1 + MOST_EVENTS][PAIRS_PER_SAMPLE];
-    double before = clock_ticks_per_cycle();
-    if (clock_canary(before) > limit)
-        return 0;
-    int count = 0;
-    for (int tries = 0; count < pairs && tries < pairs * TRIES_PER_PAIR; tries++) {
-        uint64_t one[1 + MOST_EVENTS], two[1 + MOST_EVENTS];
-        if (!run_pair(pair, one, two) || clock_canary(before) > limit)
-            continue;
-        for (int i = 0; i <= options.event_count; i++) {
-            ones[i][count] = one[i];
-            twos[i][count] = two[i];
-        }
-        count++;
+/* The cycles by which the second is longer, of the fastest of each: whatever disturbs a run makes it longer. */
+static double fastest(const struct timing *pairs, int count) {
+    double one = INFINITY, two = INFINITY;
+    for (int i = 0; i < count; i++) {
+        one = fmin(one, pairs[i].one / pairs[i].chain);
+        two = fmin(two, pairs[i].two / pairs[i].chain);
     }
-    double after = clock_ticks_per_cycle();
-    if (count < pairs || fabs(after - before) > CALIBRATIONS_AGREE * before || clock_canary(after) > limit)
-        return 0;
-    for (int i = 0; i <= options.event_count; i++) {
-        double each = (typical(twos[i], count) - typical(ones[i], count)) / pair->copies;
-        if (i == 0)
-            result->cycles[number] = each / ((before + after) / 2);
-        else
-            result->events[i - 1][number] = each;
+    return CHAIN * (two - one);
+}
+
+/* Pairs whose neighbours agree, each as long as its neighbours say. */
+static int by_time_stamps(const struct pair *pair, int number) {
+    struct timing timings[PAIRS_PER_SAMPLE];
+    double before, after, share = pair->slow ? SLOW_CHAINS_AGREE : CHAINS_AGREE;
+    int quiet = clock_is_quiet(&before), count = 0, wanted = pair->slow ? SLOW_PAIRS : PAIRS_PER_SAMPLE;
+    for (int tries = 0; count < wanted; tries++) {
+        if (tries == wanted * TRIES_PER_PAIR)
+            return 0;
+        uint64_t one, two;
+        int sound = run_pair(pair, &one, &two), was_quiet = quiet;
+        if (pair->slow)
+            clock_chain(); /* other programs ran meanwhile, and its code is no longer in the caches */
+        quiet = clock_is_quiet(&after);
+        if (sound && quiet && was_quiet && clock_agrees(before, after, share))
+            timings[count++] = (struct timing){one, two, (before + after) / 2};
+        before = after;
     }
+    result->cycles[number] = (pair->slow ? fastest : clock_difference)(timings, count) / pair->copies;
     return 1;
+}
+
+static int sample(const struct pair *pair, int number) {
+    return options.source == TIME_STAMPS ? by_time_stamps(pair, number) : by_counters(pair, number);
 }
 
 static int agree(int count) {
@@ -114,7 +126,6 @@ static int agree(int count) {
 }
 
 static void measure(const struct pair *pair) {
-    double limit = clock_canary_limit();
     uint64_t ignored[1 + MOST_EVENTS];
     for (int i = 0; i < 3; i++)
         run_pair(pair, ignored, ignored);
@@ -122,7 +133,7 @@ static void measure(const struct pair *pair) {
     int count = 0;
     for (int attempt = 0; count < options.samples && attempt < options.samples * MOST_ATTEMPTS; attempt++) {
         result->attempts = attempt + 1;
-        count += sample(pair, count, limit);
+        count += sample(pair, count);
         result->samples = count;
         if (count >= ENOUGH_SAMPLES && agree(count))
             break;
@@ -142,7 +153,7 @@ static int straight_copies(void) {
 /* Rounds of the shorter run of a loop: enough to be timed, but no more than leave its data in the cache if it walks
  * through memory. They are doubled, so that few pages appear that are not used later. */
 static long loop_rounds(timed loop) {
-    struct pair pair = {loop, loop, 0, 0, 1, 0};
+    struct pair pair = {loop, loop, 0, 0, 1, 0, 0};
     long most = MOST_ROUNDS / block->copies, rounds = FEWEST_ROUNDS;
     int first_pages = 0;
     uint64_t one[1 + MOST_EVENTS], two[1 + MOST_EVENTS];
@@ -184,6 +195,7 @@ void block_prepare(const struct request *request) {
     madvise((void *)CODE_ADDRESS, CODE_BYTES, MADV_HUGEPAGE);
     memset(context, 0, sizeof *context);
     context->mxcsr = 0x9fc0; /* all exceptions masked, denormals are zeros */
+    context->delay = 1;
     context->segment = DATA_PATTERN;
     context->masks = ~0UL;
     const uint64_t pattern = DATA_PATTERN;
@@ -223,6 +235,7 @@ _Noreturn void block_measure(const struct request *request, const struct process
         pair.rounds_one = rounds;
         pair.rounds_two = 2 * rounds;
         pair.copies = (double)rounds * request->copies;
+        pair.slow = rounds == 1;
     }
     result->stage = MEASURING;
     measure(&pair);

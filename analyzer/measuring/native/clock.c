@@ -1,25 +1,35 @@
-/* Core cycles: from a hardware counter read by RDPMC, or from the time-stamp counter and a chain of known
- * length that is timed beside every sample. */
+/* Core cycles: from a hardware counter read by RDPMC, or from the time-stamp counter and a chain of known length
+ * that is timed beside every pair of runs. */
 #define _GNU_SOURCE
 #include "harness.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CHAIN 2000 /* dependent ADDs, one cycle each on every processor */
-#define CHAINS 4
-#define CANARIES 2000
-#define CANARIES_PER_CHAIN 20
+#define CHAINS 16
+#define CHAINS_IF_COARSE 4
+#define FINE_GRAIN 8       /* ticks */
+#define GRAINS 2000        /* readings; the shortest and longest twentieth of them do not count */
+#define NEAR 0.02          /* chains further from their median were disturbed, but for the clock's grain */
+#define RUNS_AGREE 0.01    /* of the pairs whose mean is taken, but for the same */
+#define CANARIES 1000
 #define CANARY_SLACK 1.06
+#define CANARY_ROUNDS 100  /* of the shorter one; the longer one makes five times as many */
+#define PRODUCTS 100       /* rounds of ten */
+#define VERIFICATIONS 40
+#define TRIES 8            /* for each of them; the last ones count however busy the core is */
+#define SHORTEST_DELAY 256 /* rounds: no branch before them is remembered */
+#define DELAYS 256
 #define WIDTH_MASK ((1UL << 48) - 1)
 
 static struct perf_event_mmap_page *pages[1 + MOST_EVENTS];
-static double canary_base;
+static double canary_base, grain;
 
 static int counters(void) { return options.source == COUNTERS ? 1 + options.event_count : 0; }
 
@@ -66,15 +76,34 @@ static uint64_t now(void) {
         asm volatile("lfence\n rdpmc\n lfence" : "=a"(low), "=d"(high) : "c"(pages[0]->index - 1) : "memory");
     else
         asm volatile("lfence\n rdtsc\n lfence" : "=a"(low), "=d"(high)::"memory");
-    return ((uint64_t)high << 32 | low);
+    return clock_stepped((uint64_t)high << 32 | low);
+}
+
+/* A time stamp as a processor gives it whose counter advances in steps: tests ask for one. */
+uint64_t clock_stepped(uint64_t stamp) { return stamp - (options.step ? stamp % options.step : 0); }
+
+/* The counter advances in steps of up to tens of ticks, so a reading is exact only on average, and only if its place
+ * between two steps is left to chance: the processor's clock is often locked to the counter's. */
+static uint32_t delay(void) {
+    static uint32_t state = 1;
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return SHORTEST_DELAY + state % DELAYS;
+}
+
+static void wait(void) {
+    uint32_t rounds = delay();
+    asm volatile("1: dec %0\n jnz 1b\n" : "+r"(rounds)::"cc");
 }
 
 int clock_run(timed function, uint64_t differences[1 + MOST_EVENTS]) {
     for (int i = 0; i < counters(); i++)
         context->counter[i] = pages[i]->index - 1;
+    context->delay = delay();
     function();
     if (options.source == TIME_STAMPS) {
-        differences[0] = context->end[0] - context->begin[0];
+        differences[0] = clock_stepped(context->end[0]) - clock_stepped(context->begin[0]);
         return differences[0] < 1UL << 40;
     }
     int sound = 1;
@@ -90,30 +119,35 @@ int clock_run(timed function, uint64_t differences[1 + MOST_EVENTS]) {
 #define TEN(x) x x x x x x x x x x
 #define HUNDRED(x) TEN(TEN(x))
 
-__attribute__((noinline)) static uint64_t chain(long hundreds) {
+/* Dependent ADDs take a cycle each on every processor. They stand in line, because a loop's last jump is foreseen
+ * after few rounds and not after many, which is a difference of some 20 cycles. */
+#define ADD_TWICE "add %%eax, %%eax\n add %%eax, %%eax\n"
+#define FIVE_HUNDRED HUNDRED(ADD_TWICE ADD_TWICE "add %%eax, %%eax\n")
+
+__attribute__((noinline)) static uint64_t short_chain(void) {
+    wait();
     uint64_t begin = now();
-    asm volatile(".p2align 6\n1:\n" HUNDRED("add %%rax, %%rax\n") "dec %0\n jnz 1b\n" : "+r"(hundreds)::"rax", "cc");
+    asm volatile(FIVE_HUNDRED:::"rax", "cc");
     return now() - begin;
 }
 
-static uint64_t least(uint64_t one, uint64_t other) { return one < other ? one : other; }
+__attribute__((noinline)) static uint64_t long_chain(void) {
+    wait();
+    uint64_t begin = now();
+    asm volatile(FIVE_HUNDRED FIVE_HUNDRED FIVE_HUNDRED FIVE_HUNDRED FIVE_HUNDRED:::"rax", "cc");
+    return now() - begin;
+}
 
-/* Whatever disturbs a chain makes it longer. */
-double clock_ticks_per_cycle(void) {
+double clock_chain(void) {
     if (options.source == COUNTERS)
-        return 1;
-    uint64_t one = ~0UL, two = ~0UL;
-    for (int i = 0; i < CHAINS; i++) {
-        one = least(one, chain(CHAIN / 100));
-        two = least(two, chain(2 * CHAIN / 100));
+        return CHAIN;
+    int times = grain > FINE_GRAIN ? CHAINS_IF_COARSE : 1;
+    double sum = 0;
+    for (int i = 0; i < times; i++) {
+        double one = short_chain();
+        sum += (double)long_chain() - one;
     }
-    return (double)(two - one) / CHAIN;
-}
-
-__attribute__((noinline)) static uint64_t products(long hundreds) {
-    uint64_t begin = now();
-    asm volatile(".p2align 6\n1:\n" HUNDRED("imul %%rax, %%rax\n") "dec %0\n jnz 1b\n" : "+r"(hundreds)::"rax", "cc");
-    return now() - begin;
+    return sum / times;
 }
 
 static int ascending(const void *one, const void *other) {
@@ -121,15 +155,54 @@ static int ascending(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-double clock_verify(void) {
-    double found[21];
-    for (int i = 0; i < 21; i++) {
-        double ticks = clock_ticks_per_cycle();
-        uint64_t one = products(20);
-        found[i] = (double)(products(40) - one) / 2000 / ticks;
+double clock_median(const double *numbers, int count) {
+    double sorted[MOST_NUMBERS];
+    memcpy(sorted, numbers, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+/* The mean of what lies near the median: a quantile of readings in steps is a step, not what lies between. */
+static double mean(const double *numbers, int count) {
+    double middle = clock_median(numbers, count), sum = 0;
+    int near = 0;
+    for (int i = 0; i < count; i++)
+        if (fabs(numbers[i] - middle) <= NEAR * middle + 2 * grain) {
+            sum += numbers[i];
+            near++;
+        }
+    return near ? sum / near : middle;
+}
+
+double clock_ticks_per_cycle(void) {
+    double found[CHAINS];
+    for (int i = 0; i < CHAINS; i++)
+        found[i] = clock_chain();
+    return mean(found, CHAINS) / CHAIN;
+}
+
+/* The largest step between readings of waits that differ by a cycle or so. */
+static double find_grain(void) {
+    static double readings[GRAINS];
+    for (int i = 0; i < GRAINS; i++) {
+        uint64_t begin = now();
+        wait();
+        readings[i] = now() - begin;
     }
-    qsort(found, 21, sizeof *found, ascending);
-    return found[10];
+    qsort(readings, GRAINS, sizeof *readings, ascending);
+    double largest = 0;
+    for (int i = GRAINS / 20; i < GRAINS - GRAINS / 20; i++)
+        largest = fmax(largest, readings[i] - readings[i - 1]);
+    return largest;
+}
+
+double clock_grain(void) { return grain; }
+
+__attribute__((noinline)) static uint64_t products(long rounds) {
+    wait();
+    uint64_t begin = now();
+    asm volatile(".p2align 6\n1:\n" TEN("imul %%rax, %%rax\n") "dec %0\n jnz 1b\n" : "+r"(rounds)::"rax", "cc");
+    return now() - begin;
 }
 
 __attribute__((noinline)) static uint64_t idle(long rounds) {
@@ -139,29 +212,95 @@ __attribute__((noinline)) static uint64_t idle(long rounds) {
 }
 
 double clock_canary(double ticks_per_cycle) {
-    uint64_t one = idle(50);
-    return (double)(idle(250) - one) / ticks_per_cycle;
+    uint64_t one = idle(CANARY_ROUNDS);
+    return (double)(int64_t)(idle(5 * CANARY_ROUNDS) - one) / ticks_per_cycle;
 }
 
 /* The upper limit of a canary on a thread that has the core for itself. */
-double clock_canary_limit(void) { return canary_base * CANARY_SLACK; }
+double clock_canary_limit(double ticks_per_cycle) {
+    return canary_base * CANARY_SLACK + 2 * grain / ticks_per_cycle;
+}
+
+int clock_is_quiet(double *chain) {
+    *chain = clock_chain();
+    double ticks = *chain / CHAIN;
+    return clock_canary(ticks) <= clock_canary_limit(ticks);
+}
+
+int clock_agrees(double before, double after, double share) {
+    return fabs(after - before) <= share * before + 2 * grain;
+}
+
+/* How far from their median shares of a chain may be: a hundredth of it or, if half of them differ by more, twice what
+ * they differ by. */
+static double width(const double *shares, int count, double middle) {
+    double away[MOST_NUMBERS];
+    for (int i = 0; i < count; i++)
+        away[i] = fabs(shares[i] - middle);
+    return fmax(RUNS_AGREE * middle, 2 * clock_median(away, count));
+}
+
+/* Both sums are of the same pairs, so that the processor's clock may change from one pair to the next. */
+double clock_difference(const struct timing *pairs, int count) {
+    double ones[MOST_NUMBERS] = {0}, twos[MOST_NUMBERS] = {0}, ticks = 0, chains = 0;
+    for (int i = 0; i < count; i++) {
+        ones[i] = pairs[i].one / pairs[i].chain;
+        twos[i] = pairs[i].two / pairs[i].chain;
+    }
+    double one = clock_median(ones, count), two = clock_median(twos, count);
+    double wide_one = width(ones, count, one), wide_two = width(twos, count, two);
+    for (int i = 0; i < count; i++) {
+        double steps = 2 * grain / pairs[i].chain;
+        if (fabs(ones[i] - one) > wide_one + steps || fabs(twos[i] - two) > wide_two + steps)
+            continue;
+        ticks += pairs[i].two - pairs[i].one;
+        chains += pairs[i].chain;
+    }
+    return chains > 0 ? CHAIN * ticks / chains : CHAIN * (two - one);
+}
+
+double clock_verify(void) {
+    struct timing pairs[VERIFICATIONS];
+    double before, after;
+    int quiet = clock_is_quiet(&before), count = 0;
+    for (int tries = 0; count < VERIFICATIONS && tries < VERIFICATIONS * TRIES; tries++) {
+        struct timing *pair = &pairs[count];
+        pair->one = products(PRODUCTS);
+        pair->two = products(3 * PRODUCTS);
+        int was_quiet = quiet;
+        quiet = clock_is_quiet(&after);
+        pair->chain = (before + after) / 2;
+        int sound = quiet && was_quiet && clock_agrees(before, after, CHAINS_AGREE);
+        count += sound || tries >= VERIFICATIONS * (TRIES - 1);
+        before = after;
+    }
+    return clock_difference(pairs, count) / (2 * 10 * PRODUCTS);
+}
 
 /* Looks for the fastest that the canary's loop gets, and returns the share of canaries that are as fast. What was
  * found before is only ever lowered: a sibling thread makes the loop slower, never faster. */
 double clock_learn(void) {
     static double found[CANARIES];
-    double ticks_per_cycle = 1;
-    for (int i = 0; i < CANARIES; i++) {
-        if (i % CANARIES_PER_CHAIN == 0)
-            ticks_per_cycle = clock_ticks_per_cycle();
-        found[i] = clock_canary(ticks_per_cycle);
+    if (options.source == TIME_STAMPS)
+        grain = find_grain();
+    double before = clock_chain(), ticks = before / CHAIN;
+    int count = 0;
+    for (int tries = 0; tries < CANARIES; tries++) {
+        double canary = clock_canary(ticks), after = clock_chain();
+        /* Beside a chain that was disturbed, or whose clock was slower, the canary seems fast. */
+        if (clock_agrees(before, after, CHAINS_AGREE))
+            found[count++] = canary;
+        before = after;
+        ticks = before / CHAIN;
     }
-    qsort(found, CANARIES, sizeof *found, ascending);
-    double low = found[CANARIES / 20]; /* interrupts make single readings too low */
+    if (!count)
+        return 0;
+    qsort(found, count, sizeof *found, ascending);
+    double low = found[count / 20];
     if (canary_base == 0 || low < canary_base)
         canary_base = low;
     int quiet = 0;
-    while (quiet < CANARIES && found[quiet] <= clock_canary_limit())
+    while (quiet < count && found[quiet] <= clock_canary_limit(ticks))
         quiet++;
     return (double)quiet / CANARIES;
 }

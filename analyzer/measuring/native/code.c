@@ -22,6 +22,7 @@ _Static_assert(offsetof(struct context, segment) == 144, "known to the templates
 _Static_assert(offsetof(struct context, masks) == 168, "known to the templates");
 _Static_assert(offsetof(struct context, vector) == 176, "known to the templates");
 _Static_assert(offsetof(struct context, counter) == 240, "known to the emitter");
+_Static_assert(offsetof(struct context, delay) == 260, "known to the templates");
 _Static_assert(offsetof(struct context, begin) == 264, "known to the emitter");
 _Static_assert(offsetof(struct context, end) == 304, "known to the emitter");
 _Static_assert(offsetof(struct context, left) == 344, "known to the templates");
@@ -60,6 +61,7 @@ asm(".text\n"
     PART(segments,
         " rdfsbase %rax\n mov %rax, 152(%r15)\n rdgsbase %rax\n mov %rax, 160(%r15)\n"
         " mov 144(%r15), %rax\n wrfsbase %rax\n wrgsbase %rax\n")
+    PART(delay, " mov 260(%r15), %eax\n1: dec %eax\n jnz 1b\n")
     PART(settle, " push $2\n popfq\n mfence\n lfence\n")
     PART(registers,
         " lfence\n"
@@ -100,6 +102,7 @@ DECLARE(xmm);
 DECLARE(ymm);
 DECLARE(zmm);
 DECLARE(segments);
+DECLARE(delay);
 DECLARE(settle);
 DECLARE(registers);
 DECLARE(fence);
@@ -180,6 +183,7 @@ static timed enter(void) {
         ADD(xmm);
     if (cpu->fsgsbase)
         ADD(segments);
+    ADD(delay);
     ADD(settle);
     read_begin();
     ADD(registers);

@@ -13,6 +13,9 @@
 #define CODE_BYTES (2UL << 20)
 #define LARGEST_BLOCK 16384
 #define MOST_SAMPLES 64
+#define MOST_NUMBERS 64 /* of which there is a median */
+#define CHAIN 2000      /* cycles that the time-stamp counter is compared with */
+#define CHAINS_AGREE 0.005 /* of the two beside a pair, but for what readings differ by anyway */
 #define MOST_EVENTS 4 /* beside cycles: processors were seen that open a sixth counter and never count it */
 #define MOST_PAGES 4096
 #define MOST_WORDS 64
@@ -27,7 +30,7 @@ struct context {
     uint64_t masks;           /* 168 */
     uint8_t vector[64];       /* 176 */
     uint32_t counter[5];      /* 240: hardware counter numbers for rdpmc */
-    uint32_t unused;          /* 260 */
+    uint32_t delay;           /* 260: rounds of a loop before the first reading */
     uint64_t begin[5], end[5]; /* 264, 304 */
     uint64_t left[16];        /* 344: registers behind the code that is compared */
     uint64_t left_flags;      /* 472: of LAHF in the second byte, overflow in the first */
@@ -76,6 +79,7 @@ struct options {
     uint64_t cycle_event, events[MOST_EVENTS];
     int private_pages;
     int samples, milliseconds, cpu;
+    unsigned step; /* of a time-stamp counter that advances in steps, for tests */
 };
 
 /* Written by the child, read by the parent, which believes none of it without a look. */
@@ -106,6 +110,11 @@ enum reason {
 
 typedef void (*timed)(void);
 
+/* A pair of runs, and the chain beside it, in ticks. */
+struct timing {
+    double one, two, chain;
+};
+
 extern struct options options;
 extern struct context *const context;
 extern struct result *result;
@@ -115,9 +124,16 @@ const char *clock_open(void);         /* NULL, or why this source cannot be used
 void clock_close(void);
 double clock_verify(void);            /* cycles of one dependent IMUL */
 int clock_run(timed function, uint64_t differences[1 + MOST_EVENTS]); /* 0: a counter moved meanwhile */
-double clock_ticks_per_cycle(void);   /* of the time-stamp counter now; 1 for counters */
+uint64_t clock_stepped(uint64_t stamp);
+double clock_chain(void);             /* ticks of CHAIN cycles now */
+double clock_ticks_per_cycle(void);   /* the mean of several */
+double clock_grain(void);             /* ticks by which two readings of the same thing may differ */
+int clock_agrees(double before, double after, double share); /* the chains before and after a pair */
+double clock_difference(const struct timing *pairs, int count); /* cycles by which the second is longer */
+double clock_median(const double *numbers, int count);
 double clock_canary(double ticks_per_cycle); /* cycles of a loop that a busy sibling thread slows down */
-double clock_canary_limit(void);
+int clock_is_quiet(double *chain);    /* what stands between two pairs: the chain, and whether the canary is quiet */
+double clock_canary_limit(double ticks_per_cycle);
 double clock_learn(void);             /* what the canary is without a busy sibling; the share of quiet canaries */
 
 /* code.c */

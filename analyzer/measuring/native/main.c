@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #define LONGEST_LINE (1 << 17)
-#define SAME_STATE 0.01 /* figures closer than this share are one steady state */
 #define GRACE_MILLISECONDS 500
 #define MOST_PROCESSORS 8 /* that are tried for a quiet one */
 #define LOOKS 5
@@ -33,41 +32,6 @@ struct result *result;
 
 static const char *const reasons[] = {"fine", "signal", "privileged-or-wild-address", "wrote-to-code",
                                       "jumped-out", "null-page", "high-page", "too-many-pages", "not-mapped"};
-
-static int ascending(const void *one, const void *other) {
-    double a = *(const double *)one, b = *(const double *)other;
-    return (a > b) - (a < b);
-}
-
-static double median(const double *numbers, int count, double *spread) {
-    double sorted[MOST_SAMPLES];
-    memcpy(sorted, numbers, count * sizeof *sorted);
-    for (int i = 0; i < count; i++)
-        if (!isfinite(sorted[i]))
-            sorted[i] = 0;
-    qsort(sorted, count, sizeof *sorted, ascending);
-    double middle = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
-    if (spread)
-        *spread = middle != 0 ? (sorted[count * 3 / 4] - sorted[count / 4]) / fabs(middle) : 0;
-    return middle;
-}
-
-/* Groups of at least two figures with a gap between them and the next. */
-static int steady_states(const double *numbers, int count) {
-    double sorted[MOST_SAMPLES];
-    memcpy(sorted, numbers, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, ascending);
-    int states = 0, members = 1;
-    for (int i = 1; i <= count; i++) {
-        if (i < count && sorted[i] - sorted[i - 1] <= SAME_STATE * fabs(sorted[i])) {
-            members++;
-            continue;
-        }
-        states += members > 1;
-        members = 1;
-    }
-    return states ? states : 1;
-}
 
 static int hexadecimal(const char *text, uint8_t *bytes, int most) {
     int count = 0;
@@ -188,6 +152,12 @@ static int is_busy(const struct result *found, int status, int late) {
            (ended ? found->stage == MEASURING : !status && found->stage == DONE);
 }
 
+static void print_numbers(const char *name, const double *numbers, int count) {
+    printf("%s=", name);
+    for (int i = 0; i < count; i++)
+        printf("%s%.7g", i ? "," : "", isfinite(numbers[i]) ? numbers[i] : 0);
+}
+
 static void report(const struct result *found, int status, int late) {
     int count = found->samples < 0 || found->samples > MOST_SAMPLES ? 0 : found->samples;
     int ended = late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
@@ -202,12 +172,10 @@ static void report(const struct result *found, int status, int late) {
     else if (!ended && (status || found->stage != DONE))
         printf("status=failed code=%d stage=%d", WEXITSTATUS(status), found->stage);
     else {
-        double spread;
-        double cycles = median(found->cycles, count, &spread);
-        printf("status=ok cycles=%.5f spread=%.5f states=%d samples=%d attempts=%d pages=%d late_pages=%d", cycles,
-               spread, steady_states(found->cycles, count), count, found->attempts, found->pages, found->late_pages);
+        printf("status=ok attempts=%d pages=%d late_pages=%d", found->attempts, found->pages, found->late_pages);
+        print_numbers(" cycles", found->cycles, count);
         for (int i = 0; i < options.event_count; i++)
-            printf(" event%d=%.4f", i, median(found->events[i], count, NULL));
+            print_numbers(" event", found->events[i], count);
     }
     printf("\n");
     fflush(stdout);
@@ -309,8 +277,9 @@ static int try_clock(void) {
         printf("refused=%s\n", problem);
         return 3;
     }
-    printf("source=%s imul=%.3f ticks_per_cycle=%.4f canary_limit=%.1f\n",
-           options.source == COUNTERS ? "counters" : "time-stamps", product, clock_ticks_per_cycle(), clock_canary_limit());
+    double ticks = clock_ticks_per_cycle();
+    printf("source=%s imul=%.3f ticks_per_cycle=%.4f canary_limit=%.1f grain=%.0f\n",
+           options.source == COUNTERS ? "counters" : "time-stamps", product, ticks, clock_canary_limit(ticks), clock_grain());
     fflush(stdout);
     clock_close();
     return 0;
@@ -318,7 +287,7 @@ static int try_clock(void) {
 
 static int usage(void) {
     fprintf(stderr, "usage: harness [--time-stamps | --no-clock] [--event HEX]... [--cycle-event HEX] [--shared-pages] [--samples N]"
-                    " [--milliseconds N] [--cpu N] < requests\n");
+                    " [--milliseconds N] [--cpu N] [--step N] < requests\n");
     return 2;
 }
 
@@ -348,6 +317,8 @@ static int read_options(int count, char **words) {
             options.samples = atoi(value);
         else if (!strcmp(words[i - 1], "--milliseconds"))
             options.milliseconds = atoi(value);
+        else if (!strcmp(words[i - 1], "--step"))
+            options.step = atoi(value);
         else if (!strcmp(words[i - 1], "--cpu"))
             options.cpu = atoi(value);
         else
