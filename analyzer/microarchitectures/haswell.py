@@ -64,7 +64,7 @@ _HASWELL = Microarchitecture(
         UICA,
         {
             UOPS_INFO: "load_latency vector_load_latency",
-            FITTED: "failed_forwarding_cycles",
+            FITTED: "failed_forwarding_cycles policies.hardware_binding",
             UFS: _RESOURCES,
         },
     ),
@@ -94,7 +94,7 @@ _HASWELL = Microarchitecture(
     retire_width=4,
     # 60 is published for both; 64 is published for Broadwell elsewhere. The model that was validated uses 60.
     reservation_station_size=60,
-    policies=Policies(binding="eight_ports"),
+    policies=Policies(binding="eight_ports", hardware_binding="loads_in_turn"),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     fast_pointer_chasing=True,

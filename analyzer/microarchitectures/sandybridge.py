@@ -54,7 +54,7 @@ _SANDY_BRIDGE = Microarchitecture(
         UICA,
         {
             UOPS_INFO: "load_latency vector_load_latency",
-            FITTED: "failed_forwarding_cycles",
+            FITTED: "failed_forwarding_cycles policies.hardware_binding",
             UFS: "load_buffer_size load_matrix_size store_buffer_size branch_buffer_size integer_registers "
             "vector_registers all_registers",
         },
@@ -85,7 +85,7 @@ _SANDY_BRIDGE = Microarchitecture(
     reorder_buffer_size=168,
     retire_width=4,
     reservation_station_size=54,
-    policies=Policies(binding="six_ports", dispatch_rule="wide_memory"),
+    policies=Policies(binding="six_ports", hardware_binding="loads_in_turn", dispatch_rule="wide_memory"),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     fast_pointer_chasing=True,

@@ -23,6 +23,8 @@ class Policies:
     front_end: str = "mite_dsb_lsd"
     binding: str
     """How a unit is chosen for a uop that issues; of a core that counts macro-ops, how a scheduler is."""
+    hardware_binding: str = ""
+    """The same in the hardware model, where measurements speak against that rule; empty: that one."""
     elimination: str = "shared_slots"
     """Which register moves the renamer carries out; empty: none."""
     addition: str = ""

@@ -61,7 +61,7 @@ class MacroPipeline(Clock):
             microarchitecture,
             memory,
             policies.elimination(columns, microarchitecture),
-            policies.scheduler_choice(columns, microarchitecture, queues, self.flight),
+            policies.scheduler_choice(columns, microarchitecture, queues, self.flight, options),
             policies.late_operands(columns, microarchitecture, self.operations, self.flight),
         )
         self.scheduler = MacroScheduler(

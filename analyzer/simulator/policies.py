@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.back_end.addition import Addition
@@ -42,10 +43,26 @@ BINDINGS = {
     "ten_ports": ("back_end.ten_ports", "TenPorts"),
     "twelve_ports": ("back_end.twelve_ports", "TwelvePorts"),
     "fewest_waiting": ("back_end.fewest_waiting", "FewestWaiting"),
+    "loads_in_turn": ("back_end.fewest_waiting", "LoadsInTurn"),
+    "least_bound": ("back_end.fewest_waiting", "LeastBound"),
 }
+BINDINGS_BY_CHANCE = {
+    "near_chance": ("back_end.fewest_waiting", "NearChance"),
+}
+"""They need a seed (``ModelOptions.port_seed``)."""
+OTHER_BINDINGS = ("loads_in_turn", "least_bound")
+"""Rules that fit measured blocks about as well as cores' own: figures that they change hang on the rule."""
+SEEDS = range(1, 9)
+"""Of the bindings by chance that are tried beside them."""
 SCHEDULER_CHOICES = {
     "emptiest_scheduler": ("back_end.emptiest_scheduler", "EmptiestScheduler"),
+    "first_scheduler": ("back_end.emptiest_scheduler", "FirstScheduler"),
+    "any_scheduler": ("back_end.emptiest_scheduler", "AnyScheduler"),
 }
+SCHEDULER_CHOICES_BY_CHANCE = {
+    "chance_scheduler": ("back_end.emptiest_scheduler", "ChanceScheduler"),
+}
+OTHER_SCHEDULER_CHOICES = ("first_scheduler",)
 ELIMINATIONS = {
     "shared_slots": ("back_end.move_elimination", "SharedSlots"),
     "every_move": ("back_end.every_move", "EveryMove"),
@@ -61,6 +78,7 @@ LOAD_RENAMINGS = {
 }
 PICKERS = {
     "bound_unit": ("back_end.bound_unit", "BoundUnit"),
+    "every_ready": ("back_end.bound_unit", "EveryReady"),
 }
 MACRO_PICKERS = {
     "oldest_ready": ("back_end.oldest_ready", "OldestReady"),
@@ -97,6 +115,42 @@ def _named(name: str, classes: Mapping[str, tuple[str, str]], core: Microarchite
         raise ValueError(f"{core.name} names the policy '{name}'; there are {', '.join(classes)}")
     file, policy = classes[name]
     return getattr(import_module(f"cyclelens.analyzer.simulator.{file}"), policy)
+
+
+def other_bindings(
+    microarchitecture: Microarchitecture, options: ModelOptions
+) -> Iterator[tuple[Microarchitecture, ModelOptions]]:
+    """The core with every other rule by which its uops might be bound to units, and the options of a run."""
+    others: Iterable[str] = OTHER_BINDINGS
+    by_chance = BINDINGS_BY_CHANCE
+    if microarchitecture.macro_ops is not None:
+        others, by_chance = OTHER_SCHEDULER_CHOICES, SCHEDULER_CHOICES_BY_CHANCE
+    own = _binding_of(microarchitecture, options)
+    for name in others:
+        if name != own:
+            yield _bound(microarchitecture, name), options
+    for name in by_chance:
+        core = _bound(microarchitecture, name)
+        for seed in SEEDS:
+            yield core, replace(options, port_seed=seed)
+
+
+def unbound(microarchitecture: Microarchitecture) -> Microarchitecture:
+    """The core without any waiting for a unit where another would do."""
+    if microarchitecture.macro_ops is not None:
+        return _bound(microarchitecture, "any_scheduler")
+    return replace(microarchitecture, policies=replace(microarchitecture.policies, picker="every_ready"))
+
+
+def _bound(microarchitecture: Microarchitecture, binding: str) -> Microarchitecture:
+    policies = replace(microarchitecture.policies, binding=binding, hardware_binding="")
+    return replace(microarchitecture, policies=policies)
+
+
+def _binding_of(microarchitecture: Microarchitecture, options: ModelOptions) -> str:
+    """The name of a core's own rule."""
+    policies = microarchitecture.policies
+    return (options.hardware and policies.hardware_binding) or policies.binding
 
 
 def check_kinds(microarchitecture: Microarchitecture) -> None:
@@ -151,10 +205,14 @@ def binding(
 ) -> Binding:
     """The rule by which a core binds uops to units, or chance."""
     if options.port_seed is not None:
-        chance = _named("random_ports", ABLATIONS, microarchitecture)
+        name = microarchitecture.policies.binding
+        if name in BINDINGS_BY_CHANCE:
+            chance = _named(name, BINDINGS_BY_CHANCE, microarchitecture)
+        else:
+            chance = _named("random_ports", ABLATIONS, microarchitecture)
         made: Binding = chance(columns, microarchitecture, queues, entries, options.port_seed)
     else:
-        named = _named(microarchitecture.policies.binding, BINDINGS, microarchitecture)
+        named = _named(_binding_of(microarchitecture, options), BINDINGS, microarchitecture)
         made = named(columns, microarchitecture, queues, entries)
     return made
 
@@ -223,11 +281,21 @@ def store_commit(columns: Columns, microarchitecture: Microarchitecture) -> Comm
 
 
 def scheduler_choice(
-    columns: Columns, microarchitecture: Microarchitecture, queues: Queues, in_flight: InFlight
+    columns: Columns,
+    microarchitecture: Microarchitecture,
+    queues: Queues,
+    in_flight: InFlight,
+    options: ModelOptions,
 ) -> SchedulerChoice:
-    """The rule by which a core that counts macro-ops binds uops to schedulers."""
-    named = _named(microarchitecture.policies.binding, SCHEDULER_CHOICES, microarchitecture)
-    made: SchedulerChoice = named(columns, microarchitecture, queues, in_flight)
+    """The rule by which a core that counts macro-ops binds uops to schedulers, or chance."""
+    name = microarchitecture.policies.binding
+    if options.port_seed is not None:
+        by_chance = _named(name, SCHEDULER_CHOICES_BY_CHANCE, microarchitecture)
+        made: SchedulerChoice = by_chance(columns, microarchitecture, queues, in_flight, options.port_seed)
+    else:
+        made = _named(name, SCHEDULER_CHOICES, microarchitecture)(
+            columns, microarchitecture, queues, in_flight
+        )
     return made
 
 

@@ -107,6 +107,11 @@ POLICIES = {
         "ZEN+ ZEN2 LNL ARL": "fewest_waiting",
         _MACRO: "emptiest_scheduler",
     },
+    "hardware_binding": {
+        "SNB IVB HSW BDW": "loads_in_turn",
+        "SKL SKX KBL CFL CLX ICL TGL RKL ADL SPR MTL GNR LNL ARL": "",
+        "ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
+    },
     "addition": {
         "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2 ZEN3 ZEN4 ZEN5": "",
         _COVES: "owed_constants",

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.choices import Pointers
+from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import policies
 from cyclelens.analyzer.simulator.back_end.addition import Addition
@@ -23,11 +23,14 @@ from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 
+HARDWARE = ModelOptions(model=Model.HARDWARE)
 INTERFACES = (
     (policies.FRONT_ENDS, FrontEnd),
     (policies.MACRO_FRONT_ENDS, FrontEnd),
     (policies.BINDINGS, Binding),
+    (policies.BINDINGS_BY_CHANCE, Binding),
     (policies.SCHEDULER_CHOICES, SchedulerChoice),
+    (policies.SCHEDULER_CHOICES_BY_CHANCE, SchedulerChoice),
     (policies.ELIMINATIONS, Elimination),
     (policies.ADDITIONS, Addition),
     (policies.MEMORY_RENAMINGS, MemoryRenaming),
@@ -54,6 +57,22 @@ def test_policies_have_their_interface(place: tuple[str, str], interface: type) 
     policy = getattr(import_module(f"cyclelens.analyzer.simulator.{file}"), name)
     assert issubclass(policy, interface)
     assert policy is not interface
+
+
+def test_other_rules_of_binding_are_policies_too() -> None:
+    assert set(policies.OTHER_BINDINGS) <= policies.BINDINGS.keys()
+    assert set(policies.OTHER_SCHEDULER_CHOICES) <= policies.SCHEDULER_CHOICES.keys()
+    for name in registry.names():
+        core = registry.get(name)
+        tried = list(policies.other_bindings(core, ModelOptions()))
+        assert len({(other.policies.binding, options.port_seed) for other, options in tried}) == len(tried)
+        assert [options.port_seed for _, options in tried][-len(policies.SEEDS) :] == list(policies.SEEDS)
+        assert core.policies.binding not in [other.policies.binding for other, _ in tried]
+        measured = [other.policies for other, _ in policies.other_bindings(core, HARDWARE)]
+        assert not [each for each in measured if each.hardware_binding]
+        assert (core.policies.hardware_binding or core.policies.binding) not in [
+            each.binding for each in measured
+        ]
 
 
 def test_ablations_take_the_place_of_policies() -> None:

@@ -44,3 +44,13 @@ cdef class BoundUnit(Picker):
     cdef bint _divide(self, int unit, int cycle) noexcept
     cdef bint _was_busy(self, int divider, int cycle) noexcept
     cdef void _leave(self, int uop, int unit, int cycle) noexcept
+
+
+cdef class EveryReady(BoundUnit):
+    cdef int _memory
+    cdef int[::1] _unbound
+    cdef int _unbound_count
+    cdef int start(self, int most) except -1
+    cdef void admit(self, int first) noexcept
+    cdef int next_event(self, int cycle) noexcept
+    cdef void _dispatch(self, int cycle) noexcept

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
 from cyclelens.analyzer.simulator.back_end.picker import Picker
 from cyclelens.analyzer.simulator.tables.arrays import Column, Record, SequenceQueues, ints
@@ -186,3 +187,61 @@ class BoundUnit(Picker):
         self.count += 1
         self._entries.leave(columns.port[uop])
         self._ready -= 1
+
+
+class EveryReady(BoundUnit):
+    """Uops that could have another unit never wait for theirs: what a run would take if no binding were a bad
+    one. They leave as soon as they are ready, and take no unit from others. Accesses to memory, divisions and
+    uops for a single unit leave as ever."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        entries: Entries,
+        usage: Column,
+        rule: DispatchRule | None,
+    ) -> None:
+        super().__init__(columns, microarchitecture, entries, usage, rule)
+        self._memory: int = 0
+        for role in (Role.LOAD, Role.STORE_ADDRESS, Role.STORE_DATA):
+            self._memory |= microarchitecture.units.having(role).mask
+        self._unbound = ints(0)
+        """Ready uops that leave in this cycle whatever else does."""
+        self._unbound_count = 0
+
+    def start(self, most: int) -> None:
+        """No uop is ready."""
+        BoundUnit.start(self, most)
+        self._unbound_count = 0
+        if most > len(self._unbound):
+            self._unbound = ints(2 * most)
+            self.dispatched = ints(2 * most + 2 * self._units)
+
+    def admit(self, first: int) -> None:
+        """The uops of a list (``next_uop``) may leave from now on."""
+        columns = self._columns
+        uop = first
+        while uop != NONE:
+            following = columns.next_uop[uop]
+            static = columns.static[uop]
+            units = self._program.u_port_mask[static]
+            if units & (units - 1) == 0 or units & self._memory or self._program.u_divider[static]:
+                columns.next_uop[uop] = NONE
+                BoundUnit.admit(self, uop)
+            else:
+                self._unbound[self._unbound_count] = uop
+                self._unbound_count += 1
+                self._ready += 1
+            uop = following
+
+    def next_event(self, cycle: int) -> int:
+        """The next cycle if such uops are ready."""
+        return cycle + 1 if self._unbound_count > 0 else BoundUnit.next_event(self, cycle)
+
+    def _dispatch(self, cycle: int) -> None:
+        BoundUnit._dispatch(self, cycle)
+        for position in range(self._unbound_count):
+            uop = self._unbound[position]
+            self._leave(uop, self._columns.port[uop], cycle)
+        self._unbound_count = 0

@@ -1,6 +1,7 @@
 # Made by dev/declarations.py; do not edit.
 cimport cython
 
+from cyclelens.analyzer.simulator.back_end.chance cimport Chance
 from cyclelens.analyzer.simulator.back_end.scheduler_choice cimport SchedulerChoice
 from cyclelens.analyzer.simulator.tables.arrays cimport PairQueue, Record
 from cyclelens.analyzer.simulator.tables.columns cimport Columns
@@ -11,6 +12,7 @@ cdef int RS_FULL
 cdef int SCHEDULERS
 cdef int UNKNOWN
 cdef int _ADDRESSES
+cdef int _IMBALANCE
 cdef int _INTEGERS
 cdef int _KINDS
 cdef int _OTHERS
@@ -37,4 +39,23 @@ cdef class EmptiestScheduler(SchedulerChoice):
     cdef void refuse(self, int cycle, int mask) noexcept
     cdef int _oldest_waiting(self, int mask) noexcept
     cdef int _choose(self, int mask, int room) noexcept
+    cdef int _waiting(self, int scheduler, int mask) noexcept
     cdef int _kind(self, int mask) noexcept
+
+
+cdef class FirstScheduler(EmptiestScheduler):
+    cdef void enter(self, int uop, int mask) noexcept
+
+
+cdef class AnyScheduler(EmptiestScheduler):
+    cdef void enter(self, int uop, int mask) noexcept
+
+
+cdef class ChanceScheduler(EmptiestScheduler):
+    cdef Chance _chance
+    cdef bint _enters
+    cdef void start(self) noexcept
+    cdef int record(self, Record state) except -1
+    cdef void enter(self, int uop, int mask) noexcept
+    @cython.locals(emptiest=cython.int)
+    cdef int _choose(self, int mask, int room) noexcept

@@ -1,10 +1,12 @@
-"""Of the schedulers that feed its units a uop enters the emptiest (M9)."""
+"""Of the schedulers that feed its units a uop enters the emptiest (M9); and what else might be, to tell
+whether a figure hangs on the rule (P5)."""
 
 from __future__ import annotations
 
 from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
+from cyclelens.analyzer.simulator.back_end.chance import Chance
 from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
@@ -13,6 +15,7 @@ from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _UNBOUNDED = 1 << 20
+_IMBALANCE = 3
 _ADDRESSES, _INTEGERS, _OTHERS, _KINDS = 0, 1, 2, 3
 """Kinds of uops, by the units that they need."""
 
@@ -113,19 +116,90 @@ class EmptiestScheduler(SchedulerChoice):
         wait for such units: addresses or all others; NONE if there is none."""
         best = fewest = NONE
         flight = self._flight
-        addresses = mask & self._address_units
         turn = self._turns[self._kind(mask)]
         for step in range(self._count):
             scheduler = (turn + step) % self._count
             if self._feeds[scheduler] & mask and flight.waiting[scheduler] + room <= self._sizes[scheduler]:
-                waiting = flight.addresses[scheduler]
-                if not addresses:
-                    waiting = flight.waiting[scheduler] - waiting
+                waiting = self._waiting(scheduler, mask)
                 if best == NONE or waiting < fewest:
                     best, fewest = scheduler, waiting
         return best
+
+    def _waiting(self, scheduler: int, mask: int) -> int:
+        """Uops of the kind that needs these units."""
+        addresses = self._flight.addresses[scheduler]
+        if mask & self._address_units:
+            return addresses
+        return self._flight.waiting[scheduler] - addresses
 
     def _kind(self, mask: int) -> int:
         if mask & self._address_units:
             return _ADDRESSES
         return _INTEGERS if mask & self._alus else _OTHERS
+
+
+class FirstScheduler(EmptiestScheduler):
+    """Schedulers in which equally few uops wait do not take turns: the first one is taken."""
+
+    def enter(self, uop: int, mask: int) -> None:
+        """A renamed uop that needs one of these units goes to a scheduler."""
+        EmptiestScheduler.enter(self, uop, mask)
+        self._turns[self._kind(mask)] = 0
+
+
+class AnyScheduler(EmptiestScheduler):
+    """Uops take places in the emptiest scheduler, and leave for any unit that can execute them, whichever
+    scheduler feeds it: what a run would take if no choice were a bad one."""
+
+    def enter(self, uop: int, mask: int) -> None:
+        """A renamed uop that needs one of these units goes to a scheduler."""
+        EmptiestScheduler.enter(self, uop, mask)
+        self._flight.u_units[uop & self._flight.uop_mask] = mask
+
+
+class ChanceScheduler(EmptiestScheduler):
+    """Of those that feed its units and have less than three uops of its kind more than the emptiest, all have
+    the same chance."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        queues: Queues,
+        in_flight: InFlight,
+        seed: int,
+    ) -> None:
+        super().__init__(columns, microarchitecture, queues, in_flight)
+        self._chance = Chance(seed)
+        self._enters = False
+
+    def start(self) -> None:
+        """All are empty."""
+        EmptiestScheduler.start(self)
+        self._chance.start()
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        EmptiestScheduler.record(self, state)
+        state.add(self._chance.state)
+
+    def enter(self, uop: int, mask: int) -> None:
+        """A renamed uop that needs one of these units goes to a scheduler."""
+        self._enters = True
+        EmptiestScheduler.enter(self, uop, mask)
+        self._enters = False
+
+    def _choose(self, mask: int, room: int) -> int:
+        emptiest: int = EmptiestScheduler._choose(self, mask, room)
+        if emptiest == NONE or not self._enters:
+            return emptiest
+        near = 0
+        most = self._waiting(emptiest, mask) + _IMBALANCE
+        for scheduler in range(self._count):
+            if (
+                self._feeds[scheduler] & mask
+                and self._flight.waiting[scheduler] + room <= self._sizes[scheduler]
+                and self._waiting(scheduler, mask) < most
+            ):
+                near |= 1 << scheduler
+        return self._chance.one_of(near)

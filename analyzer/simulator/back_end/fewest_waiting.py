@@ -1,14 +1,21 @@
-"""Binding where no rule is published: the unit that the fewest uops wait for."""
+"""Binding to units that few uops wait for: where no rule is published, where measurements speak against the
+published one, and what else might be, to tell whether a figure hangs on the rule (P4, P5)."""
 
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.binding import Binding
+from cyclelens.analyzer.simulator.back_end.chance import Chance
+from cyclelens.analyzer.simulator.back_end.turns import Turns
 from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.entries import Entries
 from cyclelens.analyzer.simulator.tables.queues import Queues
+
+_IMBALANCE = 3
+_MANY = 1 << 20
 
 
 class FewestWaiting(Binding):
@@ -57,3 +64,84 @@ class FewestWaiting(Binding):
         Binding.record(self, state)
         for turn in range(self._units):
             state.add(self._turns[turn])
+
+
+class LoadsInTurn(FewestWaiting):
+    """Loads take turns on their units, and all else the unit that the fewest uops wait for."""
+
+    def __init__(
+        self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, entries: Entries
+    ) -> None:
+        super().__init__(columns, microarchitecture, queues, entries)
+        self._loads = microarchitecture.units.having(Role.LOAD).mask
+        self._load_turns = Turns()
+
+    def start(self) -> None:
+        """No uop is bound."""
+        FewestWaiting.start(self)
+        self._load_turns.start()
+
+    def choose(self, units: int, slot: int) -> int:
+        """The next unit for a load, else what the rule says."""
+        if units == self._loads:
+            return self._load_turns.next(units)
+        return self.among(units)
+
+    def among(self, units: int) -> int:
+        """The unit of an operation that may take any of these."""
+        return FewestWaiting.choose(self, units, 0)
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        FewestWaiting.record(self, state)
+        self._load_turns.record(state)
+
+
+class LeastBound(LoadsInTurn):
+    """Uops of the same cycle count too; on a tie the highest number. Loads take turns."""
+
+    def among(self, units: int) -> int:
+        """The unit that the fewest uops are bound to."""
+        best = NONE
+        for unit in range(self._units):
+            if units >> unit & 1 and (best == NONE or self.usage[unit] <= self.usage[best]):
+                best = unit
+        return best
+
+
+class NearChance(LoadsInTurn):
+    """Of the units to which less than three uops more are bound than to the least used one, by the counts at
+    the beginning of the cycle, all have the same chance. Loads take turns."""
+
+    def __init__(
+        self,
+        columns: Columns,
+        microarchitecture: Microarchitecture,
+        queues: Queues,
+        entries: Entries,
+        seed: int,
+    ) -> None:
+        super().__init__(columns, microarchitecture, queues, entries)
+        self._chance = Chance(seed)
+
+    def start(self) -> None:
+        """No uop is bound."""
+        LoadsInTurn.start(self)
+        self._chance.start()
+
+    def record(self, state: Record) -> None:
+        """Its part of the pipeline's state."""
+        LoadsInTurn.record(self, state)
+        state.add(self._chance.state)
+
+    def among(self, units: int) -> int:
+        """One of the near ones."""
+        least = _MANY
+        for unit in range(self._units):
+            if units >> unit & 1 and self.snapshot[unit] < least:
+                least = self.snapshot[unit]
+        near = 0
+        for unit in range(self._units):
+            if units >> unit & 1 and self.snapshot[unit] < least + _IMBALANCE:
+                near |= 1 << unit
+        return self._chance.one_of(near)
