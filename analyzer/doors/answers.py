@@ -11,7 +11,13 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import AnalysisOptions, Assumption, Position, Prediction
+from cyclelens.analyzer.model.result import (
+    AnalysisOptions,
+    Assumption,
+    PortBinding,
+    Position,
+    Prediction,
+)
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import (
     Placement,
@@ -132,7 +138,9 @@ def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> A
     )
     rest = (options.causes, options.alternatives, way and way.message, forks)
     asked = (*about, placement, hurried, *rest)
-    key = (*asked, options.trace, options.trace_rounds if options.trace else None)
+    # Tried after the first answer, for which somebody waits.
+    bindings = options.alternatives and options.causes and not options.quick
+    key = (*asked, options.trace, options.trace_rounds if options.trace else None, bindings)
     found = workspace.asked(key)
     if found is not None:
         return found
@@ -157,12 +165,12 @@ def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> A
     if places is not None and options.causes:
         index = placement.offsets.index(block.alignment)
         workspace.latest[here] = index, len({each.cycles_per_iteration for each in places}) == 1
-    # What is found does not depend on a trace.
-    plain = workspace.known((*asked, False, None)) if options.trace else None
+    # What else is found depends neither on a trace nor on other bindings.
+    plain = workspace.known((*asked, False, None, False)) if options.trace or bindings else None
     if plain is not None:
         found = plain.of(simulation)
     elif options.causes:
-        first = workspace.known((*about, placement, True, *rest, False, None))
+        first = workspace.known((*about, placement, True, *rest, False, None, False))
         explained = _explained(run, block, simulation, first)
         if places is None:
             explained = one_so_far(explained, block, len(placement.offsets), alike)
@@ -172,8 +180,23 @@ def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> A
     else:
         found = Answer(replace(bare(block, simulation), positions=places or ()), ())
     if options.trace and plain is None:
-        workspace.remember((*asked, False, None), found.of(replace(simulation, trace=None)))
+        workspace.remember((*asked, False, None, False), found.of(replace(simulation, trace=None)))
+    if bindings:
+        range_of = _port_binding(workspace, (*about, block.alignment), run, block, found.prediction)
+        found = replace(found, prediction=replace(found.prediction, port_binding=range_of))
     return workspace.remember(key, found)
+
+
+def _port_binding(
+    workspace: Workspace, at: tuple[object, ...], run: Run, block: Block, prediction: Prediction
+) -> PortBinding | None:
+    """The remembered one of the same code at the same place, or a new one."""
+    from cyclelens.analyzer.insight.port_binding import port_binding
+
+    known = workspace.bindings[at]
+    if known is None:
+        known = workspace.bindings[at] = (port_binding(block, prediction, run.others()),)
+    return known[0]
 
 
 def _explained(run: Run, block: Block, simulation: Simulation, first: Answer | None) -> Prediction:

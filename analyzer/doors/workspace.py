@@ -13,7 +13,7 @@ from cyclelens.analyzer.recent import Caches, Recent
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.assembly.regions.statement_code import Memory
-    from cyclelens.analyzer.model.result import Finding, Position, Prediction
+    from cyclelens.analyzer.model.result import Finding, PortBinding, Position, Prediction
     from cyclelens.analyzer.model.simulation import Simulation
     from cyclelens.analyzer.profiles.reading import Profiles
 
@@ -62,6 +62,9 @@ class Workspace:
         """Of code wherever it lies, by what makes a place differ from others."""
         self.latest: Recent[tuple[object, ...], tuple[int, bool]] = recent(cached_predictions)
         """Which of its positions was shown last of a region by name, and whether all were alike."""
+
+        self.bindings: Recent[tuple[object, ...], tuple[PortBinding | None]] = recent(cached_predictions)
+        """What other rules of port binding make of code at a place."""
 
     @property
     def texts(self) -> Memory:

@@ -173,10 +173,30 @@ def mode(chosen: Mode) -> str:
     return "unrolled" if chosen is Mode.UNROLL else chosen.value
 
 
+def binding(prediction: Prediction) -> str:
+    """What to write behind a figure that hangs on the rule of binding: `` (to 1.33: depends on port
+    binding)``, `` (from 1.00: ...)``, `` (1.00 to 2.13: ...)``; empty for others."""
+    found = prediction.port_binding
+    if found is None:
+        return ""
+    cycles = prediction.cycles_per_iteration
+    if found.least == cycles:
+        text = f"to {found.most:.2f}"
+    elif found.most == cycles:
+        text = f"from {found.least:.2f}"
+    else:
+        text = f"{found.least:.2f} to {found.most:.2f}"
+    return f" ({text}: depends on {vocabulary.of(prediction.microarchitecture).unit} binding)"
+
+
 def elsewhere(prediction: Prediction, unit: str = " positions") -> str:
-    """What to write behind a figure that is another one where the code may lie, too: `` (3.00 at 2 of 4
-    positions)``, `` (2.00 at 4, 3.00 at 12 of 64 positions)``; empty if it is the same everywhere. `` (…)``:
-    the figures of the others follow, and may differ."""
+    """What to write behind a figure that hangs on port binding (``binding``), or is another one where the
+    code may lie, too: `` (3.00 at 2 of 4 positions)``, `` (2.00 at 4, 3.00 at 12 of 64 positions)``; empty if
+    it is the same everywhere. `` (…)``: the figures of the others follow, and may differ."""
+    return binding(prediction) + _at_other_positions(prediction, unit)
+
+
+def _at_other_positions(prediction: Prediction, unit: str) -> str:
     first = one_position(prediction)
     if first is not None and not first.values["alike"]:
         return " (…)"

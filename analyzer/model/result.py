@@ -26,6 +26,13 @@ class Position(NamedTuple):
     """Instructions that the JCC erratum hits there."""
 
 
+class PortBinding(NamedTuple):
+    """Cycles per iteration of a figure that hangs on the rule by which uops are bound to ports."""
+
+    least: float
+    most: float
+
+
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """Something that a figure takes for granted, and that the region at hand gives a reason to doubt."""
@@ -88,6 +95,9 @@ class Prediction:
     them."""
     work: Work | None = None
     """What an iteration does, as far as the instructions alone tell."""
+    port_binding: PortBinding | None = None
+    """What other rules of binding uops to ports make of the figure; None if they change little, or if nobody
+    asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +238,8 @@ class AnalysisOptions:
     prices: bool = False
     """The findings are to say what they cost; each is another simulation."""
     alternatives: bool = True
-    """The prediction is to say what it costs where accesses meet in memory that are taken to differ."""
+    """The prediction is to say what it costs where accesses meet in memory that are taken to differ, and,
+    unless ``quick``, what other rules of port binding make of its figure."""
     regions: Regions = Regions.AUTO
     allow_external_programs: bool = True
     """Assemblers and the C compiler of the machine may be run; false for texts nobody trusts."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cyclelens.results import Instruction as Instruction
     from cyclelens.results import Measurement as Measurement
     from cyclelens.results import Measurements as Measurements
+    from cyclelens.results import PortBinding as PortBinding
     from cyclelens.results import Position as Position
     from cyclelens.results import Prediction as Prediction
     from cyclelens.results import Predictions as Predictions
@@ -45,6 +46,7 @@ _MODULES = {
         "Instruction",
         "Measurement",
         "Measurements",
+        "PortBinding",
         "Position",
         "Prediction",
         "Predictions",

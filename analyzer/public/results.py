@@ -164,6 +164,15 @@ class Position(_Record):
 
 
 @dataclass(frozen=True, slots=True)
+class PortBinding(_Record):
+    """A figure that hangs on the rule by which uops are bound to ports."""
+
+    least: float
+    most: float
+    """In cycles per iteration."""
+
+
+@dataclass(frozen=True, slots=True)
 class Instruction(_Record):
     """One instruction of a region, with averages per iteration in uops."""
 
@@ -204,6 +213,9 @@ class RegionPrediction:
     bottlenecks: tuple[str, ...]
     bounds: Mapping[str, float]
     """Analytic lower bounds, cycles per iteration, by name."""
+    port_binding: PortBinding | None
+    """What other rules of binding uops to ports make of the figure; None if they change it by five percent at
+    most."""
     positions: tuple[Position, ...]
     """Everywhere the region may lie, by figure; the first is the one that all else is about."""
     assumptions: tuple[Assumption, ...]
@@ -237,6 +249,7 @@ class RegionPrediction:
             at_least=document["at_least"],
             bottlenecks=tuple(document["bottlenecks"]),
             bounds=document["bounds"],
+            port_binding=document["port_binding"] and PortBinding(**document["port_binding"]),
             positions=tuple(
                 Position(each["cycles_per_iteration"], tuple(each["offsets"]))
                 for each in document["positions"]

@@ -148,6 +148,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "alignment": prediction.alignment,
         "cycles_per_iteration": prediction.cycles_per_iteration,
         "at_least": is_lower_bound(prediction),
+        "port_binding": None if prediction.port_binding is None else prediction.port_binding._asdict(),
         "positions": _positions(prediction),
         "window_cycles_per_iteration": simulation.cycles_per_iteration,
         "period": simulation.period and dict(zip(("cycles", "iterations"), simulation.period, strict=True)),

@@ -276,7 +276,7 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         last_line=region.region.last_line,
         # That a CPU does not have an instruction is an answer.
         complete=bool(region.predictions or region.missing),
-        headline=", ".join(map(wording.headline, region.predictions)),
+        headline=_headline(region),
         cycles=primary.cycles_per_iteration if primary and not is_lower_bound(primary) else None,
         figure=wording.figure_of(primary) if primary else "",
         work=work_of(region),
@@ -297,12 +297,17 @@ def _detailed(
     alone = replace(analysis, regions=(region,), problems=())
     return replace(
         brief or _brief(region, analysis, job),
+        headline=_headline(region),
         summary=region_card(region),
         hints=_hints(alone, job),
         cards=line_cards(region) if language(job.options.origin.path) else instruction_cards(region),
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )
+
+
+def _headline(region: RegionAnalysis) -> str:
+    return ", ".join(map(wording.headline, region.predictions))
 
 
 def _hints(analysis: Analysis, job: Job) -> tuple[Hint, ...]:

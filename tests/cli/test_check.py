@@ -185,3 +185,23 @@ def test_a_lower_bound_in_a_baseline_is_compared_with_nothing(check):
     code, out = check("--arch", "SKL", baseline=earlier)
     assert code == OK
     assert "slow: 3.00 cycles/iter on SKL (the baseline has a lower bound only)" in out
+
+
+HANGS = """
+# cyclelens-begin hangs alignment=0
+.L1: add %esi, %edi
+    mov %esi, %ebx
+    inc %esi
+    cmp $-1, %esi
+    jc .L1
+# cyclelens-end
+"""
+
+
+def test_a_budget_is_compared_with_the_figure_in_front_and_the_range_stands_behind(check):
+    code, out = check("--model", "reference", "--arch", "SKL", "--max-cycles", "hangs=2.0", text=HANGS)
+    assert code == OK
+    assert "ok   kernel.s: hangs: 2.00 cycles/iter (from 1.00: depends on port binding) on SKL" in out
+    code, out = check("--model", "reference", "--arch", "SKL", "--max-cycles", "hangs=1.5", text=HANGS)
+    assert code == TOO_SLOW
+    assert "from 1.00: depends on port binding" in out

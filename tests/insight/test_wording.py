@@ -1,9 +1,12 @@
 """What limits a kernel, in words."""
 
+from dataclasses import replace
+
 import pytest
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.findings import find
-from cyclelens.analyzer.insight.wording import bound_by, explanations, figure, front_end
+from cyclelens.analyzer.insight.wording import bound_by, elsewhere, explanations, figure, front_end
+from cyclelens.analyzer.model.result import PortBinding, Position
 from factories import prediction, template
 
 INTEL, AMD = vocabulary.of("SKL"), vocabulary.of("ZEN5")
@@ -66,3 +69,21 @@ def test_both_makers_have_words_for_the_same_things():
         AMD.explanations.keys() == INTEL.explanations.keys() == AMD.bound_by.keys() == INTEL.bound_by.keys()
     )
     assert len(AMD.events) == len(INTEL.events)
+
+
+@pytest.mark.parametrize(
+    ("core", "least", "most", "words"),
+    [
+        ("SKL", 1.5, 2.0, " (to 2.00: depends on port binding)"),
+        ("SKL", 1.0, 1.5, " (from 1.00: depends on port binding)"),
+        ("SKL", 1.0, 2.125, " (1.00 to 2.12: depends on port binding)"),
+        ("ZEN3", 1.5, 2.0, " (to 2.00: depends on unit binding)"),
+    ],
+)
+def test_a_figure_that_hangs_on_binding_says_so(core, least, most, words):
+    block = replace(
+        prediction([template()], cycles=1.5), microarchitecture=core, port_binding=PortBinding(least, most)
+    )
+    assert elsewhere(block) == words
+    places = tuple(Position(at, cycles, frozenset()) for at, cycles in enumerate((1.5, 3.0)))
+    assert elsewhere(replace(block, positions=places)) == f"{words} (3.00 at 1 of 2 positions)"

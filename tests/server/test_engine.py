@@ -173,3 +173,17 @@ def test_where_no_position_differed_the_figure_of_one_is_not_marked() -> None:
     (hint, *_) = regions(first)["chain"].hints
     assert "other 63 positions follow" in hint.tooltip
     assert "other 63 positions follow" not in regions(second)["chain"].hints[0].tooltip
+
+
+def test_what_hangs_on_port_binding_follows_the_first_figures() -> None:
+    text = (
+        "# cyclelens-begin hangs arch=SKL alignment=0\n.Lh: add %esi, %edi\n mov %esi, %ebx\n inc %esi\n"
+        " cmp $-1, %esi\n jc .Lh\n# cyclelens-end\n"
+    )
+    first, second, *_ = answers(engine.create(), text)
+    early, late = regions(first)["hangs"], regions(second)["hangs"]
+    assert early.cycles == late.cycles
+    assert "binding" not in early.headline
+    assert "depends on port binding" in late.headline
+    assert "depends on port binding" in late.hints[0].tooltip
+    assert late.data["predictions"][0]["port_binding"]["least"] == 1.0

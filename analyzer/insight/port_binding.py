@@ -1,0 +1,60 @@
+"""Figures that hang on the rule by which uops are bound to ports: what they are with other rules.
+
+A uop is bound to a port when it issues, and no maker publishes by which rule. Where ports are nearly all
+busy, rules that fit measurements equally well make different figures of a short loop (docs/insight.md).
+"""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.runs import Runs
+from cyclelens.analyzer.model.result import PortBinding, Prediction
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.policies import other_bindings, unbound
+
+LEAST_FACTOR = 1.05
+"""Between figures that are worth to be told apart."""
+NEAR = 0.9
+"""Share of the largest bound from which on the bound of the ports may be what counts."""
+
+
+def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBinding | None:
+    """The least and the most that the figure of ``prediction``, which is about ``block``, would be. Either is
+    the figure itself if it is within five percent of it; None if both are. Raises as ``simulate``.
+
+    No rule makes it less than the bound of the ports, nor less than it is if uops with a choice of
+    ports never wait for one. The most is what it is with other rules, chance among them.
+    """
+    cycles = prediction.cycles_per_iteration
+    largest = max(prediction.bounds.values(), default=0.0)
+    ports = prediction.bounds.get("Ports", 0.0)
+    unexplained = cycles > LEAST_FACTOR * largest
+    if runs.options.port_seed is not None or is_lower_bound(prediction) or not _has_choice(block):
+        return None
+    if ports < NEAR * largest and not unexplained:
+        return None
+    least = most = cycles
+    if unexplained:
+        ideal = replace(runs, microarchitecture=unbound(runs.microarchitecture)).cycles(block)
+        least = min(cycles, max(ideal, ports))
+        if ports < NEAR * largest and cycles <= LEAST_FACTOR * least:
+            return None
+    for core, options in other_bindings(runs.microarchitecture, runs.options):
+        other = replace(runs, microarchitecture=core, options=options).cycles(block)
+        least, most = min(least, other), max(most, other)
+    if cycles <= LEAST_FACTOR * least:
+        least = cycles
+    if most <= LEAST_FACTOR * cycles:
+        most = cycles
+    return PortBinding(least, most) if least < most else None
+
+
+def _has_choice(block: Block) -> bool:
+    """Whether some uop can go to one of several ports."""
+    return any(
+        use.units.mask.bit_count() > 1
+        for template in block.instructions
+        if not template.fused_with_previous
+        for use in template.uses
+    )

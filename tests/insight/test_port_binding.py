@@ -1,0 +1,193 @@
+"""Figures that hang on the rule by which uops are bound to ports: which do, and that what was measured lies
+between the figures of plausible rules."""
+
+from __future__ import annotations
+
+import pytest
+from blocks import block_of, store
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.insight import port_binding as module
+from cyclelens.analyzer.insight import runs
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.insight.port_binding import LEAST_FACTOR, port_binding
+from cyclelens.analyzer.insight.runs import Runs
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.choices import Model
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import AnalysisOptions, PortBinding, Prediction
+from cyclelens.analyzer.simulator import policies
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
+from simulated import cycles
+
+WITH_MOV = "01f7 89f3 ffc6 83feff 72f5"  # add edi, esi; mov ebx, esi; inc esi; cmp esi, -1; jb
+WITHOUT_MOV = "01f7 ffc6 83feff 72f7"
+# add ecx, [rdi+rax*4]; mov [rsi+rax*4], ecx; add rax, 1; cmp rdx, rax; jne
+PREFIX_SUM = "030c87 890c86 4883c001 4839c2 75f1"
+
+CHAIN = "480fafc9 480fafc9 4883c620 48ffca 75f1"  # two multiplications, each waiting for the other
+DECODED = "66 0f1f440000 " * 7 + "48ffc0 48ffca 75cd"  # many no-ops
+SINGLE = "48890648890e 48ffca 75f5"  # two stores
+
+REFERENCE = ModelOptions(model=Model.REFERENCE)
+HARDWARE = ModelOptions(model=Model.HARDWARE)
+MODELS = [pytest.param(REFERENCE, id="reference"), pytest.param(HARDWARE, id="hardware")]
+
+
+def found(code: str, name: str, options: ModelOptions = REFERENCE) -> tuple[Prediction, PortBinding | None]:
+    """A prediction of a loop, and what other bindings make of it."""
+    core = variant(registry.get(name), options)
+    block = block_of(code, name, loop=True, options=options)
+    simulation = simulate(block, core, wanted=Wanted(), options=options, caches=store().caches)
+    prediction = explain(block, core, simulation, options)
+    return prediction, port_binding(block, prediction, Runs(core, options, None, store().caches))
+
+
+MEASURED = [
+    # "Can x86's MOV really be free?", stackoverflow.com.
+    (WITH_MOV, "HSW", 1.02),
+    (WITH_MOV, "IVB", 1.00),
+    (WITH_MOV, "SNB", 1.33),
+    (WITHOUT_MOV, "HSW", 1.00),
+    (WITHOUT_MOV, "IVB", 1.00),
+    (WITHOUT_MOV, "SNB", 1.00),
+    # On an EPYC of Zen 3 and a Xeon of Emerald Rapids, by time stamps.
+    (WITH_MOV, "ZEN3", 0.99),
+    (WITH_MOV, "SPR", 1.13),
+    (WITHOUT_MOV, "SPR", 1.20),
+    # "Why does this loop take 1.32 cycles per iteration", stackoverflow.com.
+    (PREFIX_SUM, "SKL", 1.32),
+]
+
+
+@pytest.mark.parametrize("options", MODELS)
+@pytest.mark.parametrize(("code", "name", "measured"), MEASURED)
+def test_what_was_measured_lies_in_the_range(
+    code: str, name: str, measured: float, options: ModelOptions
+) -> None:
+    prediction, bound = found(code, name, options)
+    least, most = bound or (prediction.cycles_per_iteration,) * 2
+    assert least * 0.98 <= measured <= most * 1.02
+
+
+@pytest.mark.parametrize(
+    ("code", "name"), [(WITH_MOV, "HSW"), (WITHOUT_MOV, "IVB"), (WITHOUT_MOV, "SNB"), (WITH_MOV, "SKL")]
+)
+def test_a_rule_that_binds_badly_does_not_hide_what_the_ports_could_do(code: str, name: str) -> None:
+    prediction, bound = found(code, name)
+    assert prediction.cycles_per_iteration == 2.0
+    assert bound is not None
+    assert bound.least == 1.0
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "published", "measured"),
+    [
+        (WITH_MOV, "HSW", 2.00, 1.02),
+        (WITHOUT_MOV, "IVB", 2.00, 1.00),
+        (WITHOUT_MOV, "SNB", 2.00, 1.00),
+        (WITH_MOV, "IVB", 1.00, 1.00),
+    ],
+)
+def test_the_hardware_model_binds_as_was_measured_up_to_broadwell(
+    code: str, name: str, published: float, measured: float
+) -> None:
+    assert cycles(code, name, loop=True, options=REFERENCE) == published
+    assert cycles(code, name, loop=True, options=HARDWARE) == pytest.approx(measured, rel=0.03)
+
+
+@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("code", [WITH_MOV, WITHOUT_MOV, PREFIX_SUM, CHAIN])
+def test_the_range_holds_the_figure_and_is_worth_mentioning(code: str, name: str) -> None:
+    prediction, bound = found(code, name)
+    figure = prediction.cycles_per_iteration
+    if bound is not None:
+        assert bound.least <= figure <= bound.most
+        assert bound.least == figure or figure > LEAST_FACTOR * bound.least
+        assert bound.most == figure or bound.most > LEAST_FACTOR * figure
+        assert bound.least >= prediction.bounds["Ports"] - 0.005
+
+
+@pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "SPR", "ZEN2", "ZEN3", "ZEN5"])
+def test_it_is_the_same_in_every_run(name: str) -> None:
+    results = []
+    text = "# cyclelens-begin k\n.L1: add %esi, %edi\n inc %esi\n cmp $-1, %esi\n jc .L1\n# cyclelens-end\n"
+    for _ in range(2):
+        (region,) = Analyzer().analyze(text, AnalysisOptions((name,), alignment=0)).regions
+        results.append(region.predictions[0].port_binding)
+    assert results[0] == results[1]
+
+
+class Counted:
+    """Simulations that were asked for beside the first."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        monkeypatch.setattr(runs, "simulate", self._simulate)
+
+    def _simulate(self, *arguments: object, **options: object) -> object:
+        self.count += 1
+        return simulate(*arguments, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL", "SPR", "ZEN3"])
+@pytest.mark.parametrize("code", [CHAIN, DECODED, SINGLE])
+def test_a_loop_that_ports_do_not_limit_is_not_tried(
+    code: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = Counted(monkeypatch)
+    prediction, bound = found(code, name)
+    assert prediction.bounds["Ports"] < module.NEAR * max(prediction.bounds.values()) or code == SINGLE
+    assert bound is None
+    if prediction.cycles_per_iteration <= LEAST_FACTOR * max(prediction.bounds.values()) and code != SINGLE:
+        assert tried.count == 0
+
+
+@pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL", "SPR", "ZEN3"])
+def test_few_simulations_are_made(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = Counted(monkeypatch)
+    # Of its own rule and another one on Zen 3 the prefix sum makes different figures.
+    found(PREFIX_SUM if name == "ZEN3" else WITH_MOV, name)
+    rules = max(len(policies.OTHER_BINDINGS), len(policies.OTHER_SCHEDULER_CHOICES))
+    assert 0 < tried.count <= 1 + rules + len(policies.SEEDS)
+
+
+TEXT = (
+    "# cyclelens-begin k arch=SKL\n.p2align 5\n.L1: add %esi, %edi\n mov %esi, %ebx\n inc %esi\n"
+    " cmp $-1, %esi\n jc .L1\n# cyclelens-end\n"
+)
+
+
+def test_the_first_answer_does_not_wait_for_it_and_an_edit_elsewhere_does_not_repeat_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = Counted(monkeypatch)
+    analyzer = Analyzer()
+    options = AnalysisOptions(model=REFERENCE, quick=True)
+    (region,) = analyzer.analyze(TEXT, options).regions
+    assert region.predictions[0].port_binding is None
+    first = tried.count
+    whole = AnalysisOptions(model=REFERENCE, trace=True, trace_rounds=3)
+    (region,) = analyzer.analyze(TEXT, whole).regions
+    known = region.predictions[0].port_binding
+    assert known is not None
+    assert known.least == 1.0
+    assert tried.count > first
+    after = tried.count
+    (region,) = analyzer.analyze("# another line\n" + TEXT, whole).regions
+    assert region.predictions[0].port_binding == known
+    (region,) = analyzer.analyze(TEXT, AnalysisOptions(model=REFERENCE)).regions
+    assert region.predictions[0].port_binding == known
+    assert tried.count == after
+
+
+def test_chance_of_the_users_choice_is_not_questioned() -> None:
+    assert found(WITH_MOV, "SKL", ModelOptions(model=Model.REFERENCE, port_seed=1))[1] is None
+
+
+def test_an_instruction_without_figures_leaves_no_range() -> None:
+    # fnop has no record.
+    prediction, bound = found("d9d0 01f7 ffc6 83feff 72f5", "SKL")
+    assert any(template.facts is None for template in prediction.instructions)
+    assert bound is None
