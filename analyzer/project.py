@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.regular_files import read_regular
 from cyclelens.analyzer.settings import ANALYSIS, checked
 from cyclelens.analyzer.suggestions import among
 
@@ -97,11 +98,7 @@ def read(file: Path) -> Project:
     try:
         if not _is_within(file, file.parent):
             raise ProjectError(f"{file} is a link that leads out of its folder")
-        with file.open("rb") as stream:
-            data = stream.read(MAXIMUM_BYTES + 1)
-        if len(data) > MAXIMUM_BYTES:
-            raise ProjectError(f"{file} has more than {MAXIMUM_BYTES >> 20} MB")
-        content = tomllib.loads(data.decode("utf-8"))
+        content = tomllib.loads(read_regular(file, MAXIMUM_BYTES).decode("utf-8"))
     except OSError as error:
         raise ProjectError(f"{file} cannot be read: {error.strerror or error}") from None
     except ValueError as error:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from cyclelens.analyzer.regular_files import open_regular
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 _SLACK = 256
 """Entries beyond two texts: small texts are not worth forgetting at once."""
 _MOST_FILES = 2048
+_LARGEST = 4 << 30
+"""Bytes of a file of which a digest is made."""
 
 
 class Recent(dict["_Key", "_Value | None"]):
@@ -136,8 +140,8 @@ class Contents:
     def __init__(self, caches: Caches) -> None:
         self._digests: Recent[tuple[str, int, int, int], bytes] = caches.recent(_MOST_FILES)
 
-    def of(self, path: str) -> bytes:
-        """Raises OSError."""
+    def of(self, path: str, maximum: int = _LARGEST) -> bytes:
+        """Raises OSError, also if it is no regular file or has more than ``maximum`` bytes."""
         status = os.stat(path)
         key = path, status.st_ino, status.st_size, status.st_mtime_ns
         found = self._digests[key]
@@ -145,6 +149,6 @@ class Contents:
             # Here, because commands that remember nothing of files start faster without it.
             from hashlib import file_digest
 
-            with open(path, "rb") as file:
+            with open_regular(path, maximum) as file:
                 found = self._digests[key] = file_digest(file, "blake2b").digest()
         return found

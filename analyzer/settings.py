@@ -248,14 +248,21 @@ def checked(setting: Setting, value: object, microarchitectures: Sequence[str]) 
             return value
         raise ValueError(f"{value!r} is not one of {', '.join(setting.choices)}.")
     if setting.type == "text":
-        if isinstance(value, str):
+        if isinstance(value, str) and "\0" not in value:
             return value.strip()
-        raise ValueError(f"{value!r} is not a text.")
+        raise ValueError(f"{value!r} is not a text{_without_nul(value)}.")
     if setting.type == "texts":
-        if isinstance(value, list | tuple) and all(isinstance(text, str) for text in value):
+        if isinstance(value, list | tuple) and all(
+            isinstance(text, str) and "\0" not in text for text in value
+        ):
             return tuple(dict.fromkeys(text.strip() for text in value if text.strip()))
-        raise ValueError(f"{value!r} is not a list of texts.")
+        raise ValueError(f"{value!r} is not a list of texts{_without_nul(value)}.")
     return _names(value, microarchitectures)
+
+
+def _without_nul(value: object) -> str:
+    """What else is asked of a text where it holds what neither a path nor a definition can."""
+    return " without NUL characters" if "\\x00" in repr(value) else ""
 
 
 def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:

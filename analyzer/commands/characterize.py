@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer import temporary
 from cyclelens.analyzer.commands.common import OK, InputError, new_parser
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _table(name: str) -> Iterator[Table]:
         if not name.lower().endswith((".xml", ".xml.xz")):
             yield Table(open_store(), registry.get(name).facts_name)
             return
-        with TemporaryDirectory(prefix="cyclelens-") as folder:
+        with temporary.folder() as folder:
             tables = Path(folder) / "tables.sqlite"
             (microarchitecture, *more) = import_tables(Path(name), tables).microarchitectures
             if more:

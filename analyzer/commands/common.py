@@ -260,7 +260,8 @@ def analysis_options(
     file = getattr(options, "file", "-")
     project = _project(file)
 
-    folders = tuple(os.path.abspath(folder) for folder in options.includePaths)
+    # Who names a link here means where it leads; one in a project's file must not lead out of the project.
+    folders = tuple(os.path.realpath(folder) for folder in options.includePaths)
     before = tuple(_pre_include(name, folders) for name in options.preIncludes)
     origin = Origin(
         include_paths=(*folders, *project["includePaths"]),

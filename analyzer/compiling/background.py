@@ -5,25 +5,33 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from cyclelens.analyzer import temporary
 from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
 from cyclelens.analyzer.compiling.projects import Command, language
 from cyclelens.analyzer.recent import Caches, Contents
+from cyclelens.analyzer.regular_files import read_regular
 
 PATIENCE = 300.0
 """Seconds that a compiler may take: a crate's dependencies are compiled with it."""
+MEMORY_LIMIT = 4 << 30
+"""Bytes of address space of each process of a compiler."""
+FILE_LIMIT = 256 << 20
+"""Bytes of each file that it writes, and of the object file that is read."""
+_MESSAGES_LIMIT = 1 << 20
+"""Bytes that are read of what it has to say."""
 _POLL_SECONDS = 0.02
 _KEPT = 8
 _SCRIPT = """\
 exec 3<&0 </dev/null
 (cat <&3 >/dev/null; kill -9 0) &
 watch=$!
+ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; ulimit -f "$3"; shift 3
 nice -n 19 "$@"
 status=$?
 kill $watch
@@ -73,7 +81,7 @@ class Objects:
 
 
 def _compile(command: Command, text: str, cancel: Cancel, contents: Contents) -> _Kept:
-    with tempfile.TemporaryDirectory(prefix="cyclelens-") as folder:
+    with temporary.folder() as folder:
         words = _with_text(command, text, folder)
         try:
             (step, *_) = steps(words, folder)
@@ -82,9 +90,11 @@ def _compile(command: Command, text: str, cancel: Cancel, contents: Contents) ->
         read = f"{folder}/read"
         _run(_telling_what_is_read(step, command, read), command, folder, cancel)
         try:
-            data = Path(step.target).read_bytes()
-        except OSError:
+            data = read_regular(step.target, FILE_LIMIT)
+        except FileNotFoundError:
             raise CannotCompileError(f"{words[0]} made no object file") from None
+        except OSError as error:
+            raise CannotCompileError(f"the object file cannot be read: {error.strerror}") from None
         return _Kept(data, _as_read(_read(read, command.folder, folder), contents))
 
 
@@ -105,7 +115,7 @@ def _with_text(command: Command, text: str, folder: str) -> tuple[str, ...]:
 
 def _is_saved(path: str, text: str) -> bool:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace") == text
+        return read_regular(path, 4 * len(text)).decode("utf-8", "replace") == text
     except OSError:
         return False
 
@@ -118,12 +128,15 @@ def _telling_what_is_read(step: Step, command: Command, read: str) -> tuple[str,
 
 def _run(words: tuple[str, ...], command: Command, folder: str, cancel: Cancel) -> None:
     messages = Path(folder) / "messages"
-    script = ("/bin/sh", "-c", _SCRIPT, "sh") if os.name == "posix" else ()
+    limits = (str(int(PATIENCE)), str(MEMORY_LIMIT // 1024), str(FILE_LIMIT // 512))
+    script = ("/bin/sh", "-c", _SCRIPT, "sh", *limits) if os.name == "posix" else ()
     try:
         with messages.open("wb") as said:
             process = subprocess.Popen(
                 (*script, *words),
                 cwd=command.folder,
+                # What a compiler leaves when it is killed goes with our folder.
+                env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)},
                 stdin=subprocess.PIPE,
                 stdout=said,
                 stderr=said,
@@ -146,7 +159,8 @@ def _run(words: tuple[str, ...], command: Command, folder: str, cancel: Cancel) 
             process.kill()
         process.wait()
     if process.returncode:
-        text = _ESCAPES.sub("", messages.read_text(encoding="utf-8", errors="replace"))
+        with messages.open("rb") as said:
+            text = _ESCAPES.sub("", said.read(_MESSAGES_LIMIT).decode("utf-8", "replace"))
         first = _ERROR.search(text) or re.search(r".+", text)
         raise CannotCompileError(first[0].strip() if first else f"{words[0]} ended with {process.returncode}")
 
@@ -154,7 +168,7 @@ def _run(words: tuple[str, ...], command: Command, folder: str, cancel: Cancel) 
 def _read(file: str, folder: str, own: str) -> set[str]:
     """The files in a rule of make: ``x.o: x.c y.h``; what lies in a folder of ours is not counted."""
     try:
-        rules = Path(file).read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
+        rules = read_regular(file, FILE_LIMIT).decode("utf-8", "replace").replace("\\\n", " ")
     except OSError:
         return set()
     names = (name for rule in rules.splitlines() for name in rule.partition(": ")[2].split())

@@ -14,14 +14,25 @@ _SOURCE = re.compile(r".+\.(?:c|i|cc|ii|cpp|cxx|cp|c\+\+|C|CPP|m|mm|s|S|sx)")
 _LINKED = re.compile(r".+\.(?:o|a|so(?:\.[\d.]+)?|lo|la)")
 _WITH_VALUE = re.compile(
     r"-(?:[IDUBTuzAx]|include|imacros|isystem|iquote|idirafter|isysroot|iprefix|iwithprefix|target|Xclang|mllvm"
-    r"|Xpreprocessor|Xassembler|aux-info|dumpbase|dumpdir)"
+    r"|Xpreprocessor|Xassembler)"
 )
 """Options of C compilers whose value may be the next word."""
-_DEPENDENCIES = frozenset({"-MF", "-MT", "-MQ", "-MJ", "-Xlinker", "-L", "-l", "-o"})
-"""Those that are left out, with their value."""
+_WRITTEN = frozenset(
+    {
+        *("-MF", "-MT", "-MQ", "-MJ", "-Xlinker", "-L", "-l", "-o", "--output", "-aux-info"),
+        *("-dumpdir", "-dumpbase", "-dumpbase-ext", "-dependency-file"),
+        *("-serialize-diagnostics", "--serialize-diagnostics"),
+    }
+)
+"""Those that are left out, with their value: what they name would be written, or linked."""
 _LEFT_OUT = re.compile(
     r"-[cSE]|-M(?:D|MD|P|G|M)?|-o.+|-M[FTQJ].+|-[lL].+|-Wl,.*|-f(?:no-)?lto(?:[=-].*)?|-save-temps.*"
     r"|-fsyntax-only"
+    # Whatever else writes files, at places of its choice or beside the source.
+    r"|--output=.+|-aux-info=.+|-d[a-zA-Z]+|-fdump-.+|-fopt-info.*=.+|-fsave-optimization-record.*"
+    r"|-foptimization-record-file=.+|-ftime-trace.*|-fdiagnostics-(?:format=.+-file|add-output=.+|set-output=.+)"
+    r"|-fcallgraph-info.*|-fstack-usage|-fmodule-output.*|-fdeps-.+|-fcrash-diagnostics.*|-fprofile-note=.+"
+    r"|-Wp,-M.*|-Wa,(?:.*,)?(?:-a[a-z]*=|--MD).*"
 )
 _LINES = re.compile(r"-g(?:[123]|gdb\d?|dwarf.*|line-tables-only)?")
 _RUST_LINES = re.compile(r"(?:debuginfo|(?:-C|--codegen=)debuginfo)=.*|-g")
@@ -67,7 +78,7 @@ def _of_c(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Iterator
     sources: list[str] = []
     words = iter(rest)
     for word in words:
-        if word in _DEPENDENCIES:
+        if word in _WRITTEN:
             next(words, None)
         elif _WITH_VALUE.fullmatch(word):
             kept += [word, next(words, "")]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cyclelens.analyzer.compiling.commands import CommandError, steps
+from cyclelens.analyzer import temporary
+from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
 
 
 class CompilationError(Exception):
@@ -27,21 +28,23 @@ class Compiled:
 def compile_as_told(words: Sequence[str]) -> list[Compiled]:
     """The object files that a command makes. They are not kept, and what the command would have written is
     not written; what it says is said. Raises CompilationError."""
-    with tempfile.TemporaryDirectory(prefix="cyclelens-") as folder:
+    with temporary.folder() as folder:
         try:
-            return [Compiled(step.source, _run(step.words, step.target)) for step in steps(words, folder)]
+            return [Compiled(step.source, _run(step, folder)) for step in steps(words, folder)]
         except CommandError as error:
             raise CompilationError(str(error)) from None
 
 
-def _run(words: Sequence[str], target: str) -> bytes:
+def _run(step: Step, folder: str) -> bytes:
+    words, own = step.words, dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)
     try:
-        done = subprocess.run(words, stdout=2)  # what is printed stays apart from the report
+        # What is printed stays apart from the report.
+        done = subprocess.run(words, stdout=2, env={**os.environ, **own})
     except OSError as error:
         raise CompilationError(f"{words[0]} cannot be run: {error.strerror or error}") from None
     if done.returncode:
         raise CompilationError(f"{words[0]} ended with {done.returncode}")
     try:
-        return Path(target).read_bytes()
+        return Path(step.target).read_bytes()
     except OSError:
         raise CompilationError(f"{words[0]} made no object file") from None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import tomllib
 from collections import OrderedDict
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclelens.analyzer.recent import Caches, Contents
+from cyclelens.analyzer.regular_files import read_regular
 
 DATABASE = "compile_commands.json"
 CARGO = "Cargo.toml"
@@ -28,8 +30,14 @@ _LANGUAGES = {
 }
 _LARGEST = 256 << 20
 _KEPT = 4
-Entries = dict[str, tuple[str, tuple[str, ...]]]
-"""Real paths of sources to the folder and the words of their command."""
+_LIKELY = 1000
+"""Words of a command that may name the file."""
+_LARGEST_MANIFEST = 16 << 20
+_MOST_WORDS = 100_000
+"""Of one command; the system takes fewer."""
+_NO_PATH = re.compile("[\0\ud800-\udfff]")
+Entries = dict[str, tuple[str, tuple[str, ...]] | str]
+"""Real paths of sources to the folder and the words of their command, or to what is wrong with it."""
 
 
 class NoCommandError(Exception):
@@ -59,9 +67,7 @@ class Databases:
 
     def entries(self, database: Path) -> Entries:
         """Raises OSError, ValueError and RecursionError where there is none."""
-        if database.stat().st_size > _LARGEST:
-            raise ValueError(f"it has more than {_LARGEST >> 20} MB")
-        key = str(database), self._contents.of(str(database))
+        key = str(database), self._contents.of(str(database), _LARGEST)
         found = self._kept.pop(key, None)
         if found is None:
             found = _entries(str(database))
@@ -110,8 +116,12 @@ def _listed(path: str, database: Path, databases: Databases) -> Command:
     real = os.path.realpath(path)
     if real not in entries:
         raise NoCommandError(f"{database} does not list it")
-    folder, words = entries[real]
-    word = next((each for each in words if os.path.realpath(os.path.join(folder, each)) == real), "")
+    if isinstance(entry := entries[real], str):
+        raise NoCommandError(f"its entry in {database} cannot be used: {entry}")
+    folder, words = entry
+    # A link may have any name; but a name is cheaper to compare than a path to resolve.
+    likely = sorted(words, key=lambda word: os.path.basename(word) != os.path.basename(path))[:_LIKELY]
+    word = next((each for each in likely if os.path.realpath(os.path.join(folder, each)) == real), "")
     if not word:
         raise NoCommandError(f"its command in {database} does not name it")
     return Command(words, folder, path, word)
@@ -119,25 +129,54 @@ def _listed(path: str, database: Path, databases: Databases) -> Command:
 
 def _entries(database: str) -> Entries:
     found: Entries = {}
-    listed = json.loads(Path(database).read_bytes())
+    listed = json.loads(read_regular(database, _LARGEST))
     for entry in listed if isinstance(listed, list) else []:
-        if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
+        if not isinstance(entry, dict):
             continue
-        folder = os.path.join(os.path.dirname(database), str(entry.get("directory", "")))
-        words = entry.get("arguments") or shlex.split(str(entry.get("command", "")))
-        path = os.path.realpath(os.path.join(folder, entry["file"]))
-        if words and all(isinstance(word, str) for word in words):
-            found.setdefault(path, (folder, tuple(words)))
+        folder, file = entry.get("directory", ""), entry.get("file", 0)
+        if not (isinstance(folder, str) and isinstance(file, str) and _is_plain(folder + file)):
+            continue  # of which file this is nobody can tell
+        folder = os.path.join(os.path.dirname(database), folder)
+        words = _words(entry)
+        path = os.path.realpath(os.path.join(folder, file))
+        found.setdefault(path, words if isinstance(words, str) else (folder, words))
     return found
+
+
+def _words(entry: Mapping[str, Any]) -> tuple[str, ...] | str:
+    """The words of an entry's command, or what is wrong with it."""
+    words, command = entry.get("arguments"), entry.get("command")
+    if not words:
+        if not isinstance(command, str):
+            return "it has neither arguments nor a command"
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            return f"its command cannot be split into words: {error}"
+    if not isinstance(words, list) or not words or not all(map(_is_plain, words)):
+        return "its arguments are not a list of words that a program can be given"
+    if len(words) > _MOST_WORDS:
+        return f"its command has more than {_MOST_WORDS:,} words"
+    return tuple(words)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is a text that the system takes: neither a NUL nor half of a surrogate pair in it."""
+    return isinstance(value, str) and _NO_PATH.search(value) is None
 
 
 def _of_crate(path: str, manifest: Path) -> Command:
     try:
-        described = tomllib.loads(manifest.read_text(encoding="utf-8"))
+        described = tomllib.loads(read_regular(manifest, _LARGEST_MANIFEST).decode("utf-8"))
+    except RecursionError:
+        raise NoCommandError(f"{manifest} is nested too deeply") from None
     except (OSError, ValueError) as error:
         raise NoCommandError(f"{manifest} cannot be read: {error}") from None
     if "package" not in described:
         raise NoCommandError(f"{manifest} describes no package")
+    package = described["package"]
+    if not isinstance(package, dict) or not _is_plain(package.get("name", "")):
+        raise NoCommandError(f"{manifest}: package is not a table with a name")
     folder = manifest.parent
     # Its own folder for what is made: the user's builds neither wait nor are made again.
     words = ["cargo", "rustc", "--release", "--quiet", "--target-dir", str(folder / "target" / "cyclelens")]
@@ -153,5 +192,5 @@ def _target(path: Path, folder: Path, described: Mapping[str, Any]) -> tuple[str
     if (folder / "src" / "lib.rs").is_file() and inner != ("src", "main.rs"):
         return ("--lib",)
     if (folder / "src" / "main.rs").is_file():
-        return ("--bin", str(described["package"].get("name", "")))
+        return ("--bin", described["package"].get("name", ""))
     return ()

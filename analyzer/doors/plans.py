@@ -68,7 +68,7 @@ def plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[Pl
             except ValueError:
                 problem("bad-option-value", f"unknown mode '{value}'; known are {', '.join(Mode)}")
         elif setting.name == "alignment":
-            if value.isdecimal() and int(value) in ALIGNMENTS:
+            if value.isascii() and value.isdecimal() and int(value) in ALIGNMENTS:
                 placement = Placement(int(value))
             else:
                 problem(

@@ -14,8 +14,9 @@ from cyclelens.analyzer.profiles.profile import Place
 _HEADING = re.compile(r"\s*(Percent|Samples|Period)\b[^|]*\|(.*)")
 _EVENT = re.compile(r"\bfor (?:event )?'?([\w.:/=,-]+)")
 _TOTAL = re.compile(r"\((\d+) samples")
-_FUNCTION = re.compile(r"\s*:\s*(?:\d+\s+)?([0-9a-f]{6,}) <([^>]+)>:")
-_INSTRUCTION = re.compile(r"\s*(\d+(?:\.\d+)?)?[\s\d.]*:\s+([0-9a-f]+):\s+\S")
+_FUNCTION = re.compile(r"\s*+:\s*+(?:\d++\s++)?([0-9a-f]{6,}+) <([^>]++)>:")
+_INSTRUCTION = re.compile(r"\s*+(\d++(?:\.\d++)?+)?+[\s\d.]*+:\s++([0-9a-f]++):\s++\S")
+"""Possessive throughout: a line of digits and spaces takes time in proportion to its length."""
 
 
 class Annotations:

@@ -3,6 +3,9 @@
 A line has entries, the newest first: ``0x40115a/0x401140/P/-/-/3``, ``dot+0x1a/dot+0x0/P/-/-/3/COND/-``. They
 tell where a branch was and where it went, then what does not matter here. From where one went to where the
 next one was, the code ran in a straight line.
+
+Profiles come from anywhere. So every expression here takes time in proportion to its text: quantifiers are
+possessive where two of them could share the same characters, and nothing is looked for from every place anew.
 """
 
 from __future__ import annotations
@@ -14,10 +17,16 @@ from itertools import pairwise
 
 from cyclelens.analyzer.profiles.profile import Mapped, Place
 
-_PLACE = r"[^\s/()]+(?:\([^)\s]*\))?"
-_ENTRY = re.compile(rf"({_PLACE})/({_PLACE})/[MPN-]+/[X-]/[A-]/\d+(?:/\S*)?(?=\s|$)")
+_PLACE = r"[^\s/()]++(?:\([^)\s]*+\))?+"
+_ENTRY = re.compile(rf"(?:\([^)\s]*+\))?+({_PLACE})/({_PLACE})")
+"""The file of the sample's own place may stand right in front of it."""
+_BEHIND = re.compile(r"/[MPN-]++/[X-]/[A-]/\d++(?:/|$)")
+"""What follows the two places of an entry."""
+_UNKNOWN = ("", "")
+"""An entry whose places are not understood: of a symbol with parentheses, say."""
+_MAPPING = "PERF_RECORD_MMAP"
 _MAPPED = re.compile(
-    r"PERF_RECORD_MMAP2? .*\[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ (0x[0-9a-f]+|0)[^\]]*\]: .?.?x.? (.*)"
+    r"PERF_RECORD_MMAP2? [^\[]*+\[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ (0x[0-9a-f]+|0)[^\]]*\]: .?.?x.? (.*)"
 )
 _TEXT = re.compile(r"(?:(0x[0-9a-f]+)|([^(+]+)(?:\+(0x[0-9a-f]+))?)(?:\(.*\))?$")
 
@@ -33,10 +42,13 @@ class Branches:
         """Count the runs of a line; other lines are ignored."""
         if "/" not in line:
             return
-        entries = _ENTRY.findall(line)
+        entries = [_entry(word, end.start()) for word in line.split() if (end := _BEHIND.search(word))]
         for (newer, _), (_, target) in pairwise(entries):
-            self._runs[target, newer] += 1
-        if not entries and (found := _MAPPED.search(line)):
+            if newer and target:
+                self._runs[target, newer] += 1
+        if entries or (start_of_record := line.find(_MAPPING)) < 0:
+            return
+        if found := _MAPPED.match(line, start_of_record):
             start, size, offset = (int(found[group], 16) for group in (1, 2, 3))
             self.mapped.append(Mapped(start, size, offset, found[4].strip()))
 
@@ -46,6 +58,12 @@ class Branches:
             first, last = _place(start), _place(end)
             if first is not None and last is not None:
                 yield (first, last), count
+
+
+def _entry(word: str, end: int) -> tuple[str, str]:
+    """Where a branch was and where it went, as they stand in the first characters of a word."""
+    found = _ENTRY.fullmatch(word, 0, end)
+    return (found[1], found[2]) if found else _UNKNOWN
 
 
 def _place(text: str) -> Place | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
+from io import TextIOWrapper
 
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
 from cyclelens.analyzer.profiles.perf_script import Branches
 from cyclelens.analyzer.profiles.profile import Profile, ProfileError
 from cyclelens.analyzer.recent import Caches, Contents
+from cyclelens.analyzer.regular_files import open_regular
 
 _MAXIMUM_BYTES = 4 << 30
 _LONGEST_LINE = 1 << 16
@@ -25,9 +26,7 @@ class Profiles:
     def of(self, path: str) -> Profile:
         """What ``perf script`` or ``perf annotate`` has written. Raises ProfileError."""
         try:
-            if os.stat(path).st_size > _MAXIMUM_BYTES:
-                raise ProfileError(f"{path} has more than {_MAXIMUM_BYTES >> 30} GB")
-            key = self._contents.of(path)
+            key = self._contents.of(path, _MAXIMUM_BYTES)
             profile = self._kept.pop(key, None)
             if profile is None:
                 profile = _read(path)
@@ -41,7 +40,7 @@ class Profiles:
 
 def _read(path: str) -> Profile:
     branches, annotations = Branches(), Annotations()
-    with open(path, encoding="utf-8", errors="replace") as file:
+    with TextIOWrapper(open_regular(path, _MAXIMUM_BYTES), encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LONGEST_LINE):
             branches.read(line)
             annotations.read(line)

@@ -14,15 +14,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from cyclelens.analyzer.regular_files import read_regular
+
 MAXIMUM_BYTES = 1 << 20
 """Longer ones are not kept: a crash is rare, and a disk is no place for all versions of a huge region."""
 
 
 def folder() -> Path:
     """Where the files are; their owner alone can read them: they hold text that may not be saved yet."""
-    base = (
-        os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "state"
-    )
+    named = (os.environ.get(name, "") for name in ("XDG_STATE_HOME", "LOCALAPPDATA"))
+    # The XDG specification: a path that is not absolute is to be ignored.
+    base = next(filter(os.path.isabs, named), Path.home() / ".local" / "state")
     return Path(base) / "cyclelens"
 
 
@@ -61,8 +63,8 @@ class Memory:
         if file is None:
             return None
         try:
-            state = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            state = json.loads(read_regular(file, MAXIMUM_BYTES))
+        except (OSError, ValueError, RecursionError):
             return None
         return state if isinstance(state, dict) else None
 

@@ -22,7 +22,7 @@ from enum import StrEnum
 from multiprocessing.connection import Connection
 from typing import Any
 
-from cyclelens.analyzer import log
+from cyclelens.analyzer import log, temporary
 from cyclelens.server.outcomes.exchange import Receiver
 from cyclelens.server.outcomes.results import Job, Outcome
 from cyclelens.server.workers import worker
@@ -116,6 +116,7 @@ class _Process:
             worker.end_group(self._process.pid)
             self._process.kill()
             self._process.join(1.0)
+            temporary.remove_of(self._process.pid)
 
     def _write(self) -> None:
         """A thread: hands over the jobs. Writing may wait for a worker that is busy with another one."""

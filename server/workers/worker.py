@@ -19,6 +19,8 @@ from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from cyclelens.analyzer import temporary
+
 if TYPE_CHECKING:
     from cyclelens.analyzer.comparisons.table import Step, Table
     from cyclelens.server.outcomes.results import FileResult, Found, Job
@@ -121,7 +123,8 @@ def _end_with_parent() -> None:
 
 
 def _leave() -> NoReturn:
-    """End at once, with everything that the analyzer started."""
+    """End at once, with everything that the analyzer started, and leave no file."""
+    temporary.remove_of(os.getpid())
     end_group(os.getpid())
     os._exit(0)
 

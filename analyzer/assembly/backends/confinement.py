@@ -76,8 +76,9 @@ def installation(program: str, environment: Mapping[str, str]) -> list[str]:
 
 def confine_this_thread(programs: Iterable[str], readable: Iterable[str], writable: Iterable[str]) -> bool:
     """From now on this thread, and what it starts, can only run and read ``programs``, read ``readable`` and
-    do as it likes in ``writable``: files and folders with all in them. No other file can be opened, no
-    connection made. False: nothing is restricted, the kernel cannot do that."""
+    do as it likes in ``writable``: files and folders with all in them. ``readable`` holds resolved paths; a
+    link that has been put in the place of one is not followed. No other file can be opened, no connection
+    made. False: nothing is restricted, the kernel cannot do that."""
     known = version()
     if not known:
         return False
@@ -92,9 +93,11 @@ def confine_this_thread(programs: Iterable[str], readable: Iterable[str], writab
         return False
     try:
         granted = ((_EXECUTE | _READ | _LIST, programs), (_READ, readable), (all_rights, writable))
+        resolved = frozenset(readable)
         for rights, place in ((rights, place) for rights, places in granted for place in places):
             with _opened(place) as (number, is_folder):
-                if number >= 0:
+                # What was named without links is that, or nothing: somebody may have put a link there since.
+                if number >= 0 and (place not in resolved or _is_place(number, place)):
                     rule = _Beneath(rights & (all_rights if is_folder else _OF_FILES & all_rights), number)
                     if call(_ADD_RULE, rules, _BENEATH_PATH, ctypes.byref(rule), 0):
                         return False
@@ -103,6 +106,14 @@ def confine_this_thread(programs: Iterable[str], readable: Iterable[str], writab
         return not call(_RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
+
+
+def _is_place(number: int, place: str) -> bool:
+    """Whether what is open is what had this name when its links were resolved."""
+    try:
+        return os.readlink(f"/proc/self/fd/{number}") == place
+    except OSError:
+        return False  # without /proc nobody can tell
 
 
 @contextlib.contextmanager

@@ -123,10 +123,11 @@ class Job:
 
     def run(self) -> Finished:
         """Once. Raises OSError, HungError and KilledError."""
-        import tempfile
         from pathlib import Path
 
-        with tempfile.TemporaryDirectory(prefix="cyclelens-") as place:
+        from cyclelens.analyzer import temporary
+
+        with temporary.folder() as place:
             folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
             folder.mkdir()
             source.write_text(self.text, encoding="utf-8", errors="replace")

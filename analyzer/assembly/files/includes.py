@@ -21,12 +21,13 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.recent import Caches, Recent
+from cyclelens.analyzer.regular_files import is_regular, open_regular
 
 _OPEN_FILES = "/proc/self/fd"
 """Where the kernel tells what is open."""
@@ -204,6 +205,9 @@ class _Search:
         beside = [folder] if folder and self.language == "c" and not angled else []
         folders = [*beside, *search_path(self.origin)]
         path = name if os.path.isabs(name) and os.path.isfile(name) else find(name, folders)
+        if path is not None and not is_regular(path) and may_read(path, self.origin):
+            self.included.refusals.append(Refusal(line, f"'{name}' is not a regular file."))
+            return
         if path is None:
             escapes = os.path.isabs(name) or ".." in re.split(r"[/\\]", name)
             if self.language == "c" and not escapes:
@@ -245,15 +249,27 @@ def search_path(origin: Origin) -> list[str]:
 
 
 def readable(origin: Origin) -> tuple[str, ...]:
-    """The folders with all that may be read for a text, and files: the workspace, and what the user named."""
-    named = (*origin.folders, *origin.include_paths, *origin.pre_includes)
-    return tuple(dict.fromkeys(map(os.path.realpath, named)))
+    """The folders with all that may be read for a text, and files, links resolved as they are now: the
+    workspace, and what the user named outside of it. What was named within the workspace and has become a
+    link out of it is not among them: nobody named the place where that leads."""
+    beside = [os.path.dirname(origin.path)] if origin.path else []
+    homes = [os.path.normpath(home) for home in (*origin.folders, *beside)]
+    real_homes = [os.path.realpath(home) for home in homes]
+    found = [os.path.realpath(folder) for folder in origin.folders]
+    for named in (*origin.include_paths, *origin.pre_includes):
+        real = os.path.realpath(named)
+        if _within(real, real_homes) or not _within(os.path.normpath(named), homes):
+            found.append(real)
+    return tuple(dict.fromkeys(found))
 
 
 def may_read(path: str, origin: Origin) -> bool:
     """Does a file really lie within the workspace or a folder that the user named, or is named itself?"""
-    real = os.path.realpath(path)
-    return any(real == root or real.startswith(os.path.join(root, "")) for root in readable(origin))
+    return _within(os.path.realpath(path), readable(origin))
+
+
+def _within(path: str, roots: Iterable[str]) -> bool:
+    return any(path == root or path.startswith(os.path.join(root, "")) for root in roots)
 
 
 def named_in_rule(rule: bytes) -> set[str]:
@@ -264,17 +280,18 @@ def named_in_rule(rule: bytes) -> set[str]:
 
 
 def find(name: str, folders: Sequence[str]) -> str | None:
-    """The first of the folders' files of this name."""
+    """The first of the folders' files of this name, or what else has this name there (a FIFO, a device): an
+    assembler would open that, too. Folders are not files."""
     for folder in folders:
         path = os.path.join(folder, name)
-        if os.path.isfile(path):
+        if os.path.exists(path) and not os.path.isdir(path):
             return path
     return None
 
 
 def read(path: str, origin: Origin) -> str:
     """The text of a file that may be read, whatever its name leads to by now. Raises OSError."""
-    with open(path, "rb") as file:
+    with open_regular(path, MAXIMUM_BYTES) as file:
         # A name may be made to lead elsewhere after it was looked at: what is open stays what it is.
         opened = f"{_OPEN_FILES}/{file.fileno()}"
         real = os.path.realpath(opened if os.path.exists(opened) else path)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
-from pathlib import Path
 
 from cyclelens.analyzer.assembly.files.includes import may_read
 from cyclelens.analyzer.assembly.objects.elf import ObjectFile
 from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.profiles.profile import Mapped, Place, Profile
+from cyclelens.analyzer.regular_files import read_regular
 
 _MAXIMUM_BYTES = 256 << 20
 
@@ -59,8 +59,8 @@ class _Program:
 
 def _program(path: str, origin: Origin) -> _Program | None:
     try:
-        if not may_read(path, origin) or Path(path).stat().st_size > _MAXIMUM_BYTES:
+        if not may_read(path, origin):
             return None
-        return _Program(ObjectFile(Path(path).read_bytes()))
+        return _Program(ObjectFile(read_regular(path, _MAXIMUM_BYTES)))
     except (OSError, ObjectFileError):
         return None

@@ -1,0 +1,60 @@
+"""Files that a text, a project or a setting names: only regular ones of a stated size are opened.
+
+A FIFO keeps waiting whoever opens it, a device has no end, and a sparse file of some bytes on the disk can be
+larger than memory. What is opened is what was judged: the descriptor is, not the name.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import BufferedReader
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+for _name in ("O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK"):
+    _FLAGS |= getattr(os, _name, 0)
+
+
+def open_regular(path: str | os.PathLike[str], maximum: int) -> BufferedReader:
+    """A regular file of at most ``maximum`` bytes, open for reading. Raises OSError, whose ``strerror`` says
+    what is wrong; a path that no file can have (with a NUL) is a file that is not there."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except ValueError:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+        if status.st_size > maximum:
+            raise _too_large(path, maximum)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: str | os.PathLike[str], maximum: int) -> bytes:
+    """What such a file holds. Raises OSError as ``open_regular`` does, also for a file that has no size and
+    does not end (some below ``/proc``)."""
+    with open_regular(path, maximum) as file:
+        data = file.read(maximum + 1)
+    if len(data) > maximum:
+        raise _too_large(path, maximum)
+    return data
+
+
+def is_regular(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a regular file of this name, links followed."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _too_large(path: str | os.PathLike[str], maximum: int) -> OSError:
+    size = f"{maximum >> 30} GB" if maximum >= 1 << 30 else f"{maximum >> 20} MB"
+    return OSError(errno.EFBIG, f"it has more than {size}", path)

@@ -1,0 +1,302 @@
+"""Files that nobody should trust: what a project, a profile, a list of commands or a text may name."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer import project, temporary
+from cyclelens.analyzer.assembly.files import includes
+from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.compiling import commands, projects
+from cyclelens.analyzer.model.choices import Assembler
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.profiles.perf_annotate import Annotations
+from cyclelens.analyzer.profiles.perf_script import Branches
+from cyclelens.analyzer.profiles.profile import ProfileError
+from cyclelens.analyzer.profiles.reading import Profiles
+from cyclelens.analyzer.recent import Caches
+from cyclelens.analyzer.regular_files import open_regular, read_regular
+from whole_files import needs_gnu_as, needs_nasm
+
+TEXTS = {
+    "own": ("k.s", '.include "x.inc"\n', Assembler.AUTO),
+    "gas": ("k.s", '.include "x.inc"\n', Assembler.GAS),
+    "c": ("k.S", '#include "x.inc"\n', Assembler.AUTO),
+    "nasm": ("k.asm", '%include "x.inc"\n', Assembler.NASM),
+}
+MARKS = {"k.asm": "; cyclelens-{}\n"}
+
+
+def analysed(folder: Path, kind: str, name: str = "x.inc") -> tuple[list[str], list[str]]:
+    """The code of the region of a text that includes a file, and all messages."""
+    file, include, assembler = TEXTS[kind]
+    mark = MARKS.get(file, "# cyclelens-{}\n")
+    text = mark.format("begin") + "ret\n" + include.replace("x.inc", name) + mark.format("end")
+    origin = Origin(str(folder / file), (str(folder),), (str(folder / "sub"),))
+    result = assemble(text, AnalysisOptions(assembler=assembler, origin=origin))
+    code = [line.code.hex() for region in result.regions for line in region.lines]
+    return code, [problem.message for problem in result.problems]
+
+
+@needs_gnu_as
+@needs_nasm
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_folder_that_becomes_a_link_out_of_the_workspace_is_not_followed(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "workspace"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "x.inc").write_text("nop\n")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "x.inc").write_text("cmc\n")
+    assert "90" in analysed(folder, kind)[0]
+    (folder / "sub").rename(folder / "was")
+    (folder / "sub").symlink_to(tmp_path / "outside")
+    code, messages = analysed(folder, kind)
+    assert "f5" not in code
+    assert any("outside" in message for message in messages)
+    # What the user names himself may lie anywhere.
+    origin = Origin(str(folder / "k.s"), (str(folder),), (str(tmp_path / "outside"),))
+    assert includes.may_read(str(tmp_path / "outside" / "x.inc"), origin)
+
+
+@needs_gnu_as
+@needs_nasm
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_fifo_that_is_included_is_refused_and_not_waited_for(kind: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    messages = analysed(tmp_path, kind, "fifo")[1]
+    assert any("'fifo'" in message and "not a regular file" in message for message in messages)
+
+
+def test_only_regular_files_of_a_stated_size_are_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(1 << 40)
+    (tmp_path / "small").write_bytes(b"1234")
+    for name, why in (
+        ("fifo", "not a regular file"),
+        ("sparse", "more than 1 MB"),
+        ("/dev/zero", "not a regular file"),
+        (".", "directory"),
+        ("a\0b", "No such file"),
+    ):
+        with pytest.raises(OSError, match=why):
+            open_regular(tmp_path / name, 1 << 20)
+    with open_regular(tmp_path / "small", 4) as file:
+        assert file.read() == b"1234"
+    with pytest.raises(OSError, match="more than"):
+        read_regular(tmp_path / "small", 3)
+    # Without a size, and longer than a page.
+    with pytest.raises(OSError, match="more than"):
+        read_regular("/proc/self/smaps", 100)
+
+
+@pytest.mark.parametrize("name", ["fifo", "/dev/zero"])
+def test_a_profile_without_an_end_is_refused(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(ProfileError, match="is not a regular file"):
+        Profiles(Caches()).of(str(tmp_path / name))
+
+
+def _read(reader: Branches | Annotations, lines: list[str]) -> Callable[[], None]:
+    def read() -> None:
+        for line in lines:
+            reader.read(line)
+
+    return read
+
+
+HOSTILE_LINES = {
+    "letters": lambda n: "a" * n + "/",
+    "letters with slashes": lambda n: "a/" * (n // 2),
+    "parentheses": lambda n: "a(" * (n // 2) + "/",
+    "entries without an end": lambda n: "a/b/P/-/-/" * (n // 10),
+    "dashes": lambda n: "/" + "-" * n,
+    "records": lambda n: "/PERF_RECORD_MMAP " * (n // 18),
+    "places in records": lambda n: "PERF_RECORD_MMAP /" + "[0x1(0x1) @ 0 " * (n // 14),
+    "digits": lambda n: ": " + "1" * n,
+    "digits and spaces": lambda n: "1 1." * (n // 4) + ":",
+    "spaces": lambda n: " " * n + ":",
+    "a function": lambda n: " : " + "0" * n + " <",
+    "heading": lambda n: "Percent" + " " * n + "(1 samples",
+}
+HEADING = "Percent | Source code of f for cycles (10 samples)"
+
+
+@pytest.mark.parametrize("shape", HOSTILE_LINES)
+def test_the_time_to_read_a_line_of_a_profile_grows_with_its_length(shape: str) -> None:
+    """Sixteen times the text may take about sixteen times as long; a quadratic reader takes 256 times."""
+
+    def seconds(length: int) -> float:
+        best = float("inf")
+        for _ in range(5):
+            annotations, branches = Annotations(), Branches()
+            annotations.read(HEADING)
+            line = HOSTILE_LINES[shape](length)
+            begin = time.process_time()
+            for _ in range(64_000 // length):
+                annotations.read(line)
+                branches.read(line)
+            best = min(best, time.process_time() - begin)
+        return best
+
+    # The same number of characters in all, so that the two are equal for a linear reader.
+    assert seconds(64_000) < 6 * seconds(4_000) + 1e-3
+
+
+def test_random_lines_of_profiles_are_read_without_an_exception() -> None:
+    chosen = random.Random(20_261_127)
+    pieces = [
+        "a",
+        "+0x1",
+        "/",
+        "P",
+        "-",
+        " ",
+        ":",
+        "1",
+        ".",
+        "<f>",
+        "(",
+        ")",
+        "0x40",
+        "PERF_RECORD_MMAP2 ",
+        "[",
+        "]",
+    ]
+    for _ in range(3_000):
+        line = "".join(chosen.choices(pieces, k=chosen.randrange(60)))
+        annotations, branches = Annotations(), Branches()
+        annotations.read(HEADING)
+        annotations.read(line)
+        branches.read(line)
+        list(branches.runs())
+
+
+@pytest.mark.parametrize("name", ["includePaths", "preIncludes", "defines"])
+def test_a_nul_in_a_projects_file_is_a_message_at_its_name(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "cyclelens.toml"
+    file.write_text(f'{name} = ["a\\u0000b"]\n')
+    with pytest.raises(project.ProjectError, match=f"{name}: .* without NUL"):
+        project.read(file)
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ({"arguments": 5}, "its arguments are not a list of words"),
+        ({"arguments": {"gcc": 1}}, "its arguments are not a list of words"),
+        ({"arguments": ["gcc", 5, "k.c"]}, "its arguments are not a list of words"),
+        ({"arguments": ["gcc", "-DX=\0", "-c", "k.c"]}, "its arguments are not a list of words"),
+        ({"arguments": ["gcc", "-DX=\ud800", "-c", "k.c"]}, "its arguments are not a list of words"),
+        ({"arguments": ["gcc", *["-DX"] * 100_000, "k.c"]}, "more than 100,000 words"),
+        ({"command": 5}, "neither arguments nor a command"),
+        ({"command": 'gcc "-DX -c k.c'}, "its command cannot be split into words"),
+        ({}, "neither arguments nor a command"),
+        ({"directory": 5, "command": "gcc -c k.c"}, "does not list it"),
+        ({"directory": "/tmp/\0", "command": "gcc -c k.c"}, "does not list it"),
+    ],
+)
+def test_an_entry_of_commands_that_cannot_be_used_is_one_message(
+    entry: dict[str, object], why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "k.c").write_text("")
+    listed = [{"directory": str(tmp_path), "file": "k.c", **entry}]
+    (tmp_path / projects.DATABASE).write_text(json.dumps(listed))
+    with pytest.raises(projects.NoCommandError, match=why):
+        projects.command_for(str(tmp_path / "k.c"), [str(tmp_path)], projects.Databases(Caches()))
+
+
+def test_another_entry_that_cannot_be_used_takes_nothing_from_this_one(tmp_path: Path) -> None:
+    (tmp_path / "k.c").write_text("")
+    good = {"directory": str(tmp_path), "file": "k.c", "command": "gcc -c k.c"}
+    bad = [None, 5, {}, {"file": "\0"}, {"file": "z.c", "arguments": 5}, {"file": "y.c", "command": '"'}]
+    (tmp_path / projects.DATABASE).write_text(json.dumps([*bad, good]))
+    found = projects.command_for(str(tmp_path / "k.c"), [str(tmp_path)], projects.Databases(Caches()))
+    assert found.words == ("gcc", "-c", "k.c")
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    ["package = 1\n", 'package = "x"\n', "package = []\n", "[package]\nname = 5\n", "a = " + "[" * 100_000],
+    ids=["a number", "a text", "a list", "a name that is a number", "nesting"],
+)
+def test_a_manifest_that_cannot_be_used_is_one_message(manifest: str, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.rs").write_text("")
+    (tmp_path / projects.CARGO).write_text(manifest)
+    with pytest.raises(projects.NoCommandError, match=r"Cargo\.toml"):
+        projects.command_for(str(tmp_path / "src" / "main.rs"), [str(tmp_path)], projects.Databases(Caches()))
+
+
+def test_options_that_write_elsewhere_are_dropped_from_a_projects_command() -> None:
+    elsewhere = "/elsewhere"
+    words = [
+        *("gcc", "-O2", "-DX=1", "-c", "k.c", "-o", elsewhere, "-MD", "-MF", elsewhere),
+        *("-dumpdir", elsewhere, "-dumpbase", elsewhere, "-dumpbase-ext", elsewhere, "-aux-info", elsewhere),
+        *(f"--output={elsewhere}", "--output", elsewhere, f"-aux-info={elsewhere}", "-save-temps=cwd"),
+        *(f"-fdump-tree-all={elsewhere}", "-fdump-rtl-all", "-da", f"-fopt-info-vec={elsewhere}"),
+        *(
+            f"-Wp,-MD,{elsewhere}",
+            f"-Wa,-adhln={elsewhere}",
+            f"-Wa,--MD,{elsewhere}",
+            f"-ftime-trace={elsewhere}",
+        ),
+        *(f"-foptimization-record-file={elsewhere}", "-serialize-diagnostics", elsewhere),
+        *(f"-fdiagnostics-add-output=sarif:file={elsewhere}", f"-fcrash-diagnostics-dir={elsewhere}"),
+    ]
+    (step,) = commands.steps(words, "/own")
+    assert step.words == ("gcc", "-O2", "-DX=1", "-g", "-c", "k.c", "-o", "/own/1.o")
+
+
+def test_the_folders_of_processes_that_are_gone_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    left = tmp_path / f"cyclelens-{process.pid}-abc"
+    (left / "run").mkdir(parents=True)
+    others = tmp_path / "cyclelens-notes"
+    others.mkdir()
+    with temporary.folder() as own:
+        temporary.sweep()
+        assert Path(own).is_dir()
+        assert not left.exists()
+        assert others.is_dir()
+        temporary.remove_of(os.getpid())
+        assert not Path(own).exists()
+
+
+@needs_nasm
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_command_that_is_ended_leaves_no_folder(name: str, tmp_path: Path) -> None:
+    import signal
+
+    text = tmp_path / "k.asm"
+    text.write_text(
+        "%rep 100000\n%rep 100000\nnop\n%endrep\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
+    )
+    command = [sys.executable, "-m", "cyclelens.analyzer.cli", "analyze", "--assembler", "nasm", str(text)]
+    place = tmp_path / "temporary"
+    place.mkdir()
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "TMPDIR": str(place)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while not any(place.iterdir()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(getattr(signal, name))
+    assert process.wait(60) == 128 + getattr(signal, name)
+    assert list(place.iterdir()) == []
