@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
+from cyclelens.analyzer.assembly.files.includes import may_read
 from cyclelens.analyzer.compiling.background import PATIENCE
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import Origin
 from cyclelens.server.background.searches import Searches
 from cyclelens.server.background.tasks import Tasks
 from cyclelens.server.display import messages
@@ -20,7 +22,7 @@ from cyclelens.server.documents.baselines import Baselines
 from cyclelens.server.documents.history import History
 from cyclelens.server.documents.measurements import Measurements
 from cyclelens.server.documents.memory import Memory
-from cyclelens.server.documents.origins import first_of, origin_of, place_of
+from cyclelens.server.documents.origins import first_of, is_below, origin_of, place_of
 from cyclelens.server.documents.projects import Projects
 from cyclelens.server.documents.session import Session, Snapshot, Snapshots
 from cyclelens.server.outcomes.results import FileResult, Job, Outcome
@@ -70,6 +72,7 @@ class CyclelensServer(LanguageServer):
         self._last_answered = 0
         self._trouble_reported = False
         self._setting_messages: tuple[str, ...] = ()
+        self._complaints: set[str] = set()
 
     @property
     def session(self) -> Snapshots:
@@ -110,7 +113,21 @@ class CyclelensServer(LanguageServer):
         settings = self.settings_of(snapshot)
         origin = origin_of(snapshot.uri, self._folders, *settings.places)
         profile = settings["profile"] and first_of(settings["profile"], origin.folders)
+        if profile and not may_read(profile, origin) and not self._may_open(profile, origin, settings):
+            self._complain_once(messages.profile_outside(settings["profile"]))
+            profile = ""
         return replace(settings.options, origin=origin, profile=profile)
+
+    def _may_open(self, path: str, origin: Origin, settings: Settings) -> bool:
+        """Whether a file outside of the workspace may be opened because a setting names it: only in a folder
+        that the user trusts, and not by a link within the workspace that leads out of it."""
+        named_inside = any(is_below(path, folder) for folder in origin.folders)
+        return bool(settings["allowExternalPrograms"]) and not named_inside
+
+    def _complain_once(self, message: str) -> None:
+        if message not in self._complaints:
+            self._complaints.add(message)
+            self.tell(types.MessageType.Warning, message)
 
     def settings_of(self, snapshot: Snapshot) -> Settings:
         """The settings of a document: the editor's, and those of its project."""

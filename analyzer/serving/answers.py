@@ -141,7 +141,7 @@ class Answers:
     def report(self, asked: Answer) -> Answer:
         """Everything about the text as a document in one of the formats of ``cyclelens analyze``."""
         text, options, kind = self._text(asked), self._options(asked), asked.get("format")
-        if kind not in FORMATS:
+        if not isinstance(kind, str) or kind not in FORMATS:
             raise BadQuestion(f"'format' is one of {', '.join(FORMATS)}")
         full = kind == "html"
         options = replace(options, trace=full, account=full, prices=True)

@@ -18,6 +18,10 @@ from cyclelens.analyzer.serving.answers import LONGEST_TEXT, Answers, BadQuestio
 
 ADDRESS = "127.0.0.1"
 _MOST_BYTES = 8 * LONGEST_TEXT
+_MOST_DIGITS = len(str(_MOST_BYTES))
+"""Of the length of a question."""
+_MOST_HEADER_BYTES = 1 << 16
+"""Of all headers together: the standard library limits a line, and how many there are."""
 _FILES = {
     "/": ("index.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
@@ -84,8 +88,9 @@ class _Handler(BaseHTTPRequestHandler):
             content, kind = self.server.contents[path]
             self._send(HTTPStatus.OK, content, f"{kind}; charset=utf-8", {"Content-Security-Policy": _POLICY})
         elif path.startswith("/reports/") and (page := self.server.answers.page(path[9:])) is not None:
-            # It has a policy of its own, which allows less.
-            self._send(HTTPStatus.OK, page.encode(), "text/html; charset=utf-8", {})
+            # It has a policy of its own, which allows less; but only a header can say who may frame it.
+            policy = {"Content-Security-Policy": "frame-ancestors 'self'"}
+            self._send(HTTPStatus.OK, page.encode("utf-8", "replace"), "text/html; charset=utf-8", policy)
         else:
             self._refuse(HTTPStatus.NOT_FOUND, "there is nothing here")
 
@@ -96,17 +101,17 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not self._is_ours():
             return
-        if question is None or not typed or not length.isdecimal() or int(length) > _MOST_BYTES:
+        if question is None or not typed or not _is_length(length):
             self.close_connection = True  # what it has sent is not read
             status = HTTPStatus.NOT_FOUND if question is None else HTTPStatus.BAD_REQUEST
             self._refuse(status, f"a question is JSON of at most {_MOST_BYTES:,} bytes")
             return
         try:
-            asked = json.loads(self.rfile.read(int(length)))
+            asked = _json(self.rfile.read(int(length)))
             if not isinstance(asked, dict):
                 raise BadQuestion("a question is a JSON object")
             self._answer(HTTPStatus.OK, question(asked))
-        except (BadQuestion, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as wrong:
+        except (BadQuestion, RecursionError) as wrong:
             self._refuse(HTTPStatus.BAD_REQUEST, str(wrong))
         except Overtaken:
             self._refuse(HTTPStatus.CONFLICT, "a later question came, or this one took too long")
@@ -116,9 +121,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_ours(self) -> bool:
         """This server by its own name, and this page or nobody's. Refuses if not."""
-        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
+        named, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
         hosts = self.server.hosts
-        if host in hosts and (origin is None or origin.removeprefix("http://") in hosts):
+        small = sum(len(name) + len(value) for name, value in self.headers.items()) <= _MOST_HEADER_BYTES
+        ours = all(origin.removeprefix("http://") in hosts for origin in origins) and len(origins) <= 1
+        if small and len(named) == 1 and named[0] in hosts and ours:
             return True
         self.close_connection = True
         self._refuse(HTTPStatus.FORBIDDEN, "this server answers its own page on this machine alone")
@@ -128,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(status, {"error": message})
 
     def _answer(self, status: HTTPStatus, answer: Mapping[str, Any]) -> None:
-        content = json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()
+        content = json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
         self._send(status, content, "application/json; charset=utf-8", {})
 
     def _send(self, status: HTTPStatus, content: bytes, kind: str, headers: Mapping[str, str]) -> None:
@@ -148,3 +155,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Nobody has to know."""
+
+
+def _is_length(text: str) -> bool:
+    """Whether it is a number of bytes that a question may have."""
+    digits = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return digits and int(text) <= _MOST_BYTES
+
+
+def _json(content: bytes) -> Any:
+    """A JSON value whose texts can be written again. Raises BadQuestion, RecursionError."""
+    try:
+        value = json.loads(content)
+        # Half of a surrogate pair is a text to JSON and to Python, and to nobody else.
+        json.dumps(value, ensure_ascii=False).encode()
+    except ValueError as wrong:
+        raise BadQuestion(f"this is not JSON that can be used: {str(wrong)[:200]}") from None
+    return value

@@ -45,6 +45,14 @@ def no_region_of_name(name: str) -> str:
     return f"There is no region '{name}' in this file."
 
 
+def profile_outside(path: str) -> str:
+    """The setting names a file that may not be opened here."""
+    return (
+        f"cyclelens.profile: '{path}' lies outside of the workspace. It is read only in folders that are "
+        "trusted and where the setting cyclelens.allowExternalPrograms is on, and not through a link."
+    )
+
+
 def no_rewrites(region: str) -> str:
     """There is nothing to be checked."""
     return f"No rewrite of {region} is known that would make it faster."

@@ -31,9 +31,25 @@ def origin_of(
 
 def place_of(uri: str, folder_uris: Iterable[str | None]) -> tuple[str, list[str]]:
     """The file of a document, empty if it is in none, and the folders of its workspace."""
-    path = (to_fs_path(uri) or "") if uri.startswith("file:") else ""
-    folders = [folder for folder_uri in folder_uris if folder_uri and (folder := to_fs_path(folder_uri))]
+    path = path_of(uri)
+    folders = [folder for folder_uri in folder_uris if folder_uri and (folder := path_of(folder_uri))]
     return path, folders or ([os.path.dirname(path)] if path else [])
+
+
+def path_of(uri: str) -> str:
+    """The path of a ``file:`` URI; empty for any other, and for what is no URI or no path."""
+    if not uri.startswith("file:"):
+        return ""
+    try:
+        path = to_fs_path(uri) or ""
+    except ValueError:  # no URI: an address in brackets that is none, say
+        return ""
+    return "" if "\0" in path else path
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path lies in a folder by its name, whatever links make of it."""
+    return os.path.normpath(path).startswith(os.path.join(os.path.normpath(folder), ""))
 
 
 def first_of(name: str, folders: Iterable[str]) -> str:

@@ -16,11 +16,11 @@ from cyclelens.analyzer.comparisons.table import Table
 from cyclelens.analyzer.escaping import printable
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.display import messages
+from cyclelens.server.documents.origins import path_of
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInternalError, JsonRpcInvalidParams
-from pygls.uris import to_fs_path
 
 TIMELINE = "cyclelens.timeline"
 INSTRUCTIONS = "cyclelens.instructions"
@@ -62,7 +62,7 @@ def register(server: CyclelensServer) -> None:
 
     @server.command(COMPARE_HEAD)
     async def compare_head(uri: str, where: str | int) -> dict[str, Any] | None:
-        return await task(uri, where, "version", path=to_fs_path(uri) or "")
+        return await task(uri, where, "version", path=path_of(uri))
 
     @server.command(WHAT_IF)
     async def what_if(uri: str, where: str | int) -> dict[str, Any] | None:

@@ -14,10 +14,10 @@ from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.insight.work import Pace, faster
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.documents.history import Version, text_of
+from cyclelens.server.documents.origins import path_of
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import known_document, known_region
 from cyclelens.server.language_server import CyclelensServer
-from pygls.uris import to_fs_path
 
 HISTORY = "cyclelens.history"
 
@@ -42,7 +42,7 @@ def register(server: CyclelensServer) -> None:
         name = region.result.name
         entries = _entries(server.history.of(snapshot, region))
         try:
-            table = await server.tasks.run(snapshot, Task("committed", name, path=to_fs_path(uri) or ""))
+            table = await server.tasks.run(snapshot, Task("committed", name, path=path_of(uri)))
         except TaskCancelled:
             return None
         except TaskFailed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -242,3 +243,51 @@ def test_the_editor_is_the_one_that_is_described() -> None:
         pytest.skip("its packages are not installed: dev/page --check does so and compares")
     run = subprocess.run([ROOT / "dev" / "page", "--check"], capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+ODD = [
+    b'{"text":"nop","line":' + b"9" * 5000 + b"}",
+    b'{"text":"nop","kind":"tools","region":"\\ud800"}',
+    b'{"text":"\\ud800 nop"}',
+    b'{"text":"nop","format":{}}',
+    b'{"text":"nop","format":[]}',
+    b'{"text":"nop","kind":{},"region":"r"}',
+    b'{"text":"nop","options":{"alignment":1e400}}',
+    b'{"text":"nop","options":{"microarchitectures":{}}}',
+    b'{"text":"nop","options":{"mode":[]}}',
+]
+
+
+@pytest.mark.parametrize("raw", ODD)
+@pytest.mark.parametrize("path", ["analysis", "card", "comparison", "instructions", "report", "rewrites"])
+def test_no_question_is_odd_enough_for_an_internal_error(server: PageServer, path: str, raw: bytes) -> None:
+    status, text, _ = fetch(server, f"/{path}", raw=raw)
+    assert status in (200, 400)
+    assert "internal error" not in text
+
+
+def _sent(server: PageServer, request: str) -> bytes:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        connection.sendall(request.encode())
+        return connection.recv(65536).split(b"\r\n")[0]
+
+
+def test_a_second_host_and_headers_without_end_are_refused(server: PageServer) -> None:
+    host = f"Host: 127.0.0.1:{server.port}\r\n"
+    end = "Connection: close\r\n\r\n"
+    assert b"200" in _sent(server, f"GET / HTTP/1.1\r\n{host}{end}")
+    assert b"403" in _sent(server, f"GET / HTTP/1.1\r\n{host}Host: example.org\r\n{end}")
+    assert b"403" in _sent(server, f"GET / HTTP/1.1\r\n{host}Origin: http://example.org\r\n{end}")
+    many = "".join(f"X-{number}: {'a' * 900}\r\n" for number in range(90))
+    assert b"403" in _sent(server, f"GET / HTTP/1.1\r\n{host}{many}{end}")
+    long = "9" * 5000
+    asked = (
+        f"POST /analysis HTTP/1.1\r\n{host}Content-Type: application/json\r\nContent-Length: {long}\r\n\r\n"
+    )
+    assert b"400" in _sent(server, asked)
+
+
+def test_a_report_can_be_framed_by_the_page_alone(server: PageServer) -> None:
+    drawn = ask(server, "/comparison", kind="timeline", text=DOT, region="dot")
+    _, _, headers = fetch(server, f"/reports/{drawn['page']}")
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'self'"

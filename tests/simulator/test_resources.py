@@ -30,9 +30,7 @@ POINTER = "66480f7ec3"  # movq rbx, xmm0
 LOAD_THROUGH_POINTER = "488b03"  # mov rax, [rbx]
 ROOM_IN_ROB = {"SNB": 168, "IVB": 168, "HSW": 192, "SKL": 224, "ICL": 352}
 ADDITION = "4883c101"  # add rcx, 1
-ADD_AT_RENAME = [
-    name for name in registry.names() if registry.get(name).add_offset_limit
-]
+ADD_AT_RENAME = [name for name in registry.names() if registry.get(name).add_offset_limit]
 
 
 def fits(filler: str, name: str, options: ModelOptions = ON, *, start: str = "", count: int = FILLERS) -> int:

@@ -249,8 +249,7 @@ class ObjectFile:
             names = self._content(self._headers[symbols.link]) if symbols.kind == _EXPORTED else b""
             for place, info, _ in _RELOCATION.iter_unpack(whole_entries(self._content(header), _RELOCATION)):
                 if info & 0xFFFFFFFF in _FILLED_IN and names:
-                    entry = symbols.offset + (info >> 32) * _SYMBOL.size
-                    named[place] = text_at(names, _SYMBOL.unpack_from(self._image, entry)[0])
+                    named[place] = text_at(names, self._entry(symbols, info >> 32)[0])
         return named
 
     def _read_symbols(self) -> Iterator[Symbol]:
@@ -321,8 +320,7 @@ class ObjectFile:
             symbols = self._headers[header.link]
             entries = self._content(header)
             for offset, info, addend in _RELOCATION.iter_unpack(whole_entries(entries, _RELOCATION)):
-                place = symbols.offset + (info >> 32) * _SYMBOL.size
-                target = _SYMBOL.unpack_from(self._image, place)[4] + addend
+                target = self._entry(symbols, info >> 32)[4] + addend
                 kind = info & 0xFFFFFFFF
                 width = 8 if kind == _ABSOLUTE_64 else 4
                 if kind in _RELATIVE_32:
@@ -332,6 +330,13 @@ class ObjectFile:
                 if offset + width <= len(code):
                     code[offset : offset + width] = (target % (1 << 8 * width)).to_bytes(width, "little")
         return bytes(code)
+
+    def _entry(self, symbols: Header, number: int) -> tuple[int, ...]:
+        """An entry of a table of symbols. Raises ObjectFileError if the table has no such one."""
+        place = symbols.offset + number * _SYMBOL.size
+        if place + _SYMBOL.size > min(symbols.offset + symbols.size, len(self._image)):
+            raise ObjectFileError("the file is damaged: a relocation names a symbol that is not in its table")
+        return _SYMBOL.unpack_from(self._image, place)
 
     def _section_of(self, address: int) -> Section | None:
         return next(
