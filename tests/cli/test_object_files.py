@@ -322,28 +322,6 @@ def test_damaged_files_never_break_anything(built: Path) -> None:
                 assert str(error)
 
 
-@pytest.mark.parametrize("link", [True, False], ids=["of the linker", "of the loader"])
-def test_a_relocation_that_names_no_symbol_of_its_table_is_one_message(built: Path, link: bool) -> None:
-    """The number of a symbol is half of each entry of ``.rela``; a table ends where its section does."""
-    whole = (built / ("k.o" if link else "k.so")).read_bytes()
-    offset, count = int.from_bytes(whole[0x28:0x30], "little"), int.from_bytes(whole[0x3C:0x3E], "little")
-    tried = 0
-    for header in range(offset, offset + 64 * count, 64):
-        if int.from_bytes(whole[header + 4 : header + 8], "little") != 4:
-            continue
-        first, size = (int.from_bytes(whole[header + at : header + at + 8], "little") for at in (24, 32))
-        for entry in range(first, first + size, 24):
-            for number in (0x0FFF_FFFF, 0xFFFF_FFFF, 0x7FFF):
-                data = bytearray(whole)
-                data[entry + 12 : entry + 16] = number.to_bytes(4, "little")
-                try:
-                    Analyzer().analyze_object(bytes(data), AnalysisOptions())
-                except ObjectFileError as error:
-                    assert "damaged" in str(error)
-                tried += 1
-    assert tried or not link
-
-
 SCAN = next(path for path in EXAMPLES if path.stem == "byte_scan")
 
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 from cyclelens.analyzer import project, temporary
 from cyclelens.analyzer.assembly.files import includes
 from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.compiling import commands, projects
+from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
@@ -276,11 +281,37 @@ def test_the_folders_of_processes_that_are_gone_are_removed(
         assert not Path(own).exists()
 
 
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+@pytest.mark.parametrize("flags", [("-c",), ("-c", "-mcmodel=large"), ("-shared", "-fPIC")], ids=" ".join)
+def test_a_relocation_that_names_no_symbol_of_its_table_is_one_message(
+    flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    """The number of a symbol is half of each entry of ``.rela``; a table ends where its section does."""
+    (tmp_path / "k.c").write_text(
+        "int f(int); int g(int n) { int s = 0; while (n--) s += f(n); return s; }\n"
+    )
+    subprocess.run(["gcc", "-O2", *flags, "-o", tmp_path / "k", tmp_path / "k.c"], check=True)
+    whole = (tmp_path / "k").read_bytes()
+    offset, count = int.from_bytes(whole[0x28:0x30], "little"), int.from_bytes(whole[0x3C:0x3E], "little")
+    refused = 0
+    for header in range(offset, offset + 64 * count, 64):
+        if int.from_bytes(whole[header + 4 : header + 8], "little") != 4:
+            continue
+        first, size = (int.from_bytes(whole[header + at : header + at + 8], "little") for at in (24, 32))
+        for entry, number in product(range(first, first + size, 24), (0x0FFF_FFFF, 0xFFFF_FFFF, 0x7FFF)):
+            data = bytearray(whole)
+            data[entry + 12 : entry + 16] = number.to_bytes(4, "little")
+            try:
+                Analyzer().analyze_object(bytes(data), AnalysisOptions())
+            except ObjectFileError as error:
+                assert "damaged" in str(error)
+                refused += 1
+    assert refused or "-shared" in flags
+
+
 @needs_nasm
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_command_that_is_ended_leaves_no_folder(name: str, tmp_path: Path) -> None:
-    import signal
-
     text = tmp_path / "k.asm"
     text.write_text(
         "%rep 100000\n%rep 100000\nnop\n%endrep\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"

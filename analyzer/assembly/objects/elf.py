@@ -21,6 +21,7 @@ from cyclelens.analyzer.assembly.objects.elf_format import (
     FUNCTION,
     NOTYPE,
     OBJECT,
+    SYMBOL,
     Function,
     Header,
     LinePlace,
@@ -31,6 +32,7 @@ from cyclelens.analyzer.assembly.objects.elf_format import (
     damaged,
     function_of,
     section_headers,
+    symbol_entry,
     text_at,
     unnamed_function,
     whole_entries,
@@ -50,7 +52,6 @@ _FIRST_ADDRESS = 0x400000
 _CODE, _SYMBOLS, _RELOCATIONS, _NO_BYTES, _EXPORTED = 1, 2, 4, 8, 11
 """Types of sections: SHT_PROGBITS, SYMTAB, RELA, NOBITS, DYNSYM."""
 _ALLOCATED, _EXECUTABLE, _COMPRESSED = 0x2, 0x4, 0x800
-_SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
 _EXTERN_DISTANCE = 0x1000
 
@@ -249,7 +250,7 @@ class ObjectFile:
             names = self._content(self._headers[symbols.link]) if symbols.kind == _EXPORTED else b""
             for place, info, _ in _RELOCATION.iter_unpack(whole_entries(self._content(header), _RELOCATION)):
                 if info & 0xFFFFFFFF in _FILLED_IN and names:
-                    named[place] = text_at(names, self._entry(symbols, info >> 32)[0])
+                    named[place] = text_at(names, symbol_entry(self._image, symbols, info >> 32)[0])
         return named
 
     def _read_symbols(self) -> Iterator[Symbol]:
@@ -258,7 +259,7 @@ class ObjectFile:
                 continue
             names = self._content(self._headers[header.link])
             content = self._content(header)
-            for name, info, _, section, value, size in _SYMBOL.iter_unpack(whole_entries(content, _SYMBOL)):
+            for name, info, _, section, value, size in SYMBOL.iter_unpack(whole_entries(content, SYMBOL)):
                 # Section 0: defined elsewhere. Mapping symbols and sections have no name.
                 yield Symbol(text_at(names, name), info & 15, info >> 4, section, value, size)
 
@@ -301,14 +302,14 @@ class ObjectFile:
         for header in self._headers:
             if header.kind != _SYMBOLS:
                 continue
-            for number in range(header.size // _SYMBOL.size):
-                place = header.offset + number * _SYMBOL.size
-                name, info, other, section, value, size = _SYMBOL.unpack_from(self._image, place)
+            for number in range(header.size // SYMBOL.size):
+                place = header.offset + number * SYMBOL.size
+                name, info, other, section, value, size = SYMBOL.unpack_from(self._image, place)
                 if section == 0:
                     # Stand-ins for what other files define, far from each other.
                     value = end + number * _EXTERN_DISTANCE
                 value = (value + bases.get(section, 0)) % (1 << 64)
-                _SYMBOL.pack_into(self._image, place, name, info, other, section, value, size)
+                SYMBOL.pack_into(self._image, place, name, info, other, section, value, size)
         self._symbols = list(self._read_symbols())
 
     def _relocated(self, section: int, base: int, content: bytes) -> bytes:
@@ -320,7 +321,7 @@ class ObjectFile:
             symbols = self._headers[header.link]
             entries = self._content(header)
             for offset, info, addend in _RELOCATION.iter_unpack(whole_entries(entries, _RELOCATION)):
-                target = self._entry(symbols, info >> 32)[4] + addend
+                target = symbol_entry(self._image, symbols, info >> 32)[4] + addend
                 kind = info & 0xFFFFFFFF
                 width = 8 if kind == _ABSOLUTE_64 else 4
                 if kind in _RELATIVE_32:
@@ -330,13 +331,6 @@ class ObjectFile:
                 if offset + width <= len(code):
                     code[offset : offset + width] = (target % (1 << 8 * width)).to_bytes(width, "little")
         return bytes(code)
-
-    def _entry(self, symbols: Header, number: int) -> tuple[int, ...]:
-        """An entry of a table of symbols. Raises ObjectFileError if the table has no such one."""
-        place = symbols.offset + number * _SYMBOL.size
-        if place + _SYMBOL.size > min(symbols.offset + symbols.size, len(self._image)):
-            raise ObjectFileError("the file is damaged: a relocation names a symbol that is not in its table")
-        return _SYMBOL.unpack_from(self._image, place)
 
     def _section_of(self, address: int) -> Section | None:
         return next(

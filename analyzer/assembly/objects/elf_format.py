@@ -22,6 +22,8 @@ _OTHER_MACHINES = {3: "32-bit x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC", 40:
 NOTYPE, OBJECT, FUNCTION, _INDIRECT = 0, 1, 2, 10
 _LOCAL = 0
 _SECTION = struct.Struct("<IIQQQQIIQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+"""Name, kind and binding, visibility, section, value, size."""
 
 
 class ObjectFileError(ValueError):
@@ -156,6 +158,14 @@ def text_at(names: bytes, offset: int) -> str:
 def whole_entries(content: bytes, entry: struct.Struct) -> bytes:
     """A table without a last entry that is cut off."""
     return content[: len(content) // entry.size * entry.size]
+
+
+def symbol_entry(image: bytes | bytearray, symbols: Header, number: int) -> tuple[int, ...]:
+    """An entry of a table of symbols. Raises ObjectFileError if the table has no such one."""
+    place = symbols.offset + number * SYMBOL.size
+    if place + SYMBOL.size > min(symbols.offset + symbols.size, len(image)):
+        raise ObjectFileError("the file is damaged: a relocation names a symbol that is not in its table")
+    return SYMBOL.unpack_from(image, place)
 
 
 def function_of(symbol: Symbol, section: Section, borders: list[int]) -> Function:
