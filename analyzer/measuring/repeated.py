@@ -20,10 +20,11 @@ class Measuring(Protocol):
 
 
 def repeated(harness: Measuring, request: Request, runs: int) -> Measurement:
-    """The figure of ``runs`` processes, or of three times as many where they show several steady
-    states. Raises ``CannotMeasure``."""
+    """The figure of ``runs`` processes, or of three times as many where they show several steady states and
+    the machine is not too busy. Raises ``CannotMeasure``."""
     found = [harness.measure(request) for _ in range(runs)]
-    if runs > 1 and len(median_of(found).states) > 1:
+    undisturbed = all(each.cycles is not None for each in found)
+    if runs > 1 and undisturbed and len(median_of(found).states) > 1:
         found += [harness.measure(request) for _ in range(_MORE * runs)]
     return median_of(found)
 

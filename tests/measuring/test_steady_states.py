@@ -109,6 +109,19 @@ def test_one_state_needs_no_more_processes():
     assert harness.asked == 3
 
 
+def test_a_busy_machine_is_not_asked_for_more():
+    """An editor waits for the answer."""
+
+    class Busy(Told):
+        def measure(self, request):
+            found = super().measure(request)
+            return found if self.asked < 3 else Measurement.read("status=busy attempts=9")
+
+    harness = Busy(1.0, 1.33)
+    assert len(repeated.repeated(harness, REQUEST, 3).states) == 2
+    assert harness.asked == 3
+
+
 def test_what_was_not_measured_has_no_states():
     problem = Measurement.read("status=busy attempts=9")
     assert repeated.median_of([problem, problem]) == problem
