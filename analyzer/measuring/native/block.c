@@ -17,7 +17,7 @@
 #define SLOW_PAIRS 2          /* of runs so long that the unit does not matter, that few are not disturbed ... */
 #define SLOW_CHAINS_AGREE 0.05 /* ... and that the clock changes meanwhile */
 #define TRIES_PER_PAIR 4      /* until its canary is quiet */
-#define STRAIGHT_BYTES 12288  /* of the longer run: it stays in the instruction cache beside the NOPs */
+#define STRAIGHT_BYTES 12288  /* of the longer run, at most */
 #define STRAIGHT_INSTRUCTIONS 5000
 #define CACHED_INSTRUCTIONS 1200
 #define LOOP_CYCLES 10000.0   /* of the shorter run, at most */
@@ -145,7 +145,8 @@ static void measure(const struct pair *pair) {
 static int straight_copies(void) {
     int wanted = block->cached ? CACHED_INSTRUCTIONS : STRAIGHT_INSTRUCTIONS;
     int copies = wanted / block->instructions;
-    while (copies > 2 && 2 * copies * block->length > STRAIGHT_BYTES)
+    long room = code_straight_bytes(), bytes = room < STRAIGHT_BYTES ? room : STRAIGHT_BYTES;
+    while (copies > 2 && 2 * copies * block->length > bytes)
         copies--;
     return copies < 2 ? 2 : copies;
 }

@@ -10,6 +10,7 @@
 #define SLED_SHARE 4  /* of the instruction cache, so that the block stays in it */
 #define SLED_SHARE_AMD 2 /* its op caches hold more */
 #define USUAL_CACHE (32 << 10)
+#define OTHER_CODE (8 << 10) /* that runs between two runs: the chains, and what sets registers and memory */
 #define NOP_BYTES 2   /* as many in a line as a uop cache takes of one */
 #define TEXT(x) #x
 #define VALUE(x) TEXT(x)
@@ -303,13 +304,20 @@ timed code_once(const uint8_t *code, int length) {
     return function;
 }
 
+static long cache_bytes(void) {
+    long cache = sysconf(_SC_LEVEL1_ICACHE_SIZE);
+    return cache > 0 ? cache : USUAL_CACHE;
+}
+
+static long sled_bytes(void) { return cache_bytes() / (cpu->amd ? SLED_SHARE_AMD : SLED_SHARE); }
+
+long code_straight_bytes(void) { return cache_bytes() - sled_bytes() - OTHER_CODE; }
+
 /* Straight NOPs that fill every set of the uop cache and so push the block out of it. */
 timed code_sled(void) {
-    long cache = sysconf(_SC_LEVEL1_ICACHE_SIZE);
-    long bytes = (cache > 0 ? cache : USUAL_CACHE) / (cpu->amd ? SLED_SHARE_AMD : SLED_SHARE);
     align(0);
     timed function = (timed)here;
-    for (long done = 0; done < bytes; done += NOP_BYTES)
+    for (long done = 0; done < sled_bytes(); done += NOP_BYTES)
         add("\x66\x90", NOP_BYTES);
     add("\xc3", 1);
     return function;

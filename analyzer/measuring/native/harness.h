@@ -147,6 +147,7 @@ timed code_second_half(int copies); /* of the straight code written last */
 timed code_loop(int copies);
 timed code_once(const uint8_t *code, int length); /* and what it leaves in registers */
 timed code_sled(void);
+long code_straight_bytes(void);       /* that stay in the instruction cache beside the sled and the harness */
 int code_overflow(void);
 
 /* sandbox.c */
