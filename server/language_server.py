@@ -85,9 +85,15 @@ class CyclelensServer(LanguageServer):
         encoding = self.server_capabilities.position_encoding
         return Converter(str(getattr(encoding, "value", encoding) or "utf-16"))
 
-    def analyse(self, snapshot: Snapshot, delay: float | None = None) -> None:
-        """Have a document analysed after ``delay`` seconds, by default the debounce time; never waits."""
+    def analyse(self, snapshot: Snapshot, delay: float | None = None, *, asked: bool = False) -> None:
+        """Have a document analysed after ``delay`` seconds, by default the debounce time; never waits.
+
+        :param asked: somebody wants it; else a large text is left alone.
+        """
         settings = self.settings
+        if self._session.is_large(snapshot) and not asked:
+            self._complain_once(messages.large(snapshot.uri, snapshot.size, self._session.large_size))
+            return
         if not self.settings_known.is_set() or (snapshot.language and not settings["sources"]):
             return
         jobs = self.source_jobs if snapshot.language else self.jobs
@@ -149,6 +155,7 @@ class CyclelensServer(LanguageServer):
         self.settings_known.set()
         same = settings.analysis == self.settings.analysis
         self.settings = settings
+        self._session.large_size = settings["largeFileLines"]
         self.searches.jobs.timeout = settings["timeoutMs"] / 1000
         self.jobs.timeout = self.tasks.jobs.timeout = settings["timeoutMs"] / 1000
         for snapshot in self.session:

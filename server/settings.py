@@ -111,6 +111,15 @@ SETTINGS: tuple[Setting, ...] = (
         minimum=100,
         maximum=600000,
     ),
+    Setting(
+        "largeFileLines",
+        "integer",
+        100_000,
+        "Lines from which on a text is analysed only by command, coloured only where it is visible, and not "
+        "searched for names, so that it slows down no other document; 80 characters count as a line at "
+        "least. 0: no text is large.",
+        maximum=10_000_000,
+    ),
 )
 
 

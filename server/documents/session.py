@@ -6,7 +6,7 @@ the moment an edit touches it until an analysis of the new text is complete agai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -16,8 +16,10 @@ from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.outcomes.results import FileResult, RegionResult
 from cyclelens.server.texts.labels import Names
-from cyclelens.server.texts.text import split
+from cyclelens.server.texts.lines import Lines
 
+LINE_CHARACTERS = 80
+"""Of a line, where the size of a text is counted in lines."""
 _MATCH_LIMIT = 300
 """Changed lines up to which lines that only moved are looked for; more at once count as one change."""
 
@@ -122,9 +124,7 @@ class Snapshot:
     """The client's number for the text."""
     revision: int
     """Our own number: grows with every change, also where a client's version does not."""
-    lines: tuple[str, ...]
-    ends: tuple[str, ...]
-    """What ends each line but the last: an edit can make one end out of two, or two out of one."""
+    lines: Lines
     regions: tuple[ShownRegion, ...] = ()
     problems: tuple[Problem, ...] = ()
     """Of the last analysis, at the places they had then."""
@@ -144,7 +144,12 @@ class Snapshot:
     @property
     def text(self) -> str:
         """The text for the analyzer: line ends are newlines, and nothing else looks like one."""
-        return "\n".join(self.lines)
+        return self.lines.text
+
+    @property
+    def size(self) -> int:
+        """In lines; a very long one counts as several."""
+        return max(len(self.lines), self.lines.characters // LINE_CHARACTERS)
 
     def edited(
         self, version: int | None, start: tuple[int, int], end: tuple[int, int], text: str
@@ -152,35 +157,22 @@ class Snapshot:
         """The snapshot after the text between two positions (line, column) was replaced."""
         if end < start:
             start, end = end, start
-        first, last = start[0], end[0]
-        text = self.lines[first][: start[1]] + text + self.lines[last][end[1] :]
-        if first and self.ends[first - 1] == "\r":
-            # A newline may come to stand behind it.
-            first -= 1
-            text = f"{self.lines[first]}\r{text}"
-        lines, ends = split(text + "".join(self.ends[last : last + 1]))
-        if last < len(self.ends):
-            lines = lines[:-1]
-        return self._changed(version, first, self.lines[first : last + 1], lines, ends)
+        lines = self.lines.edited(start, end, text)
+        # A carriage return and a newline may have come to stand together, or apart, at either side.
+        first, behind = max(start[0] - 1, 0), end[0] + 2
+        old, new = self.lines[first:behind], lines[first : behind + len(lines) - len(self.lines)]
+        return self._changed(version, lines, _edits(first, old, new))
 
     def replaced(self, version: int | None, text: str) -> Snapshot:
         """The snapshot after the whole text was replaced."""
-        return self._changed(version, 0, self.lines, *split(text))
+        lines = Lines.of(text)
+        edits = _edits(0, self.lines[:], lines[:]) if self.regions else []
+        return self._changed(version, lines, edits)
 
-    def _changed(
-        self,
-        version: int | None,
-        first: int,
-        old: tuple[str, ...],
-        new: tuple[str, ...],
-        new_ends: tuple[str, ...],
-    ) -> Snapshot:
-        behind = first + len(old)
-        lines = self.lines[:first] + new + self.lines[behind:]
-        ends = self.ends[:first] + new_ends + self.ends[behind:]
+    def _changed(self, version: int | None, lines: Lines, edits: Sequence[Edit]) -> Snapshot:
         regions = self.regions
         # From the last to the first, so that the places of those to come stay right.
-        for edit in reversed(_edits(first, old, new)):
+        for edit in reversed(edits):
             moved = (region.moved(edit) for region in regions)
             regions = tuple(region for region in moved if region is not None)
         return replace(
@@ -188,7 +180,6 @@ class Snapshot:
             version=version,
             revision=self.revision + 1,
             lines=lines,
-            ends=ends,
             regions=regions,
         )
 
@@ -308,6 +299,9 @@ class Snapshots:
         self._documents: dict[str, Snapshot] = {}
         self._names: dict[str, tuple[int, Names]] = {}
         """By document, with the revision that has them."""
+        self.large_size = 0
+        """Lines above which a text is large (0: none is): it is analysed when somebody asks for it, only what
+        is visible is coloured, and its names are not collected. So it harms no other document."""
 
     def __iter__(self) -> Iterator[Snapshot]:
         return iter(tuple(self._documents.values()))
@@ -316,16 +310,23 @@ class Snapshots:
         """The present snapshot, None for a document that is not open."""
         return self._documents.get(uri)
 
-    def assembly(self, uri: str) -> Snapshot | None:
-        """The same, for what only assembly texts have: None for sources, too."""
+    def is_large(self, snapshot: Snapshot) -> bool:
+        """Whether a text is larger than ``large_size``."""
+        return 0 < self.large_size < snapshot.size
+
+    def assembly(self, uri: str, *, part: bool = False) -> Snapshot | None:
+        """The same, for what only assembly texts have: None for sources, too. Nor have large texts what goes
+        through the whole text; ``part``: some lines are all that is looked at."""
         snapshot = self.get(uri)
-        return None if snapshot is None or snapshot.language else snapshot
+        if snapshot is None or snapshot.language or (self.is_large(snapshot) and not part):
+            return None
+        return snapshot
 
     def names(self, snapshot: Snapshot) -> Names:
         """The labels and other names of a text, collected once per revision."""
         revision, names = self._names.get(snapshot.uri, (-1, None))
         if names is None or revision != snapshot.revision:
-            names = Names(snapshot.lines)
+            names = Names(snapshot.lines, searched=not self.is_large(snapshot))
             self._names[snapshot.uri] = snapshot.revision, names
         return names
 
@@ -337,7 +338,7 @@ class Session(Snapshots):
         """Start (or restart) a document."""
         known = self._documents.get(uri)
         revision = known.revision + 1 if known else 0
-        return self.put(Snapshot(uri, version, revision, *split(text)))
+        return self.put(Snapshot(uri, version, revision, Lines.of(text)))
 
     def put(self, snapshot: Snapshot) -> Snapshot:
         """Make this the present snapshot of its document."""

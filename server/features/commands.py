@@ -101,7 +101,7 @@ def register(server: CyclelensServer) -> None:
     async def analyse(uri: str) -> None:
         known(uri)
         await server.settings_known.wait()
-        server.analyse(known(uri), delay=0)
+        server.analyse(known(uri), delay=0, asked=True)
 
     def known(uri: str) -> Snapshot:
         return known_document(server, uri)

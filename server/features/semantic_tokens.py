@@ -75,7 +75,7 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
     async def part(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
-        snapshot = server.session.assembly(params.text_document.uri)
+        snapshot = server.session.assembly(params.text_document.uri, part=True)
         if snapshot is None:
             return None
         first, last = params.range.start.line, params.range.end.line
@@ -86,7 +86,8 @@ async def _data(
     words: tokens.Words, snapshot: Snapshot, converter: Converter, first: int, last: int
 ) -> list[int]:
     """Five numbers a word: lines and characters since the word before, length, type, modifiers."""
-    source = Source(snapshot.text)
+    # A long text tells at its beginning what it is.
+    source = Source("\n".join(snapshot.lines[:MAX_LINES]))
     comments = semicolon_starts_comment(source, BY_NAME.get(snapshot.dialect) or detect(source))
     data: list[int] = []
     previous_line = 0

@@ -54,8 +54,10 @@ def definitions(lines: Sequence[str]) -> Iterator[Name]:
 class Names:
     """The names of one text; what is found out about all of them is kept."""
 
-    def __init__(self, lines: tuple[str, ...]) -> None:
+    def __init__(self, lines: Sequence[str], searched: bool = True) -> None:
+        """``searched``: definitions are looked for, which takes as long as the text is."""
         self._lines = lines
+        self._searched = searched
 
     def at(self, line: int, column: int) -> Name | None:
         """The name that a position touches."""
@@ -68,7 +70,7 @@ class Names:
     def index(self) -> Mapping[str, Sequence[Name]]:
         """Name -> its definitions in the order of the text."""
         found: dict[str, list[Name]] = {}
-        for name in definitions(self._lines):
+        for name in definitions(self._lines) if self._searched else ():
             found.setdefault(name.text, []).append(name)
         return found
 

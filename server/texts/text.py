@@ -19,6 +19,11 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def split(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The lines without their ends, at least one, and the ends, one fewer. What would break lines elsewhere
     or cannot be encoded is replaced; columns stay."""
-    text = _ODD_BREAKS.sub(lambda match: _ODD[match[0]], text)
-    parts = _LINE_END.split(text if text.isascii() else _SURROGATES.sub("\ufffd", text))
+    parts = _LINE_END.split(plain(text))
     return tuple(parts[::2]), tuple(parts[1::2])
+
+
+def plain(text: str) -> str:
+    """A text of the same columns without what would break lines elsewhere or cannot be encoded."""
+    text = _ODD_BREAKS.sub(lambda match: _ODD[match[0]], text)
+    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)

@@ -72,6 +72,10 @@ _SHAPES = {
 _ASSIGNED = re.compile(r"\s*=")
 
 
+FURTHEST = 20_000
+"""Lines before the ones that are asked for in which the beginning of a comment is looked for."""
+
+
 class Words:
     """The words of lines, remembered by their texts: an edit changes one line, and all are asked for."""
 
@@ -90,9 +94,9 @@ class Words:
             yield number, found
 
     def _inside_comment(self, lines: Sequence[str], line: int) -> bool:
-        """Whether a line begins within a block comment."""
+        """Whether a line begins within a block comment that begins at most ``FURTHEST`` lines before it."""
         inside = False
-        for text in lines[:line]:
+        for text in lines[max(line - FURTHEST, 0) : line]:
             if inside or "/*" in text:
                 _, inside = self._known(text, inside, False)
         return inside

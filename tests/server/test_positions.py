@@ -95,7 +95,7 @@ def test_after_any_edits_the_text_is_that_of_the_client(
         start_place, end_place = (converter.offset(snapshot.lines, place) for place in places)
         snapshot = snapshot.edited(None, start_place, end_place, inserted)
         text = text[:start] + inserted + text[end:]
-        assert (snapshot.lines, snapshot.ends) == split(text)
+        assert (tuple(snapshot.lines), snapshot.lines.ends) == split(text)
 
 
 def _expressible(text: str, offset: int) -> int:

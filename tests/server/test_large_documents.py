@@ -1,0 +1,77 @@
+"""A large document costs the others nothing: its edits are cheap, and nothing goes through all of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from cyclelens.server.texts import lines as parts_of_lines
+from cyclelens.server.texts.lines import Lines
+from cyclelens.server.texts.text import split
+from editor import Editor
+from lsprotocol import types
+
+KERNEL = "# cyclelens-begin chain\n1:\n imul %rax, %rax\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
+
+
+def test_a_text_in_parts_has_the_lines_of_the_text_after_every_edit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts_of_lines, "PART_CHARACTERS", 5)
+    chance = random.Random(39)
+    pieces = ["", "a", "bc", "\n", "\r", "\r\n", "\n\n", "x\ny\r", "\u2028", "\U0001f4a5", "long " * 6]
+    for _ in range(60):
+        text = "".join(chance.choices(pieces, k=chance.randrange(30)))
+        lines = Lines.of(text)
+        for _ in range(40):
+            known, ends = split(text)
+            assert (tuple(lines), lines.ends, len(lines)) == (known, ends, len(known))
+            assert lines.text == "\n".join(known)
+            first, behind = sorted(chance.choices(range(len(known) + 2), k=2))
+            assert lines[first:behind] == known[first:behind]
+            assert lines[-1] == known[-1]
+            places = sorted(
+                (line, chance.randrange(len(known[line]) + 1))
+                for line in chance.choices(range(len(known)), k=2)
+            )
+            start, end = (
+                sum(map(len, known[:line])) + sum(map(len, ends[:line])) + column for line, column in places
+            )
+            new = chance.choice(pieces)
+            lines = lines.edited(places[0], places[1], new)
+            plain = "".join(line + mark for line, mark in zip(known, (*ends, ""), strict=True))
+            text = plain[:start] + new + plain[end:]
+
+
+def test_an_edit_of_a_large_text_cuts_no_other_part() -> None:
+    lines = Lines.of("# x\n" * 1_000_000)
+    edited = lines.edited((500_000, 1), (500_000, 2), "y\nz")
+    assert len(edited) == len(lines) + 1
+    assert edited[500_000:500_002] == ("#y", "zx")
+    shared = set(map(id, lines._parts)) & set(map(id, edited._parts))
+    assert len(shared) >= len(lines._parts) - 1
+    assert sum(part._split is not None for part in edited._parts) <= 3
+
+
+@pytest.mark.asyncio
+async def test_a_large_text_is_analysed_and_coloured_when_somebody_asks(editor: Editor) -> None:
+    settings = {"debounceMs": 10, "largeFileLines": 100, "microarchitectures": ["SKL"]}
+    editor.client.set_configuration(settings, section="cyclelens")
+    await editor.start()
+    text = "# filling\n" * 200 + KERNEL
+    editor.send_open(text)
+    assert "has about 207 lines" in await editor.message("has about")
+    document = types.TextDocumentIdentifier(editor.uri)
+    start, end = types.Position(200, 0), types.Position(205, 0)
+    tokens = await editor.client.text_document_semantic_tokens_range_async(
+        types.SemanticTokensRangeParams(document, types.Range(start, end))
+    )
+    assert tokens.data
+    whole = await editor.client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
+    symbols = await editor.client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
+    assert not whole
+    assert not symbols
+    editor.replace_line(0, "# edited")
+    await editor.pause()
+    assert await editor.labels() == {}
+    await editor.run("cyclelens.analyse")
+    await editor.until_label(200, "3.00 cycles/iter")
+    assert len([each for each in editor.client.messages if "has about" in each.message]) == 1
