@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
+from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.decoding.effects import written_registers
 from cyclelens.analyzer.decoding.register_use import is_privileged
 from cyclelens.analyzer.measuring.loops import constant_step
@@ -11,6 +13,9 @@ from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 
 _LINE = 64
+_LONGEST = 15
+"""Bytes of an instruction."""
+_BRANCHES = ("jmp", "call", "ret", "iret")
 
 _PREFIXES = {
     "vm": "virtual-machine instructions",
@@ -66,15 +71,55 @@ _NOT_VIRTUAL = ("vmov", "vmul", "vmin", "vmax", "vmask", "vmps", "vmpsadbw")
 def refusal(instructions: Sequence[Instruction], registers: Mapping[str, int] | None = None) -> str:
     """Why this code is not run, or an empty text. ``registers``: what they hold at the start; those that are
     not named hold a multiple of a cache line."""
+    if not all(instruction.mnemonic for instruction in instructions):
+        return "not all of its bytes are instructions"
+    instructions = [*instructions, *hidden(instructions)]
     for instruction in instructions:
-        if not instruction.mnemonic:
-            return "not all of its bytes are instructions"
         kind = refused_kind(instruction.mnemonic)
         if kind is None and is_privileged(instruction.code):
             kind = "privileged instructions"
         if kind is not None:
             return f"'{instruction.text}': {kind} are not run"
     return split_lock(instructions, registers or {})
+
+
+def hidden(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """What else can run than the instructions one behind the other: whatever begins where a branch leads that
+    goes into the middle of one; where the code has a branch whose target is computed, at any byte. The code
+    is repeated, so it goes on at its beginning."""
+    code = b"".join(instruction.code for instruction in instructions)
+    starts = {0, *accumulate(instruction.length for instruction in instructions)}
+    found: list[Instruction] = []
+    computed = any(map(_goes_anywhere, instructions))
+    targets = list(range(len(code))) if computed else list(_targets(instructions, 0, len(code)))
+    while targets:
+        at = targets.pop()
+        while at not in starts:
+            starts.add(at)
+            window = (code[at:] + code)[:_LONGEST]
+            instruction = next(iter(decode(window)), None)
+            if instruction is None or not instruction.mnemonic:
+                break  # the processor refuses it
+            found.append(instruction)
+            if _goes_anywhere(instruction) and not computed:
+                computed = True
+                targets += range(len(code))
+            targets += _targets([instruction], at, len(code))
+            at = (at + instruction.length) % len(code)
+    return found
+
+
+def _targets(instructions: Sequence[Instruction], at: int, size: int) -> Iterator[int]:
+    """Where branches lead, as places in the repeated code. ``at``: the place of the first instruction."""
+    for instruction in instructions:
+        at += instruction.length
+        if instruction.branch_displacement is not None:
+            yield (at + instruction.branch_displacement) % size
+
+
+def _goes_anywhere(instruction: Instruction) -> bool:
+    """Whether it is a branch whose target is computed."""
+    return instruction.mnemonic.startswith(_BRANCHES) and instruction.branch_displacement is None
 
 
 def split_lock(instructions: Sequence[Instruction], registers: Mapping[str, int]) -> str:

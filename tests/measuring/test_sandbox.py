@@ -10,7 +10,7 @@ import pytest
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.analyzer.measuring.refusals import refusal, refused_kind
-from cyclelens.analyzer.measuring.requests import Request
+from cyclelens.analyzer.measuring.requests import Measurement, Request
 from iced_x86 import Code, CpuidFeature, Instruction, Mnemonic, OpCodeInfo
 
 CONTEXT, CODE = 0x0FFFFF0000, 0x1000000000
@@ -223,6 +223,37 @@ def test_ordinary_code_is_not_refused(encode, statements):
 )
 def test_a_lock_that_may_cross_a_line_is_refused(encode, statements):
     assert "it may lock two cache lines" in refusal(decode(encode(statements)))
+
+
+HIDDEN = {
+    "a branch into a constant": "eb0248b8f0015e3d90eb0190",
+    "a branch backwards into a constant": "48b8f0015e3d90eb019090ebf5",
+    "a computed branch": "ffe048b8f0015e3d90909090",
+    "a return": "48b8f0015e3d90909090c3",
+    "a call into a constant": "e80200000048b8f0015e3d90909090",
+}
+
+
+@pytest.mark.parametrize("code", HIDDEN.values(), ids=HIDDEN.keys())
+def test_what_a_branch_into_the_middle_of_an_instruction_runs_is_refused(code):
+    """``lock add [rsi+61], ebx`` within a constant."""
+    instructions = decode(bytes.fromhex(code))
+    assert not any(instruction.text.startswith("lock") for instruction in instructions)
+    assert "it may lock two cache lines" in refusal(instructions)
+
+
+@pytest.mark.parametrize(
+    "code", ["48b8f0015e3d90909090", "eb0a48b8f0015e3d90909090", "48b8f0015e3d90909090ebf4"]
+)
+def test_a_constant_that_no_branch_leads_into_is_one(code):
+    assert refusal(decode(bytes.fromhex(code))) == ""
+
+
+@pytest.mark.parametrize("figures", ["inf,1.0,1.0", "1e300,2,2", "nan,1,1"])
+def test_a_figure_that_no_time_limit_allows_is_none(figures):
+    found = Measurement.read(f"status=ok cycles={figures} pages=1")
+    assert found.cycles is None
+    assert "changes what times it" in found.problem
 
 
 def test_the_registers_at_the_start_decide_where_a_lock_lies(encode):
