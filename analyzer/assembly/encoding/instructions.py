@@ -20,7 +20,7 @@ from cyclelens.analyzer.assembly.encoding.questions import MARK, Question, Repai
 from cyclelens.analyzer.assembly.statements import registers
 from cyclelens.analyzer.assembly.statements.expressions import without_characters
 from cyclelens.analyzer.assembly.statements.jumps import COUNTING_ECX, JUMPS, Jump, JumpForms
-from cyclelens.analyzer.assembly.statements.names import readable
+from cyclelens.analyzer.assembly.statements.names import is_ambiguous, readable
 from cyclelens.analyzer.assembly.statements.operand_types import (
     Immediate,
     Memory,
@@ -157,6 +157,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
         check(named, mnemonic)
         prefix, mnemonic = renamed(prefix, mnemonic)
     rest = without_characters(rest)
+    if is_ambiguous(rest):
+        raise OperandError("Names with Egyptian hieroglyphs (U+13000 to U+1307F) are not read.")
     parts = split_operands(readable(rest, dialect))
     if scope.names_registers:
         parts = [_with_registers(part, scope) for part in parts]

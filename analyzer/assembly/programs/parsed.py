@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.assembly.programs.program import Kind
-from cyclelens.analyzer.assembly.statements.names import spelled, unquoted
+from cyclelens.analyzer.assembly.statements.names import is_ambiguous, spelled, unquoted
 from cyclelens.analyzer.assembly.text.lexer import LABEL, SYMBOL
 from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.patterns import pattern
@@ -51,7 +51,7 @@ def parse(text: str, is_att: bool) -> _Parsed:
     if stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
         name, arguments = match[1].lower(), match[2]
         assignment = None
-        if name in _STORED:
+        if name in _STORED and not is_ambiguous(arguments):
             symbol, _, expression = unquoted(arguments).partition(",")
             assignment = (spelled(symbol.strip()), expression)
         return _Parsed(*found, Kind.DIRECTIVE, name, arguments, assignment)

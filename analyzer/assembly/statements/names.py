@@ -1,6 +1,7 @@
 """Names in quotes, which GNU as takes wherever it takes a name: any character may stand in them.
 
-Where operands and expressions are read, letters that no text uses take the place of what is no letter.
+Where operands and expressions are read, letters take the place of what is no letter. A text that uses these
+very letters in a name is refused there (``is_ambiguous``): two names would become one.
 """
 
 from __future__ import annotations
@@ -23,8 +24,14 @@ _MARK = f"_{chr(_FIRST)}"
 _LETTERS = {
     code: chr(_FIRST + code) for code in range(1, 128) if not chr(code).isalnum() and chr(code) != "_"
 }
+_OURS = pattern(f"[{chr(_FIRST)}-{chr(_FIRST + 127)}]")
 _SPELLED = {ord(letter): code for code, letter in _LETTERS.items()}
 _CODED = pattern(_MARK + r"(\w*)")
+
+
+def is_ambiguous(text: str) -> bool:
+    """Whether a text, as the user wrote it, has letters that stand for something else here."""
+    return not text.isascii() and _OURS.search(text) is not None
 
 
 def unquoted(text: str) -> str:
