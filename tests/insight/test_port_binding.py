@@ -30,7 +30,7 @@ CHAIN = "480fafc9 480fafc9 4883c620 48ffca 75f1"  # two multiplications, each wa
 DECODED = "66 0f1f440000 " * 7 + "48ffc0 48ffca 75cd"  # many no-ops
 SINGLE = "48890648890e 48ffca 75f5"  # two stores
 
-REFERENCE = ModelOptions(model=Model.REFERENCE)
+REFERENCE = ModelOptions(model=Model("reference"))
 HARDWARE = ModelOptions(model=Model.HARDWARE)
 MODELS = [pytest.param(REFERENCE, id="reference"), pytest.param(HARDWARE, id="hardware")]
 
@@ -183,7 +183,7 @@ def test_the_first_answer_does_not_wait_for_it_and_an_edit_elsewhere_does_not_re
 
 
 def test_chance_of_the_users_choice_is_not_questioned() -> None:
-    assert found(WITH_MOV, "SKL", ModelOptions(model=Model.REFERENCE, port_seed=1))[1] is None
+    assert found(WITH_MOV, "SKL", ModelOptions(model=Model("reference"), port_seed=1))[1] is None
 
 
 def test_an_instruction_without_figures_leaves_no_range() -> None:
