@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -216,6 +217,18 @@ static void limit(int what, rlim_t most) {
     setrlimit(what, &both);
 }
 
+/* Bytes of address space that this process has now; 0 where the system does not say. */
+static rlim_t mapped(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file) {
+        if (fscanf(file, "%lu", &pages) != 1)
+            pages = 0;
+        fclose(file);
+    }
+    return (rlim_t)pages * 4096;
+}
+
 void sandbox_close(int memory) {
     data = memory;
     struct itimerval timer = {{0, 0}, {options.milliseconds / 1000, options.milliseconds % 1000 * 1000}};
@@ -224,6 +237,10 @@ void sandbox_close(int memory) {
     limit(RLIMIT_CPU, options.milliseconds / 1000 + 1);
     limit(RLIMIT_FSIZE, 0);
     limit(RLIMIT_STACK, 1 << 20);
+    /* Every page far from the others costs a page or two of tables: as many as the code may touch, and no more. */
+    rlim_t now = mapped();
+    if (now)
+        limit(RLIMIT_AS, now + (MOST_PAGES + 64) * 4096UL);
     limit(RLIMIT_NOFILE, memory + 1);
     if (geteuid() == 0 && (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
         _exit(3);
