@@ -14,6 +14,7 @@ from cyclelens.analyzer.bounds.lsd import lsd_bound
 from cyclelens.analyzer.bounds.ports import port_bound
 from cyclelens.analyzer.bounds.predecoder import predecoder_bound
 from cyclelens.analyzer.bounds.symbolic import Aliasing
+from cyclelens.analyzer.bounds.upper_halves import upper_half_bound
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
@@ -35,7 +36,7 @@ def compute_bounds(
     apart: bool = True,
 ) -> Mapping[str, float]:
     """Cycles per iteration by name of the bound: ``Predecoder Decoder DSB LSD Issue Ports Loads Stores
-    Dependencies``; those that are zero or do not apply are left out.
+    Dependencies``, ``Upper halves``; those that are zero or do not apply are left out.
 
     With a simulation only the front-end parts count that the block really came through, and moves count on
     the ports as often as they were not eliminated. Without one every part counts that the block could use.
@@ -55,6 +56,7 @@ def compute_bounds(
     bounds["Ports"] = port_bound(block, microarchitecture, elimination)
     bounds["Loads"] = load_bound(block, microarchitecture)
     bounds["Stores"] = store_bound(block, microarchitecture, apart=apart)
+    bounds["Upper halves"] = upper_half_bound(block)
     bounds["Dependencies"] = (
         dependency_bound(block, microarchitecture)
         if critical is None

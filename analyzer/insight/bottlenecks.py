@@ -15,6 +15,8 @@ UNKNOWN = "unknown"
 
 _TOUCHES = 0.98
 _TOUCHES_DIVIDER = 0.99
+_ADDS_MOST = 0.5
+"""Switches of upper halves come on top of all else, and hide nothing: that they are most of it is enough."""
 
 
 def bottlenecks(bounds: Mapping[str, float], simulation: Simulation) -> tuple[str, ...]:
@@ -31,6 +33,8 @@ def bottlenecks(bounds: Mapping[str, float], simulation: Simulation) -> tuple[st
     }
     if bounds.get("Ports", 0.0) > 0 and "Ports" not in names and simulation.busiest_port >= _TOUCHES * cycles:
         names.add("Scheduling")
+    if bounds.get("Upper halves", 0.0) >= _ADDS_MOST * cycles:
+        names.add("Upper halves")
     divider = sum(usage.divider for usage in simulation.usage)
     if divider > 0 and divider >= _TOUCHES_DIVIDER * cycles:
         names.add("Divider")

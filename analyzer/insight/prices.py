@@ -21,11 +21,12 @@ from cyclelens.analyzer.insight.hazards import (
     op_cache_windows,
     register_merge,
     serialization,
+    sse_avx_mix,
     stack_sync,
     unlamination,
 )
 from cyclelens.analyzer.insight.whatif import ChangeError, Edit, Experiment, Outcome
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED, UpperHalfRule
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -94,6 +95,9 @@ def _all_short(experiment: Experiment) -> Outcome:
 _WITHOUT_ALL: Mapping[str, Callable[[Experiment], Outcome]] = {
     stack_sync.CODE: _in_step,
     long_instruction.CODE: _all_short,
+    sse_avx_mix.CODE: lambda experiment: experiment.rebuilt(
+        replace(experiment.model, upper_halves=UpperHalfRule.FREE)
+    ),
     load_words.CODE: lambda experiment: experiment.with_model(
         replace(experiment.model, policies=replace(experiment.model.policies, dispatch_rule=""))
     ),
@@ -121,7 +125,7 @@ def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding
         code = finding.code
         alone = _WITHOUT.get(code)
         known = alone or code in _WITHOUT_ALL
-        if not known or finding.cost is not None or number >= _MOST:
+        if not known or finding.cost is not None or finding.outside or number >= _MOST:
             result.append(finding)
             continue
         try:

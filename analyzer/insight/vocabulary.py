@@ -107,6 +107,7 @@ _EXPLANATIONS = {
     "Loads": "Loads read the same four bytes of a cache line: only two of them leave in a cycle.",
     "Stores": "Stores leave for one cache line in a cycle.",
     "Dependencies": "A chain of dependent instructions runs from one iteration into the next.",
+    "Upper halves": "Legacy SSE and 256-bit AVX take turns, and each time the core moves all upper halves.",
 }
 
 _BOUND_BY = {
@@ -121,6 +122,7 @@ _BOUND_BY = {
     "Scheduling": "scheduling",
     "Divider": "divider",
     "Dependencies": "latency",
+    "Upper halves": "SSE/AVX-mix",
 }
 
 _INTEL = Vocabulary(

@@ -216,14 +216,22 @@ class Experiment:
         """The block as it is on another version of the microarchitecture."""
         return self._run(change, self.block, model=model)
 
+    def rebuilt(self, model: Microarchitecture, change: str = "") -> Outcome:
+        """The same instructions on another version of the microarchitecture, with its uops."""
+        block = self._build(range(len(self._instructions)), self._instructions, model=model)
+        return self._run(change, block, model=model)
+
     def _build(
-        self, order: Sequence[int], instructions: Sequence[Instruction], alignment: int | None = None
+        self,
+        order: Sequence[int],
+        instructions: Sequence[Instruction],
+        alignment: int | None = None,
+        model: Microarchitecture | None = None,
     ) -> Block:
         """A block of these instructions; ``order`` says which of the original's each of them was."""
         place = self.prediction.alignment if alignment is None else alignment
-        block = build_block(
-            instructions, self.model, self._store, loop=self._loop, alignment=place, options=self.options
-        )
+        core, loop = model or self.model, self._loop
+        block = build_block(instructions, core, self._store, loop=loop, alignment=place, options=self.options)
         asked = {at: self._latencies[number] for at, number in enumerate(order) if number in self._latencies}
         return with_latencies(block, asked) if asked else block
 

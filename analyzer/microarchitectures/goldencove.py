@@ -48,7 +48,13 @@ from cyclelens.analyzer.microarchitectures.literature import (
     UOPS_INFO,
     same_as,
 )
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.microarchitecture import (
+    UNLIMITED,
+    Microarchitecture,
+    Policies,
+    UpperHalfRule,
+    derived,
+)
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, unit
 
@@ -114,6 +120,18 @@ _ADDITIONS = Source(
     "chains",
     "Chains of additions and other instructions, measured on an Emerald Rapids (docs/pipeline.md, U12)",
 )
+_SWITCHES = Source(
+    Certainty.MEASURED,
+    "switches",
+    "Loops that switch two and four times between legacy SSE and 256-bit code, measured on an Emerald "
+    "Rapids: 395 and 802 cycles (docs/pipeline.md, UH2)",
+)
+_ASSISTS = Source(
+    Certainty.INFERRED,
+    "as SPR",
+    "As measured on an Emerald Rapids; Intel's event list has the same assist on this core "
+    "(ASSISTS.SSE_AVX_MIX)",
+)
 _LSD_OFF = Source(Certainty.UNUSED, "LSD is off", "The blocks fit worse with a loop stream detector")
 _NO_BORDER = Source(
     Certainty.INFERRED,
@@ -161,6 +179,7 @@ _GRANITE_RAPIDS = Microarchitecture(
             _CASES: "taken_branch_units policies.memory_renaming fuses_moves closed_by_512_bit "
             "late_forwarding_cycles branch_ends_decode_group schedulers_take_whole_groups policies.binding "
             "taken_branches_per_cycle",
+            _ASSISTS: "upper_halves upper_half_switch_cycles",
         },
     ),
     facts_name="Redwood Cove",
@@ -219,6 +238,8 @@ _GRANITE_RAPIDS = Microarchitecture(
     stores_wait_for_data=True,
     tracks_values=True,
     late_forwarding_cycles=1,
+    upper_halves=UpperHalfRule.PUT_ASIDE,
+    upper_half_switch_cycles=199,
     failed_forwarding_cycles=14,
     load_buffer_size=192,
     store_buffer_size=114,
@@ -235,6 +256,7 @@ _SAPPHIRE_RAPIDS = derived(
     sources={
         **_ELSEWHERE,
         _GOLDEN_COVE_BLOCKS: "fuses_moves",
+        _SWITCHES: "upper_halves upper_half_switch_cycles",
         _NOT_TRIED: "policies.binding schedulers_take_whole_groups taken_branches_per_cycle",
     },
     inherited=_CONFIRMED,

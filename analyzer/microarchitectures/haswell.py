@@ -31,9 +31,16 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show HSW`` has the 
 from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import BROADWELL, HASWELL
-from cyclelens.analyzer.microarchitectures.literature import FITTED, UFS, UICA, UOPS_INFO, same_as
+from cyclelens.analyzer.microarchitectures.literature import (
+    FITTED,
+    UFS,
+    UICA,
+    UOPS_INFO,
+    UPPER_HALVES_PUT_ASIDE,
+    same_as,
+)
 from cyclelens.analyzer.microarchitectures.tables import unroll_table
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Sources
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
@@ -65,6 +72,7 @@ _HASWELL = Microarchitecture(
         {
             UOPS_INFO: "load_latency vector_load_latency",
             FITTED: "failed_forwarding_cycles policies.hardware_binding",
+            UPPER_HALVES_PUT_ASIDE: "upper_halves upper_half_switch_cycles",
             UFS: _RESOURCES,
         },
     ),
@@ -98,6 +106,8 @@ _HASWELL = Microarchitecture(
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     fast_pointer_chasing=True,
+    upper_halves=UpperHalfRule.PUT_ASIDE,
+    upper_half_switch_cycles=70,
     failed_forwarding_cycles=13,
     load_buffer_size=72,
     load_matrix_size=32,

@@ -39,13 +39,20 @@ from cyclelens.analyzer.microarchitectures.literature import (
     INTEL_MANUAL,
     UICA,
     UOPS_INFO,
+    UPPER_HALVES_MERGED,
 )
 from cyclelens.analyzer.microarchitectures.tables import (
     free_integer_registers,
     free_vector_registers,
     unroll_table,
 )
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.microarchitecture import (
+    UNLIMITED,
+    Microarchitecture,
+    Policies,
+    UpperHalfRule,
+    derived,
+)
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
@@ -79,6 +86,7 @@ _ICE_LAKE = Microarchitecture(
             _UNCERTAIN: "instruction_queue_size",
             UOPS_INFO: "load_latency vector_load_latency",
             FITTED: "failed_forwarding_cycles",
+            UPPER_HALVES_MERGED: "upper_halves upper_half_switch_cycles",
             INTEL_MANUAL: "load_buffer_size store_buffer_size",
             FREE_REGISTERS: "integer_registers vector_registers",
         },
@@ -114,6 +122,7 @@ _ICE_LAKE = Microarchitecture(
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),
     fast_pointer_chasing=False,
+    upper_halves=UpperHalfRule.MERGED,
     failed_forwarding_cycles=12,
     load_buffer_size=128,
     store_buffer_size=72,

@@ -44,7 +44,7 @@ from __future__ import annotations
 from cyclelens.analyzer.microarchitectures.goldencove import METEOR_LAKE
 from cyclelens.analyzer.microarchitectures.instruction_sets import LION_COVE
 from cyclelens.analyzer.microarchitectures.literature import UOPS_INFO, same_as
-from cyclelens.analyzer.model.microarchitecture import Policies, derived
+from cyclelens.analyzer.model.microarchitecture import Policies, UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Units, UopKind, unit
 
@@ -111,7 +111,7 @@ _ARROW_LAKE = derived(
         _LLVM: "units reservation_station_size schedulers schedulers_take_whole_groups dividers",
         UOPS_INFO: "closed_by_512_bit",
         _UNKNOWN: "instruction_queue_size predecode_width lsd_enabled taken_branch_units retire_width "
-        "policies chained_addition_cycles",
+        "policies chained_addition_cycles upper_halves upper_half_switch_cycles",
     },
     inherited=same_as("Redwood Cove"),
     facts_name="Lion Cove",
@@ -139,6 +139,8 @@ _ARROW_LAKE = derived(
     dividers=(Divider(_INTEGER, through="P1"), Divider(_VECTOR, through="V0")),
     closed_by_512_bit=NO_UNITS,
     chained_addition_cycles=0,
+    upper_halves=UpperHalfRule.UNKNOWN,
+    upper_half_switch_cycles=0,
     load_latency=4,
 )
 

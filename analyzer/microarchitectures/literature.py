@@ -24,6 +24,20 @@ INTEL_MANUAL = Source(
     "Intel",
     "Intel: 64 and IA-32 Architectures Optimization Reference Manual, chapter on this microarchitecture",
 )
+UPPER_HALVES_PUT_ASIDE = Source(
+    Certainty.PUBLISHED,
+    "Intel, Agner Fog",
+    "Intel: 64 and IA-32 Architectures Optimization Reference Manual, Mixing AVX Code with SSE Code, the "
+    "state machine before Skylake; Agner Fog: The microarchitecture of Intel, AMD and VIA CPUs: about 70 "
+    "cycles for each of its transitions",
+)
+UPPER_HALVES_MERGED = Source(
+    Certainty.PUBLISHED,
+    "Intel",
+    "Intel: 64 and IA-32 Architectures Optimization Reference Manual, Mixing AVX Code with SSE Code, from "
+    "Skylake on: a dependency on the old destination, and a blend uop for every SSE instruction (event "
+    "UOPS_ISSUED.VECTOR_WIDTH_MISMATCH)",
+)
 FITTED = Source(Certainty.INFERRED, "fitted", "Fitted to measured blocks (docs/accuracy.md)")
 FREE_REGISTERS = Source(
     Certainty.INFERRED,

@@ -29,8 +29,14 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show SNB`` has the 
 from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import INTEL, IVY_BRIDGE
-from cyclelens.analyzer.microarchitectures.literature import FITTED, UFS, UICA, UOPS_INFO
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, derived
+from cyclelens.analyzer.microarchitectures.literature import (
+    FITTED,
+    UFS,
+    UICA,
+    UOPS_INFO,
+    UPPER_HALVES_PUT_ASIDE,
+)
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Sources
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
@@ -55,6 +61,7 @@ _SANDY_BRIDGE = Microarchitecture(
         {
             UOPS_INFO: "load_latency vector_load_latency",
             FITTED: "failed_forwarding_cycles policies.hardware_binding",
+            UPPER_HALVES_PUT_ASIDE: "upper_halves upper_half_switch_cycles",
             UFS: "load_buffer_size load_matrix_size store_buffer_size branch_buffer_size integer_registers "
             "vector_registers all_registers",
         },
@@ -89,6 +96,8 @@ _SANDY_BRIDGE = Microarchitecture(
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     fast_pointer_chasing=True,
+    upper_halves=UpperHalfRule.PUT_ASIDE,
+    upper_half_switch_cycles=70,
     failed_forwarding_cycles=13,
     load_buffer_size=64,
     load_matrix_size=32,

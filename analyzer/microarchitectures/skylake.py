@@ -37,13 +37,14 @@ from cyclelens.analyzer.microarchitectures.literature import (
     INTEL_MANUAL,
     UICA,
     UOPS_INFO,
+    UPPER_HALVES_MERGED,
 )
 from cyclelens.analyzer.microarchitectures.tables import (
     free_integer_registers,
     free_vector_registers,
     unroll_table,
 )
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, derived
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies, UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Sources
 from cyclelens.analyzer.model.units import Divider, Units, unit
 
@@ -70,6 +71,7 @@ _SKYLAKE = Microarchitecture(
         {
             UOPS_INFO: "load_latency vector_load_latency",
             FITTED: "failed_forwarding_cycles",
+            UPPER_HALVES_MERGED: "upper_halves upper_half_switch_cycles",
             INTEL_MANUAL: "load_buffer_size store_buffer_size",
             FREE_REGISTERS: "integer_registers vector_registers",
         },
@@ -104,6 +106,7 @@ _SKYLAKE = Microarchitecture(
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),
     fast_pointer_chasing=True,
+    upper_halves=UpperHalfRule.MERGED,
     failed_forwarding_cycles=12,
     load_buffer_size=72,
     store_buffer_size=56,

@@ -44,6 +44,7 @@ from cyclelens.analyzer.model.microarchitecture import (
     Maker,
     Microarchitecture,
     Policies,
+    UpperHalfRule,
     derived,
 )
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
@@ -114,7 +115,8 @@ _ZEN_2 = Microarchitecture(
         named={
             _GUIDE_17: "predecode_block_bytes decoders dsb_width dsb_block_bytes dsb_lines_per_block "
             "dsb_slots_per_line idq_size issue_width reorder_buffer_size retire_width "
-            "reservation_station_size load_latency vector_load_latency load_buffer_size store_buffer_size",
+            "reservation_station_size load_latency vector_load_latency load_buffer_size store_buffer_size "
+            "upper_halves upper_half_switch_cycles",
             _INTELS: "jcc_erratum both_halves_cacheable length_changing_prefix_penalty "
             "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group several_uops_need_complex_decoder "
             "fusible_waits_for_next branch_ends_decode_group lsd_has_borders add_offset_limit "
@@ -183,6 +185,9 @@ _ZEN_2 = Microarchitecture(
     load_latency=4,
     vector_load_latency=7,
     fast_pointer_chasing=False,
+    upper_halves=UpperHalfRule.PUT_ASIDE,
+    # "Approximately 100" in either direction.
+    upper_half_switch_cycles=100,
     failed_forwarding_cycles=12,
     load_buffer_size=44,
     store_buffer_size=48,

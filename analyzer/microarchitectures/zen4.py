@@ -54,7 +54,7 @@ from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.microarchitectures import zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3, ZEN_4
 from cyclelens.analyzer.microarchitectures.literature import same_as
-from cyclelens.analyzer.model.microarchitecture import derived
+from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
 
@@ -132,8 +132,16 @@ _MEASURED = Source(
 _AS_ZEN_4 = Source(Certainty.INFERRED, "as Zen 4", "As measured on Zen 4, which has the same units")
 _LINE_FIELDS = Source(Certainty.ASSUMED, "unknown", "Not published; as many as a line has entries")
 _LEFT_OUT = Source(Certainty.ASSUMED, "unknown", "Not known on this core; the model leaves it out")
+_NOT_MEASURED = Source(Certainty.ASSUMED, "unknown", "Zen 3 and Zen 5 differ; not measured on Zen 4")
 _SECOND_ACCESS = Source(
     Certainty.INFERRED, "two accesses", "A second access takes a cycle at least; more is not known"
+)
+
+_SWITCHES = Source(
+    Certainty.MEASURED,
+    "switches",
+    "Loops that switch twice between legacy SSE and 256-bit code, measured on an EPYC 7003: 338 to 346 "
+    "cycles (docs/pipeline.md, UH2)",
 )
 
 _ZEN_3 = derived(
@@ -165,9 +173,9 @@ _ZEN_3 = derived(
         "macro_ops.stores_committed_per_cycle macro_ops.vector_forwarding "
         "macro_ops.vector_to_integer_forwarding macro_ops.integer_to_vector_forwarding "
         "macro_ops.wide_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess",
-        _LEFT_OUT: "macro_ops.upper_halves_merge macro_ops.false_renaming_bytes "
-        "macro_ops.small_loop_entries macro_ops.fuses_nops",
+        _LEFT_OUT: "macro_ops.false_renaming_bytes macro_ops.small_loop_entries macro_ops.fuses_nops",
         _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
+        _SWITCHES: "upper_halves upper_half_switch_cycles",
     },
     inherited=same_as("Zen 5"),
     facts_name="ZEN3",
@@ -187,6 +195,8 @@ _ZEN_3 = derived(
     ),
     policies=replace(_ZEN_5.policies, store_commit="one_chunk", late_operands=""),
     units=UNITS,
+    upper_halves=UpperHalfRule.PUT_ASIDE,
+    upper_half_switch_cycles=170,
     load_buffer_size=72,
     macro_ops=replace(
         zen5.RULES,
@@ -202,7 +212,6 @@ _ZEN_3 = derived(
         fuses_memory_with_branch=False,
         vector_bits=256,
         units_by_mnemonic=False,
-        upper_halves_merge=False,
         sse_idioms_execute=True,
         fast_fp_adds=False,
         wasted=None,
@@ -252,6 +261,7 @@ MODELS = (
             "policies.store_commit "
             "policies.late_operands "
             "macro_ops.vector_bits",
+            _NOT_MEASURED: "upper_halves upper_half_switch_cycles",
         },
         facts_name="ZEN4",
         extensions=ZEN_4,
@@ -260,6 +270,8 @@ MODELS = (
         dsb_slots_per_line=9,
         idq_size=144,
         reorder_buffer_size=320,
+        upper_halves=UpperHalfRule.UNKNOWN,
+        upper_half_switch_cycles=0,
         load_buffer_size=88,
         macro_ops=replace(
             _ZEN_3.macro_ops or zen5.RULES,

@@ -45,7 +45,13 @@ from itertools import combinations
 
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_5
 from cyclelens.analyzer.model.macro_ops import MacroOpRules, OnePage, WastedSlots
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Maker, Microarchitecture, Policies
+from cyclelens.analyzer.model.microarchitecture import (
+    UNLIMITED,
+    Maker,
+    Microarchitecture,
+    Policies,
+    UpperHalfRule,
+)
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
 from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
 
@@ -115,7 +121,6 @@ RULES = MacroOpRules(
     mask_to_integer_excess=0,
     to_vector_excess=0,
     string_cycles=3,
-    upper_halves_merge=True,
     sse_idioms_execute=False,
     fast_fp_adds=True,
     wasted=WastedSlots(
@@ -269,6 +274,7 @@ MODELS = (
         load_latency=4,
         vector_load_latency=7,
         fast_pointer_chasing=False,
+        upper_halves=UpperHalfRule.MERGED,
         failed_forwarding_cycles=9,
         store_buffer_size=104,
         macro_ops=RULES,

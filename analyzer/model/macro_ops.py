@@ -103,9 +103,6 @@ class MacroOpRules:
     """The same from integer to vector and mask registers."""
     string_cycles: int
     """From one string instruction to the next."""
-    upper_halves_merge: bool
-    """SSE operations without VEX wait for the upper half of their target where the code has written it: moves
-    and zero idioms take a pipe then, and additions are not forwarded early (M7)."""
     sse_idioms_execute: bool
     """Zero idioms of SSE without VEX wait for nothing, but take a pipe."""
     fast_fp_adds: bool

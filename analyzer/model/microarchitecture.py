@@ -49,6 +49,18 @@ class Maker(StrEnum):
     AMD = "AMD"
 
 
+class UpperHalfRule(StrEnum):
+    """What a core does when legacy SSE has to keep upper halves of vector registers that are in use."""
+
+    PUT_ASIDE = "put aside"
+    """It saves all of them at the first such instruction, and fetches them back at the first one with VEX."""
+    MERGED = "merged"
+    """It merges every result of such an instruction with the old register."""
+    FREE = "free"
+    """It costs nothing: how the price of the others is found."""
+    UNKNOWN = "not known"
+
+
 UNLIMITED = 1 << 20
 """A number of move-elimination slots that is never reached."""
 
@@ -162,6 +174,11 @@ class Microarchitecture:
     """Addresses are compared with what is known of sums and of the stack pointer (4.6)."""
     late_forwarding_cycles: int = 0
     """What forwarding takes longer where an operation has just computed the data (W6)."""
+    upper_halves: UpperHalfRule = UpperHalfRule.UNKNOWN
+    """What legacy SSE beside 256-bit code costs (UH1). Hardware model only, but for a core that counts
+    macro-ops and merges (M7)."""
+    upper_half_switch_cycles: int = 0
+    """Cycles that the core takes to put the upper halves aside, and again to fetch them back (UH2)."""
     failed_forwarding_cycles: int
     """Hardware model only: from the cycle in which a store leaves the store buffer to the result of a load
     that could not forward from it. Fitted to measured blocks (docs/accuracy.md)."""

@@ -117,6 +117,8 @@ class Finding:
     """Cycles per iteration that the region takes because of it; None if that is not known."""
     price: str = ""
     """The sentence at the end of ``message`` about a cost that was found by another simulation."""
+    outside: bool = False
+    """What it costs is no part of the figure, and so cannot be found by another simulation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,12 @@ class InstructionTemplate:
     ``address_inputs``, ``flag_inputs``, ``memory_operands``; target kinds ``reg flag mem`` in
     ``register_outputs``, ``flag_outputs``, ``memory_operands``."""
 
+    switches_upper_halves: bool = False
+    """The core puts all upper halves of vector registers aside here, or fetches them back (UH2)."""
+    follows_switch: bool = False
+    """It waits until such an instruction before it has retired."""
+    merges_upper_half: bool = False
+    """Its result is merged with the old register, because upper halves are in use (UH3)."""
     macro_ops: MacroOps | None = None
     """Only of cores that count macro-ops."""
 

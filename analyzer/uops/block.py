@@ -25,16 +25,25 @@ from cyclelens.analyzer.uops.known import (
     ADDS,
     BRANCH,
     HIGH8,
+    KEEPS_UPPER,
     WIDE,
+    WRITES_UPPER,
     Core,
     Cores,
     InContext,
     Known,
     known_of,
+    meets_of,
     template_of,
 )
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.templates import NO_EFFECTS, Context, unknown
+from cyclelens.analyzer.uops.upper_halves import (
+    NOTHING_KEPT,
+    changed_by_upper_halves,
+    has_vectors,
+    what_follows,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,12 +70,14 @@ def build_block(
         # Here, because a start takes less time without it where other cores are asked for.
         from cyclelens.analyzer.uops.macro_entries import macro_op_entries
 
-        made = macro_op_entries(instructions, known, cache, loop)
+        made = macro_op_entries(instructions, known, cache, loop, options.hardware)
         return Block(tuple(made), microarchitecture.name, loop, alignment)
     meets = 0
     branches: list[int] = []
     for position, each in enumerate(known):
-        if each is not None and (found := each.shape.meets):
+        if each is None:
+            meets |= meets_of(instructions[position]) if has_vectors(instructions[position]) else 0
+        elif found := each.shape.meets:
             meets |= found
             if found & BRANCH:
                 branches.append(position)
@@ -89,10 +100,13 @@ def build_block(
             and (microarchitecture.fuses_across_lines or addresses[position] % _CODE_LINE)
         ):
             absorbed.append(position)
+    upper = NOTHING_KEPT
+    if meets & KEEPS_UPPER and meets & WRITES_UPPER and options.hardware:
+        upper = what_follows(instructions, microarchitecture, absorbed)
     going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
     fuses_moves = microarchitecture.fuses_moves
     looked: Iterable[int] = range(len(known))
-    if not (wide or effects or additions or fuses_moves):
+    if not (wide or effects or additions or fuses_moves or upper):
         # Nothing but a branch makes anything special.
         looked = (*branches, *[position - 1 for position in absorbed])
 
@@ -100,7 +114,10 @@ def build_block(
     if None in known:
         for position, instruction in enumerate(instructions):
             if known[position] is None:
-                entries[position] = Original(instruction, None, partial(unknown, instruction))
+                make = partial(unknown, instruction)
+                if upper and (what := upper[position]):
+                    make = partial(changed_by_upper_halves, unknown(instruction), what, microarchitecture)
+                entries[position] = Original(instruction, None, make)
     for position in looked:
         knowledge = known[position]
         if knowledge is None:
@@ -120,10 +137,11 @@ def build_block(
         )
         taken = position + (branch is not None) == going_back
         chained = additions[position] if additions else None
-        if wide or effects or branch or second or jcc or joins or taken or chained is not None:
+        kept = upper[position] if upper else 0
+        if wide or effects or branch or second or jcc or joins or taken or chained is not None or kept:
             slower, merged = effects[position] if effects else NO_EFFECTS
             absorbs = 0 if branch is None else branch.shape.as_branch
-            context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained)
+            context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained, kept)
             key = (knowledge, context)
             entry = cache.entries[key]
             if entry is None:

@@ -33,6 +33,7 @@ from cyclelens.analyzer.uops.rebinding import (
     signature_of,
 )
 from cyclelens.analyzer.uops.templates import ALONE, Context, make_template, unfused
+from cyclelens.analyzer.uops.upper_halves import changed_by_upper_halves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +43,9 @@ _MOST_KEPT = 16_384
 """Entries per microarchitecture; the templates that they share are few and stay."""
 
 
-BRANCH, HIGH8, ADDS, WIDE = 1, 2, 4, 8
+BRANCH, HIGH8, ADDS, WIDE, KEEPS_UPPER, WRITES_UPPER = 1, 2, 4, 8, 16, 32
 """Why an instruction and its neighbours may matter to each other: it is a branch, touches high bytes, is
-slower behind an addition (U12), or is 512 bits wide."""
+slower behind an addition (U12), is 512 bits wide, or may keep or write upper halves of vector registers."""
 
 
 class Shape:
@@ -72,6 +73,7 @@ class Shape:
             | (HIGH8 if _touches_high8(sibling) else 0)
             | (ADDS if adds else 0)
             | (WIDE if sibling.has_zmm_operand else 0)
+            | (meets_of(sibling.instruction) if sibling.has_simd_operand else 0)
         )
         """The sum of these reasons, 0 for most."""
         self.templates: dict[tuple[object, ...], Original] = {}
@@ -265,7 +267,13 @@ def template_of(
 ) -> InstructionTemplate:
     """The template of an instruction between neighbours; ``branch``: the one that it absorbs."""
     template = make_template(prepared, context, branch, cache.microarchitecture)
+    template = changed_by_upper_halves(template, context[-1], cache.microarchitecture)
     return unfused(template) if cache.options.simple_front_end else template
+
+
+def meets_of(instruction: Instruction) -> int:
+    """What an instruction with vector registers may do with their upper halves."""
+    return WRITES_UPPER if instruction.mnemonic.startswith("v") else KEEPS_UPPER
 
 
 def _touches_high8(prepared: Prepared) -> bool:

@@ -8,6 +8,7 @@ from functools import partial
 
 from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.units import UnitUse
 from cyclelens.analyzer.model.uops import (
     Entry,
@@ -24,6 +25,7 @@ from cyclelens.analyzer.uops.operands import as_register
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.registers import is_simd
 from cyclelens.analyzer.uops.templates import unknown
+from cyclelens.analyzer.uops.upper_halves import NOTHING_KEPT, changed_by_upper_halves, what_follows
 
 
 class _MacroContext(NamedTuple):
@@ -41,6 +43,8 @@ class _MacroContext(NamedTuple):
     """The code has pushed or popped since it last wrote RSP."""
     merges_upper: bool
     """It keeps an upper half of a vector register that was written."""
+    upper: int
+    """What upper halves that are put aside make of it (``uops/upper_halves.py``)."""
 
 
 class _Upper(Enum):
@@ -63,9 +67,13 @@ class _Effects(NamedTuple):
 
 
 def macro_op_entries(
-    instructions: Sequence[Instruction], known: Sequence[Known | None], cache: Core, loop: bool
+    instructions: Sequence[Instruction],
+    known: Sequence[Known | None],
+    cache: Core,
+    loop: bool,
+    hardware: bool,
 ) -> list[Entry]:
-    """The entries of a block on a core that counts macro-ops."""
+    """The entries of a block on a core that counts macro-ops; ``hardware``: by the hardware model."""
     rules = cache.microarchitecture.macro_ops
     assert rules is not None
     count = len(known)
@@ -81,11 +89,16 @@ def macro_op_entries(
     effects = [None if each is None else each.shape.effects or _effects_of(each) for each in known]
     walked = _walked(effects)
     merging = _merging(known, effects)
+    upper = NOTHING_KEPT
+    if cache.microarchitecture.upper_halves is UpperHalfRule.PUT_ASIDE and hardware:
+        upper = what_follows(instructions, cache.microarchitecture, branches)
     entries: list[Entry] = []
     moves = shares = False
     for position, knowledge in enumerate(known):
         if knowledge is None:
-            entries.append(replace(unknown(instructions[position]), macro_ops=MacroOps()))
+            template = replace(unknown(instructions[position]), macro_ops=MacroOps())
+            what = upper[position] if upper else 0
+            entries.append(changed_by_upper_halves(template, what, cache.microarchitecture))
             moves = shares = False
             continue
         sibling, instruction = knowledge.shape.sibling, knowledge.instruction
@@ -112,6 +125,7 @@ def macro_op_entries(
             shares,
             walked[position],
             merging[position],
+            upper[position] if upper else 0,
         )
         key = (knowledge, context)
         entry = cache.entries[key]
@@ -214,7 +228,7 @@ def _template(knowledge: Known, context: _MacroContext, cache: Core) -> Instruct
         inputs = tuple(as_register(o) for o in knowledge.operands() if o.register and o.facts.read) or inputs
         copied = tuple((ValueKind.REGISTER, register.canonical) for register in inputs)
         uops = (replace(uops[0], inputs=copied),)
-    return InstructionTemplate(
+    template = InstructionTemplate(
         instruction=prepared.instruction,
         facts=prepared.facts,
         name=prepared.facts.name,
@@ -242,4 +256,7 @@ def _template(knowledge: Known, context: _MacroContext, cache: Core) -> Instruct
         memory_operands=prepared.memory_operands,
         latencies=prepared.latencies,
         macro_ops=expansion.ops,
+        merges_upper_half=context.merges_upper
+        and cache.microarchitecture.upper_halves is UpperHalfRule.MERGED,
     )
+    return changed_by_upper_halves(template, context.upper, cache.microarchitecture)

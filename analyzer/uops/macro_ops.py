@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cyclelens.analyzer.model.instruction import OperandKind
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.units import UnitSet, UopKind
 from cyclelens.analyzer.model.uops import MacroOps, MemoryAccess, Trait, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.macro_instruction import MacroInstruction
@@ -65,7 +65,7 @@ def expand_to_macro_ops(
     assert rules is not None
     if moves:
         return Expansion(ops=MacroOps(entries=0, decode_slots=1, moves=True))
-    merges = merges_upper and rules.upper_halves_merge
+    merges = merges_upper and microarchitecture.upper_halves is UpperHalfRule.MERGED
     return _Expander(prepared, microarchitecture, rules, branch, walks_stack, merges).expansion()
 
 

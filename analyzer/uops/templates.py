@@ -18,21 +18,24 @@ from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
 from cyclelens.analyzer.uops.operands import Prepared
 
-Context = tuple[bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None]
+Context = tuple[
+    bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None, int
+]
 """What an instruction's template depends on beside the instruction. In this order: there are 512-bit
 instructions about; what the branch that it absorbs is like (``Shape.as_branch``), 0 for none; ``slower`` and
 ``merged`` of high-8 registers; it is hit by the JCC erratum; it is the branch that the instruction before
 absorbs; it is a move that takes no issue slot; it is, or absorbs, the branch that goes back; of a
-floating-point addition the inputs that another one made (U12). A plain tuple, because two are made for every
+floating-point addition the inputs that another one made (U12); what upper halves make of it
+(``uops/upper_halves.py``). A plain tuple, because two are made for every
 loop."""
 NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
-ALONE: Context = (False, 0, *NO_EFFECTS, False, False, False, False, None)
+ALONE: Context = (False, 0, *NO_EFFECTS, False, False, False, False, None, 0)
 
 
 def make_template(
     prepared: Prepared, context: Context, branch: Prepared | None, microarchitecture: Microarchitecture
 ) -> InstructionTemplate:
-    wide, _, slower, merged, jcc, second, joins, taken, chained = context
+    wide, _, slower, merged, jcc, second, joins, taken, chained, _ = context
     uses, uop_count = prepared.uses, prepared.uop_count
     if wide and prepared.has_simd_operand:
         uses = _without_closed(uses, microarchitecture)

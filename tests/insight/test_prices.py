@@ -139,6 +139,7 @@ EXAMPLES = {
     "false-renaming": (LOOP.format("    mov %rax, (%rsi)\n    mov 2048(%rsi), %rbx\n"), "ZEN5", "loop"),
     "page-aliasing": (LOOP.format("    mov %rax, (%rsi)\n    mov 4096(%rsi), %rbx\n"), "SKL", "loop"),
     "crowded-window": (LOOP.format("    nopl 0(%rax)\n" * 12), "ZEN5", "loop"),
+    "sse-avx-mix": (LOOP.format("    vpaddd %ymm5, %ymm4, %ymm4\n    paddd %xmm0, %xmm2\n"), "ZEN4", "loop"),
     "straddling-loop": (LOOP.format("    mov %rax, %rbx\n" * 10), "ZEN5", "loop alignment=32"),
 }
 """For each hazard a text, a core and a mode with which it is found."""

@@ -13,7 +13,7 @@ CODE = "serializing"
 def find(prediction: Prediction) -> Iterator[Finding]:
     """One finding for every serializing instruction."""
     for index, template in enumerate(prediction.instructions):
-        if not template.serializing:
+        if not template.serializing or template.switches_upper_halves or template.follows_switch:
             continue
         yield Finding(
             code=CODE,

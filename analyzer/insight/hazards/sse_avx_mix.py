@@ -1,0 +1,78 @@
+"""``sse-avx-mix``: legacy SSE beside 256-bit code, whose upper halves the core has to keep (UH1 to UH3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
+from cyclelens.analyzer.model.result import Finding, Prediction
+from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.uops.upper_halves import Effect, effects, may_mix, uses_of
+
+CODE = "sse-avx-mix"
+_WAY_OUT = (
+    "Write the SSE instructions with VEX (a 'v' in front, the destination once more as the first source), or "
+    "put vzeroupper between the 256-bit code and them."
+)
+_ELSEWHERE = "Other cores take 70 to 200 cycles for a switch, or merge every result with the old register."
+
+
+def find(prediction: Prediction) -> Iterator[Finding]:
+    """One finding for every instruction at which upper halves are put aside, fetched back or merged, or might
+    be: then there is no price."""
+    templates = prediction.instructions
+    instructions = [template.instruction for template in templates]
+    if not may_mix(instructions):
+        return
+    uses = uses_of(instructions)
+    if not any(use.is_wide for use in uses):
+        return
+    core = registry.get(prediction.microarchitecture)
+    simulated = any(each.switches_upper_halves or each.merges_upper_half for each in templates)
+    for index, (template, effect) in enumerate(zip(templates, effects(uses, core.upper_halves), strict=True)):
+        if effect is None:
+            continue
+        if core.macro_ops and core.upper_halves is UpperHalfRule.MERGED and not template.merges_upper_half:
+            continue  # which looks at the target alone
+        yield Finding(
+            code=CODE,
+            severity=Severity.INFORMATION if core.upper_halves is UpperHalfRule.MERGED else Severity.WARNING,
+            instruction=index,
+            message=_message(core, effect, simulated),
+            label="SSE/AVX mix",
+            microarchitecture=prediction.microarchitecture,
+            outside=not simulated or not effect.certain,
+        )
+
+
+def _message(core: Microarchitecture, effect: Effect, simulated: bool) -> str:
+    """What happens, what that costs as far as it is known, and what to do."""
+    if core.upper_halves is UpperHalfRule.MERGED:
+        what = (
+            "legacy SSE writes a vector register while upper halves are in use, so the result is merged with "
+            "the old register: it waits for that, and the blend is one more uop"
+        )
+    elif effect.fetches:
+        what = "VEX code behind legacy SSE makes the core fetch back the upper halves of all vector registers"
+    else:
+        what = (
+            "legacy SSE writes a vector register behind 256-bit code, so the core puts aside the upper "
+            "halves of all vector registers"
+        )
+    return f"SSE/AVX mix: {what}{_condition(effect)}. {_cost(core, effect, simulated)}{_WAY_OUT}"
+
+
+def _condition(effect: Effect) -> str:
+    return "" if effect.certain else ", if they are in use where the region begins or a call returns"
+
+
+def _cost(core: Microarchitecture, effect: Effect, simulated: bool) -> str:
+    if core.upper_halves is UpperHalfRule.UNKNOWN:
+        return f"What {core.title} takes for it is not known: the cost comes on top of the figure. {_ELSEWHERE} "
+    about = ""
+    if core.upper_halves is UpperHalfRule.PUT_ASIDE:
+        about = f"{core.title} takes about {core.upper_half_switch_cycles} cycles for it. "
+    if not effect.certain:
+        return f"{about}The cost comes on top of the figure, which takes it that they are not. "
+    return about if simulated else f"{about}The cost comes on top of the figure of the published model. "

@@ -1,0 +1,229 @@
+"""Legacy SSE beside 256-bit code: what it costs to keep the upper halves of vector registers (UH1 to UH3).
+
+Whether any upper half is in use is state of the core, and what an instruction costs depends on it. In a
+block that is repeated the state follows from the instructions alone, so it is worked out before anything is
+simulated; where it hangs on what stood before the block, it is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from enum import IntFlag
+
+from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
+from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.model.upper_halves import UpperHalves
+from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.uops.registers import is_simd
+
+_DRAINING = 8
+"""Cycles, beyond those from issue to dispatch, that the pipeline takes to drain before a switch and before
+what follows it: they are part of what was measured."""
+_DRAINING_MACRO_OPS = 3
+"""The same on a core that counts macro-ops."""
+NOTHING_KEPT: Sequence[int] = ()
+MERGES, SWITCHES, FOLLOWS = 1, 2, 4
+"""What the state makes of an instruction: it is merged with the old upper half, it changes the state at a
+cost, or it is the one behind such an instruction. Sums of these."""
+
+
+class State(IntFlag):
+    """In which state the upper halves can be, of those that are possible."""
+
+    CLEAN = 1
+    """All are known to be zero."""
+    IN_USE = 2
+    PUT_ASIDE = 4
+    """The core has saved them, so that legacy SSE can run at full speed."""
+
+
+ANY = State.CLEAN | State.IN_USE | State.PUT_ASIDE
+
+
+class Effect(NamedTuple):
+    """Of an instruction that meets upper halves which it has to keep, or wants back."""
+
+    certain: bool
+    """It always does; False: that depends on the state in which the block begins."""
+    fetches: bool
+    """It wants back what was put aside; False: it has to keep what is in use."""
+
+
+def has_vectors(instruction: Instruction) -> bool:
+    """Whether it names a vector or MMX register."""
+    return any(name is not None and is_simd(name) for name in instruction.registers)
+
+
+def may_mix(instructions: Iterable[Instruction]) -> bool:
+    """Whether some instructions with vector registers have VEX or EVEX and others have not: without that
+    there is nothing to find out."""
+    kinds = {each.mnemonic.startswith("v") for each in instructions if has_vectors(each)}
+    return len(kinds) > 1
+
+
+def uses_of(instructions: Iterable[Instruction]) -> list[UpperHalves]:
+    """What each of them does with upper halves."""
+    # Here, because hardly any block asks.
+    from cyclelens.analyzer.decoding.upper_halves import upper_halves
+
+    return [upper_halves(instruction.code) for instruction in instructions]
+
+
+def effects(uses: Sequence[UpperHalves], rule: UpperHalfRule, before: State = ANY) -> list[Effect | None]:
+    """What happens in every instruction of a block that is repeated. ``before``: the state in which its first
+    round can begin; the rounds that count begin as the ones before them end."""
+    puts_aside = rule is not UpperHalfRule.MERGED
+    state = before if puts_aside else before & ~State.PUT_ASIDE
+    found: list[Effect | None] = []
+    # A round never leaves more states possible than the one before it, and there are three.
+    for _ in range(4):
+        found = []
+        for use in uses:
+            state, effect = _step(use, state, puts_aside)
+            found.append(effect)
+    return found
+
+
+def _step(use: UpperHalves, state: State, puts_aside: bool) -> tuple[State, Effect | None]:
+    if use is UpperHalves.NOTHING:
+        return state, None
+    if use is UpperHalves.LEAVES_UNKNOWN:
+        return (ANY if puts_aside else State.CLEAN | State.IN_USE), None
+    if use is UpperHalves.KEEPS:
+        if not state & State.IN_USE:
+            return state, None
+        effect = Effect(state == State.IN_USE, False)
+        return (state & ~State.IN_USE | State.PUT_ASIDE if puts_aside else state), effect
+    if not state & State.PUT_ASIDE:
+        return {UpperHalves.CLEARS: State.CLEAN, UpperHalves.WRITES: State.IN_USE}.get(use, state), None
+    effect = Effect(state == State.PUT_ASIDE, True)
+    if use is UpperHalves.CLEARS:
+        return State.CLEAN, effect
+    if use is UpperHalves.WRITES:
+        return State.IN_USE, effect
+    return state & ~State.PUT_ASIDE | State.IN_USE, effect
+
+
+def what_follows(
+    instructions: Sequence[Instruction], microarchitecture: Microarchitecture, absorbed: Collection[int]
+) -> Sequence[int]:
+    """For every instruction of a block what the state makes of it, as far as that is certain and its price is
+    known; empty if there is nothing. ``absorbed``: branches that have no uops of their own."""
+    rule = microarchitecture.upper_halves
+    if rule not in (UpperHalfRule.PUT_ASIDE, UpperHalfRule.MERGED) or not may_mix(instructions):
+        return NOTHING_KEPT
+    count = len(instructions)
+    found = [0] * count
+    for position, effect in enumerate(effects(uses_of(instructions), rule)):
+        if effect is None or not effect.certain:
+            continue
+        if rule is UpperHalfRule.MERGED:
+            found[position] |= MERGES
+        else:
+            found[position] |= SWITCHES
+            behind = (position + 1) % count
+            found[(behind + 1) % count if behind in absorbed else behind] |= FOLLOWS
+    return found if any(found) else NOTHING_KEPT
+
+
+def changed_by_upper_halves(
+    template: InstructionTemplate, what: int, microarchitecture: Microarchitecture
+) -> InstructionTemplate:
+    """The template of an instruction of which the state makes something."""
+    if not what:
+        return template
+    if what & MERGES:
+        return _merging(template, microarchitecture)
+    return _switching(template, what, microarchitecture)
+
+
+def _switching(
+    template: InstructionTemplate, what: int, microarchitecture: Microarchitecture
+) -> InstructionTemplate:
+    """The template of an instruction that switches, or follows one that does: nothing overlaps with a switch
+    (UH2). That is an operation of so many cycles, which fills an issue group."""
+    macro_ops = template.macro_ops
+    template = replace(
+        template,
+        serializing=macro_ops is None,
+        macro_ops=None if macro_ops is None else replace(macro_ops, serializing=True),
+        follows_switch=what & FOLLOWS != 0,
+    )
+    if not what & SWITCHES:
+        return template
+    slots = 1 if macro_ops is not None else microarchitecture.issue_width
+    draining = _DRAINING if macro_ops is None else _DRAINING_MACRO_OPS
+    draining += microarchitecture.issue_to_dispatch_delay
+    cycles = max(1, microarchitecture.upper_half_switch_cycles - draining)
+    alus = microarchitecture.units.having(Role.ALU)
+    long = UopTemplate(UopKind.COMPUTE, alus, outputs=((_fresh(template.uops), cycles),))
+    return replace(
+        template,
+        uops=(long, *[UopTemplate(UopKind.EMPTY)] * (slots - 1), *template.uops),
+        fused_uops=((1,) * slots + template.fused_uops),
+        # Where macro-ops are counted an instruction is taken as a whole.
+        idq_uops=(slots, *template.idq_uops) if macro_ops is None else (1 + sum(template.idq_uops),),
+        uop_count=template.uop_count + 1,
+        retire_slots=template.retire_slots + slots,
+        mite_uops=template.mite_uops + 1,
+        switches_upper_halves=True,
+    )
+
+
+def _merging(template: InstructionTemplate, microarchitecture: Microarchitecture) -> InstructionTemplate:
+    """The template of an instruction whose result is merged with the old register (UH3): by one more uop, in
+    the same way whether it is computed, loaded, moved or known to be zero."""
+    kept = next(
+        (
+            (position, register)
+            for position, register in enumerate(template.register_outputs)
+            if register.name.startswith("XMM")
+        ),
+        None,
+    )
+    if kept is None or not template.uops:
+        return template
+    target, register = kept
+    old: Value = (ValueKind.REGISTER, register.canonical)
+    new = _fresh(template.uops)
+    uops = [
+        replace(uop, outputs=tuple((new if value == old else value, late) for value, late in uop.outputs))
+        for uop in template.uops
+    ]
+    made = any(value == new for uop in uops for value, _ in uop.outputs)
+    vector = microarchitecture.units.having(Role.VECTOR)
+    blend = UopTemplate(UopKind.COMPUTE, vector, (new, old) if made else (old,), ((old, 1),))
+    latencies = {key: cycles + (key[2:] == ("reg", target)) for key, cycles in template.latencies.items()}
+    inputs = template.register_inputs
+    if all(each.canonical != register.canonical for each in inputs):
+        results = [("reg", place) for place in range(len(template.register_outputs))]
+        results += [("flag", place) for place in range(len(template.flag_outputs))]
+        latencies |= {("reg", len(inputs), kind, place): 1 for kind, place in results}
+        inputs = (*inputs, register)
+    return replace(
+        template,
+        uops=(*uops, blend),
+        fused_uops=(*template.fused_uops, 1),
+        idq_uops=(*template.idq_uops[:-1], template.idq_uops[-1] + 1),
+        uop_count=template.uop_count + 1,
+        retire_slots=template.retire_slots + 1,
+        uses=(*template.uses, UnitUse(UopKind.COMPUTE, vector, 1)),
+        eliminable_move=False,
+        register_inputs=inputs,
+        latencies=latencies,
+        merges_upper_half=True,
+    )
+
+
+def _fresh(uops: Sequence[UopTemplate]) -> Value:
+    """A value that no uop of the instruction has."""
+    taken = [
+        int(name)
+        for uop in uops
+        for kind, name in (*uop.inputs, *[value for value, _ in uop.outputs])
+        if kind is ValueKind.INTERNAL
+    ]
+    return ValueKind.INTERNAL, str(max(taken, default=-1) + 1)

@@ -1,0 +1,160 @@
+"""What instructions have to do with upper halves of vector registers, and what repeated blocks make of it."""
+
+import pytest
+from cyclelens.analyzer.decoding.upper_halves import upper_halves
+from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
+from cyclelens.analyzer.model.upper_halves import UpperHalves
+from cyclelens.analyzer.uops.upper_halves import ANY, Effect, State, effects
+
+KEEPS, WRITES, READS, USES, CLEARS, UNKNOWN, NOTHING = (
+    UpperHalves.KEEPS,
+    UpperHalves.WRITES,
+    UpperHalves.READS,
+    UpperHalves.USES,
+    UpperHalves.CLEARS,
+    UpperHalves.LEAVES_UNKNOWN,
+    UpperHalves.NOTHING,
+)
+
+INSTRUCTIONS = {
+    KEEPS: {
+        "paddd xmm2, xmm0": "660ffed0",
+        "movdqa xmm0, xmmword ptr [rdi]": "660f6f07",
+        "movss xmm1, dword ptr [rdi]": "f30f100f",
+        "addsd xmm1, xmm2": "f20f58ca",
+        "cvtsi2sd xmm1, rcx": "f2480f2ac9",
+        "movd xmm0, eax": "660f6ec0",
+        "movaps xmm1, xmm0": "0f28c8",
+        "pxor xmm1, xmm1": "660fefc9",
+        "movq2dq xmm0, mm1": "f30fd6c1",
+        "sha256rnds2 xmm2, xmm1": "0f38cbd1",
+        "aesenc xmm2, xmm1": "660f38dcd1",
+        "pcmpistrm xmm2, xmm1, 0": "660f3a62d100",
+        "blendvps xmm2, xmm1": "660f3814d1",
+        "movhps xmm2, qword ptr [rdi]": "0f1617",
+        "cvtpi2ps xmm2, mm0": "0f2ad0",
+        "lddqu xmm2, xmmword ptr [rdi]": "f20ff017",
+    },
+    NOTHING: {
+        "add rax, rbx": "4801d8",
+        "movups xmmword ptr [rdi], xmm0": "0f1107",
+        "movd eax, xmm0": "660f7ec0",
+        "pmovmskb eax, xmm0": "660fd7c0",
+        "ucomiss xmm0, xmm1": "0f2ec1",
+        "ptest xmm0, xmm1": "660f3817c1",
+        "cvtsd2si eax, xmm1": "f20f2dc1",
+        "prefetcht0 byte ptr [rdi]": "0f180f",
+        "movnti dword ptr [rdi], eax": "0fc307",
+        "ldmxcsr dword ptr [rdi]": "0fae17",
+        "paddd mm0, mm1": "0ffec1",
+        "movdq2q mm0, xmm1": "f20fd6c1",
+        "crc32 eax, ecx": "f20f38f1c1",
+        "pcmpistri xmm0, xmm1, 0": "660f3a63c100",
+        "andn eax, ebx, ecx": "c4e260f2c1",
+        "kmovd k1, ecx": "c5fb92c9",
+        "vpaddd zmm16, zmm17, zmm18": "62a17540fec2",
+        "vmovdqu32 ymm16, ymmword ptr [rdi]": "62e17e286f07",
+        "vpaddd xmm16, xmm17, xmm18": "62a17500fec2",
+        "vmovd eax, xmm5": "c5f97ee8",
+        "vmovq rax, xmm5": "c4e1f97ee8",
+        "vpmovmskb eax, xmm5": "c5f9d7c5",
+        "vucomiss xmm4, xmm5": "c5f82ee5",
+    },
+    WRITES: {
+        "vpaddd ymm4, ymm4, ymm5": "c5ddfee5",
+        "vpxor ymm3, ymm3, ymm3": "c5e5efdb",
+        "vmovdqu ymm3, ymmword ptr [rdi]": "c5fe6f1f",
+        "vextracti128 xmm3, ymm5, 1": "c4e37d39eb01",
+        "vcvtpd2ps xmm3, ymm5": "c5fd5add",
+        "vpaddd zmm4, zmm16, zmm17": "62b17d40fee1",
+        "vbroadcastss ymm3, dword ptr [rdi]": "c4e27d181f",
+        "vaddpd ymm15, ymm1, ymmword ptr [rdi]": "c575583f",
+    },
+    READS: {
+        "vmovups ymmword ptr [rdi], ymm6": "c5fc1137",
+        "vptest ymm4, ymm5": "c4e27d17e5",
+        "vpmovmskb eax, ymm5": "c5fdd7c5",
+        "vpaddd zmm16, zmm4, zmm5": "62e15d48fec5",
+        "vextracti128 xmmword ptr [rdi], ymm5, 1": "c4e37d392f01",
+    },
+    USES: {
+        "vpaddd xmm4, xmm4, xmm5": "c5d9fee5",
+        "vmovdqu xmmword ptr [rdi], xmm5": "c5fa7f2f",
+        "vpxor xmm3, xmm3, xmm3": "c5e1efdb",
+        "vpaddd xmm16, xmm4, xmm5": "62e15d08fec5",
+        "vpextrd eax, xmm5, 1": "c4e37916e801",
+        "vmovd dword ptr [rdi], xmm5": "c5f97e2f",
+        "vmovd xmm5, eax": "c5f96ee8",
+        "vcvttsd2si eax, xmm5": "c5fb2cc5",
+        "vptest xmm4, xmm5": "c4e27917e5",
+    },
+    CLEARS: {
+        "vzeroupper": "c5f877",
+        "vzeroall": "c5fc77",
+    },
+    UNKNOWN: {
+        "xrstor [rdi]": "0fae2f",
+        "fxrstor [rdi]": "0fae0f",
+        "call 5": "e800000000",
+    },
+}
+"""As measured on an Emerald Rapids (UH1), but for what leaves the state unknown."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        pytest.param(kind, code, id=text)
+        for kind, instructions in INSTRUCTIONS.items()
+        for text, code in instructions.items()
+    ],
+)
+def test_what_an_instruction_does(kind, code):
+    assert upper_halves(bytes.fromhex(code)) is kind
+
+
+PUT_ASIDE, MERGED = UpperHalfRule.PUT_ASIDE, UpperHalfRule.MERGED
+ASIDE, BACK = Effect(True, False), Effect(True, True)
+PERHAPS_ASIDE, PERHAPS_BACK = Effect(False, False), Effect(False, True)
+
+
+@pytest.mark.parametrize(
+    ("uses", "expected"),
+    [
+        ([WRITES, KEEPS], [BACK, ASIDE]),
+        ([KEEPS, WRITES], [ASIDE, BACK]),
+        ([WRITES, WRITES, KEEPS, KEEPS], [BACK, None, ASIDE, None]),
+        ([WRITES, KEEPS, WRITES, KEEPS], [BACK, ASIDE, BACK, ASIDE]),
+        ([WRITES, CLEARS, KEEPS], [None, None, None]),
+        ([WRITES, KEEPS, CLEARS], [None, ASIDE, BACK]),
+        ([WRITES, KEEPS, USES], [None, ASIDE, BACK]),
+        ([WRITES, NOTHING, WRITES], [None, None, None]),
+        ([KEEPS, NOTHING, KEEPS], [None, None, None]),
+        ([USES, KEEPS], [PERHAPS_BACK, PERHAPS_ASIDE]),
+        ([READS, KEEPS], [PERHAPS_BACK, PERHAPS_ASIDE]),
+        ([WRITES, UNKNOWN, KEEPS], [PERHAPS_BACK, None, PERHAPS_ASIDE]),
+    ],
+)
+def test_a_round_begins_in_the_state_that_the_one_before_it_left(uses, expected):
+    assert effects(uses, PUT_ASIDE) == expected
+
+
+@pytest.mark.parametrize(
+    ("uses", "expected"),
+    [
+        ([WRITES, KEEPS, KEEPS], [None, ASIDE, ASIDE]),
+        ([WRITES, KEEPS, USES, KEEPS], [None, ASIDE, None, ASIDE]),
+        ([WRITES, KEEPS, CLEARS, KEEPS], [None, ASIDE, None, None]),
+        ([KEEPS, WRITES], [ASIDE, None]),
+    ],
+)
+def test_what_is_merged_is_merged_each_time(uses, expected):
+    assert effects(uses, MERGED) == expected
+
+
+def test_a_state_that_is_known_decides_what_the_block_leaves_open():
+    assert effects([READS, KEEPS], PUT_ASIDE, State.IN_USE) == [BACK, ASIDE]
+    assert effects([READS, KEEPS], PUT_ASIDE, State.CLEAN) == [None, None]
+    assert effects([KEEPS], MERGED, State.IN_USE) == [ASIDE]
+    assert effects([KEEPS], PUT_ASIDE, State.IN_USE) == [None], "put aside once, and never fetched back"
+    assert ANY & State.CLEAN
