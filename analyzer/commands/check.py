@@ -182,12 +182,26 @@ class _Verdict:
     def line(self) -> str:
         from cyclelens.analyzer.insight import wording
 
-        text = f" ({'; '.join(self.remarks)})" if self.remarks else ""
+        remarks = (*self.remarks, *self._mixes())
+        text = f" ({'; '.join(remarks)})" if remarks else ""
         word = "SLOW" if self.slow else "LACK" if self.incomplete else "ok  "
         return (
             f"{word} {self.file}: {self.region.region.name}: {wording.cycles_per(self.prediction)} "
             f"on {self.prediction.microarchitecture}{text}"
         )
+
+    def _mixes(self) -> Iterator[str]:
+        """What makes code hundreds of times slower than it looks, whether the figure has it or not."""
+        lines = [
+            self.region.region.lines[self.region.instruction_lines[finding.instruction]].line + 1
+            for finding in self.region.findings
+            if finding.code == "sse-avx-mix"
+            and finding.severity is Severity.WARNING
+            and finding.microarchitecture == self.prediction.microarchitecture
+        ]
+        if lines:
+            numbers = ", ".join(map(str, dict.fromkeys(lines)))
+            yield f"SSE/AVX mix in line{'s' * (len(set(lines)) > 1)} {numbers}"
 
 
 def _summary(verdicts: Sequence[_Verdict], *, clean: bool) -> Iterator[str]:

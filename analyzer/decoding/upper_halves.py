@@ -74,6 +74,30 @@ def upper_halves(code: bytes) -> UpperHalves:
     return UpperHalves.READS if wide else UpperHalves.USES
 
 
+def used_halves(code: bytes) -> tuple[frozenset[str], frozenset[str]]:
+    """The vector registers (``XMM0``) whose upper halves an instruction reads, and those whose upper halves
+    it overwrites, with zeros too. Legacy SSE does neither."""
+    instruction = Decoder(64, code, OPTIONS).decode()
+    read, overwritten = set[str](), set[str]()
+    if instruction.mnemonic in _CLEAR_ALL:
+        return frozenset(), frozenset([f"XMM{number}" for number in range(_LEGACY_REGISTERS)])
+    if instruction.encoding in (EncodingKind.LEGACY, EncodingKind.D3NOW):
+        return frozenset(), frozenset()
+    info = INFO.info(instruction)
+    for k in range(instruction.op_count):
+        register, access = instruction.op_register(k), info.op_access(k)
+        if instruction.op_kind(k) != OpKind.REGISTER or not RegisterExt.is_vector_register(register):
+            continue
+        name = f"XMM{RegisterExt.number(register)}"
+        if access != OpAccess.WRITE and RegisterExt.size(register) >= _WIDE:
+            read.add(name)
+        if access in (OpAccess.WRITE, OpAccess.READ_WRITE):
+            overwritten.add(name)
+    if RegisterExt.is_vector_register(instruction.memory_index):
+        read.add(f"XMM{RegisterExt.number(instruction.memory_index)}")
+    return frozenset(read), frozenset(overwritten)
+
+
 def _is_low(register: int) -> bool:
     return (
         RegisterExt.is_vector_register(register)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from cyclelens.analyzer.decoding.register_use import used_registers
+from cyclelens.analyzer.decoding.upper_halves import used_halves
 from cyclelens.analyzer.fixes.site import Site
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -94,6 +95,18 @@ def upper_elements(site: Site, register: str) -> Need:
         # Scalar instructions of two operands hand the upper elements on.
         written = any(operand.canonical == register for operand in template.register_outputs)
         return written and not _is_scalar(template)
+
+    return _need(site, reads, overwritten)
+
+
+def upper_half(site: Site, register: str) -> Need:
+    """Who may look at bits 128 and above of a vector register (``XMM0``)."""
+
+    def reads(template: InstructionTemplate) -> bool:
+        return register in used_halves(template.instruction.code)[0]
+
+    def overwritten(template: InstructionTemplate) -> bool:
+        return register in used_halves(template.instruction.code)[1]
 
     return _need(site, reads, overwritten)
 

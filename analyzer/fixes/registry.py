@@ -18,6 +18,7 @@ from cyclelens.analyzer.fixes import (
     microcoded,
     partial_register,
     renamed_load,
+    sse_avx_mix,
     three_component_lea,
 )
 from cyclelens.analyzer.fixes.loops import (
@@ -46,6 +47,7 @@ PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     partial_register.propose,
     addition_at_rename.propose,
     renamed_load.propose,
+    sse_avx_mix.propose,
     loop_alignment.propose,
 )
 

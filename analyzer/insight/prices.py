@@ -26,7 +26,7 @@ from cyclelens.analyzer.insight.hazards import (
     unlamination,
 )
 from cyclelens.analyzer.insight.whatif import ChangeError, Edit, Experiment, Outcome
-from cyclelens.analyzer.model.microarchitecture import UNLIMITED, UpperHalfRule
+from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
@@ -95,9 +95,7 @@ def _all_short(experiment: Experiment) -> Outcome:
 _WITHOUT_ALL: Mapping[str, Callable[[Experiment], Outcome]] = {
     stack_sync.CODE: _in_step,
     long_instruction.CODE: _all_short,
-    sse_avx_mix.CODE: lambda experiment: experiment.rebuilt(
-        replace(experiment.model, upper_halves=UpperHalfRule.FREE)
-    ),
+    sse_avx_mix.CODE: lambda experiment: experiment.edited(Edit(apart=True)),
     load_words.CODE: lambda experiment: experiment.with_model(
         replace(experiment.model, policies=replace(experiment.model.policies, dispatch_rule=""))
     ),

@@ -118,7 +118,11 @@ def _try(experiment: Experiment, change: Change, base: Outcome) -> Tried:
 def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
     for split in _splits(experiment):
         yield Change(Kind.REWRITE, split_words(split), Edit(split=split))
-    for number, template in enumerate(experiment.block.instructions[:_MOST_INSTRUCTIONS]):
+    templates = experiment.block.instructions
+    if any(each.switches_upper_halves or each.merges_upper_half for each in templates):
+        words = "SSE with VEX, or vzeroupper in front of it (upper halves become zero)"
+        yield Change(Kind.REWRITE, words, Edit(apart=True))
+    for number, template in enumerate(templates[:_MOST_INSTRUCTIONS]):
         found = false_dependency(template.instruction)
         if found is not None:
             note = " (its upper part becomes zero)" if found.keeps_upper else ""

@@ -25,7 +25,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
@@ -73,6 +73,9 @@ class Edit:
     """Instructions before which the register that they wait for in vain is set to zero."""
     alignment: int | None = None
     """Address of the first byte within a 64-byte line; None: as it is."""
+    apart: bool = False
+    """Legacy SSE is written with VEX, or vzeroupper stands between it and 256-bit code: no upper halves of
+    vector registers have to be kept."""
 
     def __or__(self, other: Edit) -> Edit:
         """Both at once, ``other`` where they contradict each other."""
@@ -82,6 +85,7 @@ class Edit:
             tuple((dict(self.split) | dict(other.split)).items()),
             self.cleared | other.cleared,
             self.alignment if other.alignment is None else other.alignment,
+            self.apart or other.apart,
         )
 
 
@@ -146,7 +150,9 @@ class Experiment:
         if self._loop and closing and instructions[-1].branch_displacement is not None:
             length = sum(instruction.length for instruction in instructions[:-1])
             instructions[-1:] = decode(back(instructions[-1].code, length))
-        return self._run(change, self._build(order, instructions, edit.alignment), iterations=times)
+        model = replace(self.model, upper_halves=UpperHalfRule.FREE) if edit.apart else self.model
+        block = self._build(order, instructions, edit.alignment, model)
+        return self._run(change, block, model=model, iterations=times)
 
     def _zero_idiom(self, instruction: int) -> Instruction:
         found = false_dependency(self._instructions[instruction])
@@ -215,11 +221,6 @@ class Experiment:
     def with_model(self, model: Microarchitecture, change: str = "") -> Outcome:
         """The block as it is on another version of the microarchitecture."""
         return self._run(change, self.block, model=model)
-
-    def rebuilt(self, model: Microarchitecture, change: str = "") -> Outcome:
-        """The same instructions on another version of the microarchitecture, with its uops."""
-        block = self._build(range(len(self._instructions)), self._instructions, model=model)
-        return self._run(change, block, model=model)
 
     def _build(
         self,

@@ -13,6 +13,7 @@ from cyclelens.analyzer.measuring.repeated import repeated
 from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement, Request
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 
 RUNS = 3
 """Processes for each figure."""
@@ -119,6 +120,14 @@ def _causes(
         left = abs(cycles - measured.cycles)
         return _near(cycles, measured) or left <= _LEFT * abs((comparison.predicted or 0) - measured.cycles)
 
+    mixes = mixes_for_certain(decode(comparison.code))
+    if mixes and measured.cycles > (comparison.predicted or 0):
+        kept = "SSE/AVX mix: legacy SSE beside 256-bit code has to keep upper halves of vector registers"
+        options = ModelOptions(model=Model.HARDWARE, assume=Pointers.STACK)
+        cycles = predict(comparison.code, loop, request.offset, options)
+        known = cycles is not None and explains(cycles)
+        price = f"with that it would be {cycles:.2f}" if known else "what that takes here is not known"
+        causes.append(f"{kept}; {price}")
     for text, options in (
         (
             "addresses: with registers that point to the same memory it would be {:.2f}",
@@ -130,7 +139,7 @@ def _causes(
         ),
     ):
         cycles = predict(comparison.code, loop, request.offset, options)
-        if cycles is not None and explains(cycles):
+        if cycles is not None and explains(cycles) and not mixes:
             causes.append(text.format(cycles))
     offsets = {}
     for offset in range(_LINE):

@@ -87,6 +87,14 @@ def effects(uses: Sequence[UpperHalves], rule: UpperHalfRule, before: State = AN
     return found
 
 
+def mixes_for_certain(instructions: Sequence[Instruction]) -> bool:
+    """Whether a block that is repeated has upper halves to keep, whatever stood before it."""
+    if not may_mix(instructions):
+        return False
+    found = effects(uses_of(instructions), UpperHalfRule.PUT_ASIDE)
+    return any(effect is not None and effect.certain for effect in found)
+
+
 def _step(use: UpperHalves, state: State, puts_aside: bool) -> tuple[State, Effect | None]:
     if use is UpperHalves.NOTHING:
         return state, None

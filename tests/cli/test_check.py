@@ -205,3 +205,22 @@ def test_a_budget_is_compared_with_the_figure_in_front_and_the_range_stands_behi
     code, out = check("--model", "reference", "--arch", "SKL", "--max-cycles", "hangs=1.5", text=HANGS)
     assert code == TOO_SLOW
     assert "from 1.00: depends on port binding" in out
+
+
+MIXED = """
+# cyclelens-begin mixed arch=ZEN4
+.L1:
+    vpaddd %ymm5, %ymm4, %ymm4
+    paddd %xmm0, %xmm2
+    dec %rcx
+    jnz .L1
+# cyclelens-end
+"""
+
+
+def test_legacy_sse_beside_256_bit_code_is_named_whether_its_price_is_known_or_not(check):
+    code, out = check(text=MIXED)
+    assert code == OK
+    assert "on ZEN4 (SSE/AVX mix in lines 4, 5)" in out
+    code, out = check("--model", "hardware", text=MIXED.replace("ZEN4", "HSW"))
+    assert "on HSW (SSE/AVX mix in lines 4, 5)" in out

@@ -2,7 +2,9 @@
 
 import pytest
 from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.insight import vocabulary
+from cyclelens.analyzer.doors.experiments import experiment
+from cyclelens.analyzer.insight import as_written, vocabulary
+from cyclelens.analyzer.insight.sensitivity import explore, helpful
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -180,3 +182,14 @@ def test_a_call_leaves_open_what_state_the_loop_goes_on_in():
     body = "vpaddd %ymm5, %ymm4, %ymm4; vzeroupper; call somewhere; paddd %xmm0, %xmm2"
     found = mixes(body, "ZEN3")
     assert not found or {each.cost for each in found} == {None}
+
+
+@pytest.mark.parametrize("core", ["ZEN3", "SKL", "SPR"])
+def test_what_would_help_first_of_all_is_to_keep_nothing(core):
+    analyzer, region = Analyzer(), region_of(INT, core)
+    prediction = region.predictions[0]
+    tried = experiment(analyzer.workspace, region, prediction, HARDWARE)
+    base = tried.baseline()
+    found = helpful([each for each, _ in explore(tried, base, as_written.with_places(region, prediction))])
+    assert "SSE with VEX, or vzeroupper" in found[0].change.words
+    assert found[0].outcome.cycles_per_iteration == pytest.approx(1.0, abs=0.01)

@@ -72,8 +72,8 @@ class Told(Harness):
         return Measurement(self._cycles.pop(0) if len(self._cycles) > 1 else self._cycles[0], spread=0.001)
 
 
-def compare(measured, predict, *, loop=True):
-    code = bytes.fromhex("48ffc975fb" if loop else "4801d8")
+def compare(measured, predict, *, loop=True, body=""):
+    code = bytes.fromhex("48ffc975fb" if loop else body or "4801d8")
     request = Request(code=code, instructions=2, loop=loop, inputs=DISTINCT)
     return measure_region(Told(*measured), request, predict, runs=1)
 
@@ -105,6 +105,21 @@ def test_an_assumption_need_not_explain_all_of_a_difference():
 
     (cause,) = compare([16.0], stalls).causes
     assert cause == "memory: with failed store forwarding and limited buffers it would be 17.00"
+
+
+MIXED = "c5ddfee5660ffed0"  # vpaddd ymm4, ymm4, ymm5; paddd xmm2, xmm0
+
+
+@pytest.mark.parametrize(
+    ("hardware", "price"),
+    [(395.0, "with that it would be 395.00"), (1.0, "what that takes here is not known")],
+)
+def test_legacy_sse_beside_256_bit_code_is_the_cause_whether_its_price_is_known_or_not(hardware, price):
+    def switches(code, loop, offset, options):
+        return hardware if options.model == "hardware" else 1.0
+
+    (cause,) = compare([400.6], switches, loop=False, body=MIXED).causes
+    assert cause.startswith("SSE/AVX mix: legacy SSE beside 256-bit code") and cause.endswith(price)
 
 
 def test_the_source_of_the_front_end_is_named_as_cause():

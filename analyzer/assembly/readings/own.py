@@ -13,6 +13,7 @@ from cyclelens.analyzer.assembly.programs.reading import build
 from cyclelens.analyzer.assembly.programs.scope import DistanceAt
 from cyclelens.analyzer.assembly.readings.reading import MAXIMUM_REGION, REFUSED_BEFORE, Reading
 from cyclelens.analyzer.assembly.readings.remarks import remark
+from cyclelens.analyzer.assembly.readings.wide_code import remark_wide_code
 from cyclelens.analyzer.assembly.regions.iaca import find_iaca, may_have_iaca
 from cyclelens.analyzer.assembly.regions.recorded import spots_of_text
 from cyclelens.analyzer.assembly.regions.region_code import Codes, RegionCode
@@ -141,6 +142,7 @@ class OwnReading:
             for found, regions in made
             if found.loop is not None
         )
+        remark_wide_code(self.reading, self.program, [(found.first, regions) for found, regions in made])
         return [region for _, regions in made for region in regions]
 
     def _encoder(self, program: Program) -> Encoder:

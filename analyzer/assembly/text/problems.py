@@ -33,6 +33,7 @@ CODES: Mapping[str, str] = {
     "region-not-closed": "an opening marker without a closing one; read up to the next one or the end",
     "region-too-large": "more statements than one region may have",
     "scattered-loop": "the code of a loop does not stand in one piece",
+    "sse-avx-mix": "256-bit code, and no vzeroupper in front of legacy SSE, a call or a return",
     "statement-too-long": "a statement of more characters than the front end reads",
     "syntax-error": "the statement is not understood",
     "too-many-regions": "more regions than are analysed; those from here on are left out",
