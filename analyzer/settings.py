@@ -52,16 +52,20 @@ class Setting:
         return self.examples or tuple(choice for choice in self.choices if choice != self.default)
 
 
+BY_DEFAULT = (registry.NATIVE,)
+"""The cores of those who name none (``registry.default``)."""
+
 ANALYSIS: tuple[Setting, ...] = (
     Setting(
         "microarchitectures",
         "names",
-        ("SKL",),
+        BY_DEFAULT,
         "Microarchitectures to analyse for; native is that of this machine. The first one is shown in the "
         "text, hovers show all of them.",
         option="--arch",
         metavar="SKL[,HSW...]",
-        help="microarchitectures, instead of those the markers name (default: SKL; see: cyclelens arch list)",
+        help="microarchitectures, instead of those the markers name (default: native, that of this machine; "
+        "see: cyclelens arch list)",
         markers=("arch",),
     ),
     Setting(
@@ -217,9 +221,14 @@ def forced(names: Collection[str]) -> frozenset[str]:
 
 
 def to_options(values: Mapping[str, Any]) -> AnalysisOptions:
-    """All settings of ``ANALYSIS`` but those about files, as the analyzer takes them. ``values``: checked."""
+    """All settings of ``ANALYSIS`` but those about files, as the analyzer takes them. ``values``: checked.
+    Raises UnknownMicroarchitecture if the environment names a core that there is not."""
+    names, by_default = tuple(values["microarchitectures"]), ""
+    if names == BY_DEFAULT:
+        names, by_default, _ = registry.default()
     return AnalysisOptions(
-        microarchitectures=tuple(values["microarchitectures"]),
+        microarchitectures=names,
+        by_default=by_default,
         mode=Mode(values["mode"]),
         alignment=values["alignment"],
         syntax=Syntax(values["syntax"]),
@@ -267,6 +276,8 @@ def _without_nul(value: object) -> str:
 
 def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:
     given = value.split(",") if isinstance(value, str) else value
+    if given in ([registry.NATIVE], BY_DEFAULT):
+        return BY_DEFAULT  # what it is, is found out where it is wanted
     if not isinstance(given, list | tuple) or not given or not all(isinstance(name, str) for name in given):
         raise ValueError(f"{value!r} is not a list of microarchitecture names.")
     names = tuple(

@@ -5,13 +5,14 @@ The documentation and the editors' packages repeat this list; tests keep them eq
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.hints import region
 from cyclelens.analyzer.hints import registry as hint_kinds
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.project import Values
 from cyclelens.analyzer.settings import ANALYSIS, Setting, checked, to_options
@@ -139,9 +140,18 @@ class Settings:
         return Settings({**self.values, **unset}) if unset else self
 
     @property
+    def cores(self) -> tuple[str, ...]:
+        """What is analysed for where no marker names a core."""
+        return self.options.microarchitectures
+
+    @property
     def options(self) -> AnalysisOptions:
         """The part that the analyzer wants to know."""
-        return replace(to_options(self.values), allow_external_programs=self["allowExternalPrograms"])
+        try:
+            options = to_options(self.values)
+        except registry.UnknownMicroarchitecture:  # of the environment, which ``resolve`` complains about
+            options = to_options({**self.values, _CORES: (registry.FALLBACK,)})
+        return replace(options, allow_external_programs=self["allowExternalPrograms"])
 
     @property
     def analysis(self) -> tuple[object, ...]:
@@ -165,6 +175,7 @@ class Settings:
         )
 
 
+_CORES = "microarchitectures"
 DEFAULTS = Settings({setting.name: setting.default for setting in SETTINGS})
 
 
@@ -188,7 +199,23 @@ def resolve(sent: object, microarchitectures: Sequence[str]) -> tuple[Settings, 
                 values[name] = checked(setting, value, microarchitectures)
             except ValueError as wrong:
                 messages.append(f"Setting {SECTION}.{name}: {wrong} The default, {_shown(setting)}, is used.")
+    if values[_CORES] == DEFAULTS[_CORES]:
+        messages += _not_simulated()
     return Settings(values), tuple(messages)
+
+
+def _not_simulated() -> Iterator[str]:
+    """Why the default is not the core of this machine."""
+    try:
+        found = registry.default()
+    except registry.UnknownMicroarchitecture as error:
+        yield f"{error}."
+    else:
+        if not found.is_simulated:
+            yield (
+                f"Setting {SECTION}.{_CORES}: This machine's processor is not simulated: "
+                f"{registry.own_name()}. The default, {', '.join(found.names)}, is used."
+            )
 
 
 def _flat(sent: object, prefix: str = "") -> list[tuple[str, object]]:

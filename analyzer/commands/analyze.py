@@ -50,6 +50,7 @@ def main(arguments: list[str]) -> int:
         "--account", action="store_true", help="say of every issue slot who used it or why it was lost"
     )
     options = parser.parse_args(arguments)
+    options.core_in_report = True
     if options.list_functions:
         for line in list_functions(options.file):
             print(line)

@@ -152,6 +152,7 @@ def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespac
     from cyclelens.analyzer.profiles.profile import ProfileError
 
     options.file = compiled.source or "-"
+    options.core_in_report = True
     chosen = replace(analysis_options(options), syntax=Syntax.INTEL, regions=Regions.MARKERS)
     try:
         file = ObjectFile(compiled.data)

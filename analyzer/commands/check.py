@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -106,6 +107,10 @@ def main(arguments: list[str]) -> int:
         "lower bound is above its limit is too slow all the same",
     )
     options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.insight import wording
+
+    options.core_in_report = True
     baseline = _Baseline() if options.baseline is None else _read_baseline(options.baseline)
     limits: dict[Key, float] = dict(options.max_cycles)
     used: set[Key] = set()
@@ -115,6 +120,7 @@ def main(arguments: list[str]) -> int:
     for file in options.files:
         options.file = file
         analysis = analyze_file(options)
+        _demand_core(analysis, options)
         analyses.append((analysis, file))
         allowed: bool = options.allow_incomplete
         clean = _report_problems(analysis, file, allowed) and is_clean(analysis, left_out=allowed) and clean
@@ -127,8 +133,10 @@ def main(arguments: list[str]) -> int:
             seen.add(key)
             used |= {key, (name, "")}
             limit = limits.get(key, limits.get((name, "")))
-            compared = earlier.get(key)
-            verdict = _judged(file, region, prediction, limit, compared, options.tolerance, allowed=allowed)
+            verdict = _judged(file, region, prediction, limit, earlier.get(key), options.tolerance)
+            verdict = _completed(verdict, allowed)
+            if not verdicts:
+                verdict = replace(verdict, by_default=wording.default_of(analysis, region))
             if key in bounds:
                 verdict = replace(verdict, remarks=(*verdict.remarks, "the baseline has a lower bound only"))
             print(verdict.line)
@@ -159,6 +167,24 @@ def main(arguments: list[str]) -> int:
     return TOO_SLOW if slow else OK
 
 
+def _demand_core(analysis: Analysis, options: argparse.Namespace) -> None:
+    """In continuous integration a core has to be named: the next machine may be another one. Raises
+    InputError."""
+    if not analysis.by_default or os.environ.get("CI", "").lower() in ("", "0", "false"):
+        return
+    if all("arch" in region.region.options for region in analysis.regions):
+        return
+    from cyclelens.analyzer.microarchitectures import registry
+
+    (name, *_), reason, _ = registry.default()
+    raise InputError(
+        f"{options.file}: in CI a core has to be named, because a budget is for one core, and the next "
+        f"machine may be another than {name} ({reason}). Write --arch {name}, arch={name} behind the name "
+        f'in a marker, microarchitectures = ["{name}"] in cyclelens.toml, or '
+        f"{registry.DEFAULT_ARCH}={name} in the environment"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Verdict:
     """What is said of a region on a microarchitecture."""
@@ -171,6 +197,8 @@ class _Verdict:
     """What the figure is compared with, and what it lacks."""
     incomplete: bool = False
     """It is a lower bound, and that is not allowed."""
+    by_default: str = ""
+    """Why this core, if nobody named it and that was not said yet."""
 
     @property
     def figure(self) -> str:
@@ -187,7 +215,7 @@ class _Verdict:
         word = "SLOW" if self.slow else "LACK" if self.incomplete else "ok  "
         return (
             f"{word} {self.file}: {self.region.region.name}: {wording.cycles_per(self.prediction)} "
-            f"on {self.prediction.microarchitecture}{text}"
+            f"on {wording.core(self.prediction, self.by_default)}{text}"
         )
 
     def _mixes(self) -> Iterator[str]:
@@ -277,12 +305,10 @@ def _judged(
     limit: float | None,
     earlier: Pace | None,
     tolerance: float,
-    *,
-    allowed: bool,
 ) -> _Verdict:
     """Whether a region is too slow. A baseline of another amount of work counts for as much as an iteration
-    does now. A lower bound above a limit is too slow; below it says nothing, unless that is ``allowed``."""
-    from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
+    does now. A lower bound above a limit is too slow; below it says nothing."""
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
     from cyclelens.analyzer.insight.work import Pace, faster, work_of
 
     work = work_of(region)
@@ -296,10 +322,18 @@ def _judged(
         slow |= now.cycles > earlier.cycles_for(work) * (1 + tolerance) + _ROUNDING
         difference = "" if is_lower_bound(prediction) and not slow else faster(earlier, now)
         remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", difference))))
-    if missing := lacking(prediction):
-        remarks.append(missing if allowed else f"{missing}: {_ALLOW}")
-    incomplete = is_lower_bound(prediction) and not allowed
-    return _Verdict(file, region, prediction, slow, tuple(remarks), incomplete)
+    return _Verdict(file, region, prediction, slow, tuple(remarks))
+
+
+def _completed(verdict: _Verdict, allowed: bool) -> _Verdict:
+    """The verdict with what its figure lacks. ``allowed``: lower bounds may pass."""
+    from cyclelens.analyzer.insight.confidence import lacking
+
+    missing = lacking(verdict.prediction)
+    if not missing:
+        return verdict
+    remark = missing if allowed else f"{missing}: {_ALLOW}"
+    return replace(verdict, remarks=(*verdict.remarks, remark), incomplete=not allowed)
 
 
 def _limit(text: str) -> tuple[Key, float]:

@@ -253,6 +253,7 @@ def analysis_options(
 ) -> AnalysisOptions:
     """Explicit arguments win over a marker's options, these over the project's file. Raises InputError."""
     from cyclelens.analyzer.evaluation.arguments import resources_option
+    from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
     from cyclelens.analyzer.model.options import ModelOptions
     from cyclelens.analyzer.model.source import Origin
     from cyclelens.analyzer.settings import forced, to_options
@@ -271,7 +272,12 @@ def analysis_options(
     if file != "-":
         origin = beside(origin, file)
     given = {name: value for name in project if (value := getattr(options, name)) is not None}
-    chosen = to_options({**project, **given})
+    try:
+        chosen = to_options({**project, **given})
+    except UnknownMicroarchitecture as error:
+        raise InputError(error) from None
+    if chosen.by_default:
+        _say_default(options, chosen)
     return replace(
         chosen,
         region=options.region,
@@ -284,6 +290,23 @@ def analysis_options(
         account=account,
         forced=forced(given),
     )
+
+
+def _say_default(options: argparse.Namespace, chosen: AnalysisOptions) -> None:
+    """Say once for which core a command works if nobody named one, unless its output says that itself, and
+    what speaks against the one that was found."""
+    from cyclelens.analyzer.microarchitectures import registry
+
+    if getattr(options, "core_is_said", False):
+        return
+    options.core_is_said = True
+    name = chosen.microarchitectures[0]
+    if not registry.default().is_simulated or registry.native_doubt():
+        print(f"note: this machine's processor is {registry.own_name()}", file=sys.stderr)
+    if not getattr(options, "core_in_report", False):
+        title = registry.get(name).title
+        note = f"note: the core is {name} ({chosen.by_default}, {title}); --arch names another"
+        print(note, file=sys.stderr)
 
 
 def _project(file: str) -> Mapping[str, Any]:

@@ -182,6 +182,7 @@ def _model(options: argparse.Namespace) -> Microarchitecture | None:
     names = options.microarchitectures
     if names is not None and len(names) > 1:
         raise InputError("--arch: one model is set beside the measurement, not several")
+    options.core_in_report = options.core_is_said = True  # beside every figure, or why there is none
     model = registry.native() if names is None else registry.get(names[0])
     if model is not None:
         options.microarchitectures = (model.name,)

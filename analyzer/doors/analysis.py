@@ -184,7 +184,13 @@ class _Text:
                 figures[region.name] = _cycles(regions[-1])
             if len(regions) < len(chosen) and due():
                 some = Analysis(tuple(regions), tuple(problems), tuple(found.values()), assembled.dialect)
-                yield replace(some, account=options.account, unmarked=assembled.unmarked, pending=True)
+                yield replace(
+                    some,
+                    account=options.account,
+                    unmarked=assembled.unmarked,
+                    pending=True,
+                    by_default=options.by_default,
+                )
         for branching in assembled.branchings:
             if not branching.ways and options.region in (None, branching.name):
                 found[branching.name] = self._through(branching, blocks, figures)
@@ -197,6 +203,7 @@ class _Text:
             account=options.account,
             unmarked=assembled.unmarked,
             made=assembled.made,
+            by_default=options.by_default,
         )
         yield weights.weighed(whole, counts) if counts else whole
 

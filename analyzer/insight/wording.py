@@ -11,9 +11,10 @@ from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
 from cyclelens.analyzer.model.ways import Weight
 
@@ -63,6 +64,21 @@ def figure_of(prediction: Prediction, cycles: float | None = None, *, mark: str 
 def cycles_per(prediction: Prediction, mark: str = "") -> str:
     """The same with its unit, and what it is elsewhere: ``4.00 cycles/iter (3.00 at 2 of 4 positions)``."""
     return f"{figure_of(prediction, mark=mark)} cycles/iter{elsewhere(prediction)}"
+
+
+def core(prediction: Prediction, by_default: str = "", *, title: bool = False) -> str:
+    """``SPR``, ``SPR (Sapphire Rapids)``; with the reason if nobody named it: ``SPR (this machine)``."""
+    name = prediction.microarchitecture
+    words = ", ".join(filter(None, (by_default, registry.get(name).title if title else "")))
+    return f"{name} ({words})" if words else name
+
+
+def default_of(analysis: Analysis, region: RegionAnalysis) -> str:
+    """What ``core`` is told of a region: the reason, with the first region that names no core."""
+    first = next(
+        (each for each in analysis.regions if each.predictions and "arch" not in each.region.options), None
+    )
+    return analysis.by_default if first is region else ""
 
 
 def rounded(prediction: Prediction) -> str:

@@ -8,6 +8,7 @@ tables of Linux. What decides where the model is wrong was read on such machines
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -113,10 +114,12 @@ def microarchitecture_of(processor: Processor) -> str:
 def this_processor(root: Path = Path("/")) -> Processor | None:
     """The processor of this machine; None where Linux does not tell. ``root``: where its file system is."""
     try:
-        text = (root / "proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        # The first processor alone: a large machine takes long to list all of them.
+        with (root / "proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+            first = list(takewhile(str.strip, lines))
     except OSError:
         return None
-    pairs = (line.partition(":")[::2] for line in text.partition("\n\n")[0].splitlines())
+    pairs = (line.partition(":")[::2] for line in first)
     return _read({key.strip(): value.strip() for key, value in pairs}, _first_level_caches(root))
 
 

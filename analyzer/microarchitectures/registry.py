@@ -3,6 +3,7 @@ here."""
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -60,6 +61,10 @@ _SAME_CORE = {"RPL": "ADL", "EMR": "SPR"}
 
 
 NATIVE = "native"
+FALLBACK = "SKL"
+"""Where nobody names a core, and that of this machine is not simulated."""
+DEFAULT_ARCH = "CYCLELENS_ARCH"
+"""Environment variable with the cores for those who name none, instead of that of this machine."""
 
 
 class UnknownMicroarchitecture(ValueError):
@@ -99,6 +104,33 @@ def native() -> Microarchitecture | None:
     """The model of this machine's processor, None if there is none."""
     found = _identity()
     return None if found is None else _model(found.name)
+
+
+class Default(NamedTuple):
+    """What is analysed for where nobody names a core."""
+
+    names: tuple[str, ...]
+    reason: str
+    """``this machine``, or why it is another one; empty where the environment names it."""
+    is_simulated: bool = True
+    """False: that of this machine is not, and ``FALLBACK`` stands in."""
+
+
+def default() -> Default:
+    """The cores that the environment names, else that of this machine, else ``FALLBACK``. Raises
+    UnknownMicroarchitecture for a name of the environment."""
+    named = os.environ.get(DEFAULT_ARCH, "")
+    if named.strip():
+        try:
+            return Default(
+                tuple(dict.fromkeys(get(name).name for name in named.split(",") if name.strip())), ""
+            )
+        except UnknownMicroarchitecture as error:
+            raise UnknownMicroarchitecture(f"{DEFAULT_ARCH} of the environment: {error}") from None
+    own = native()
+    if own is None:
+        return Default((FALLBACK,), "this machine's processor is not simulated", is_simulated=False)
+    return Default((own.name,), "this machine")
 
 
 def own_name() -> str:

@@ -191,6 +191,8 @@ class Analysis:
     """Of object files all instructions whose line is known."""
     calls: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
     """Of compiled sources the instructions that intrinsics became, by their names."""
+    by_default: str = ""
+    """Why regions that name no core are analysed for these: ``this machine``; empty if somebody named one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,10 @@ class AnalysisOptions:
     """What to analyse and for what. Marker options of a region win over these."""
 
     microarchitectures: tuple[str, ...] = ("SKL",)
+    """Commands, editors and the library name those of this machine if nobody named any. Here it is one and
+    the same everywhere: no answer of the engine depends on the machine that gives it."""
+    by_default: str = ""
+    """Why these, if nobody named any: ``this machine``; empty if somebody did."""
     mode: Mode = Mode.AUTO
     alignment: int | None = None
     """Offset of every region within a 64-byte line; None: the places that the text itself gives."""

@@ -6,6 +6,7 @@ are shared, and the interpreter would not run two simulations at once anyway. Pr
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, overload
@@ -41,7 +42,7 @@ _BATCH = 512
 def predict(
     code: Code,
     *,
-    arch: str = "SKL",
+    arch: str | None = None,
     mode: str = "unroll",
     alignment: int = 0,
     copies: int | None = 1,
@@ -49,10 +50,11 @@ def predict(
 ) -> Prediction:
     """Cycles per iteration of one block of machine code (bytes, or text in hexadecimal).
 
-    ``arch``: a core of ``cyclelens arch list``, or ``native``. ``mode``: ``unroll`` repeats the block end to
-    end; ``loop`` puts ``copies`` of it (None: as many as hide the loop's overhead) into a loop with a
-    counter, and the figure is that of one copy. ``alignment``: offset of the first byte within a 64-byte
-    line. ``model``: ``reference`` (as published), ``hardware`` or ``bounds`` (no simulation).
+    ``arch``: a core of ``cyclelens arch list``, or ``native``; None: that of this machine, or SKL with a
+    warning where it is not simulated. ``mode``: ``unroll`` repeats the block end to end; ``loop`` puts
+    ``copies`` of it (None: as many as hide the loop's overhead) into a loop with a counter, and the figure is
+    that of one copy. ``alignment``: offset of the first byte within a 64-byte line.
+    ``model``: ``reference`` (as published), ``hardware`` or ``bounds`` (no simulation).
 
     A block that cannot be predicted gives a result without a figure, whose ``problem`` says why. Raises
     ValueError for an argument that is not one of the allowed values, TypeError for code of another type, and
@@ -69,7 +71,7 @@ def predict(
 def predict_batch(
     blocks: Iterable[Code],
     *,
-    arch: str = "SKL",
+    arch: str | None = None,
     mode: str = "unroll",
     alignment: int = 0,
     copies: int | None = 1,
@@ -135,7 +137,8 @@ def analyze(
     """Everything about the regions of an assembly text (``str``) or of a file (``pathlib.Path``: assembly, or
     an ELF object, program or library).
 
-    ``arch``: one core or several, instead of those that markers name (``SKL`` where neither does). ``mode``:
+    ``arch``: one core or several, instead of those that markers name (where neither
+    does, as in ``predict``). ``mode``:
     ``auto``, ``loop`` or ``unroll``. ``alignment``: offset of every region within a 64-byte line, instead of
     where the text puts it. ``regions``: ``auto``, ``markers``, ``loops`` or ``both``; ``region``: only the
     one of this name. ``function``: of an ELF file, its symbol or address. ``syntax``: ``auto``, ``att`` or
@@ -157,6 +160,7 @@ def analyze(
     forced = {"arch": arch, "mode": mode, "alignment": alignment, "align": alignment}
     options = AnalysisOptions(
         microarchitectures=_cores(arch),
+        by_default=registry.default().reason if arch is None else "",
         mode=Mode(mode or "auto"),
         alignment=alignment,
         syntax=Syntax(syntax),
@@ -267,9 +271,21 @@ def _one_of(name: str, value: object, known: Collection[str]) -> None:
         raise ValueError(f"unknown {name} {value!r}; known are {', '.join(known)}")
 
 
-def _core(name: str) -> str:
+def _core(name: str | None) -> str:
     """The core's own name. Raises UnknownMicroarchitecture, a ValueError that lists the names."""
-    return registry.get(name).name
+    return _default()[0] if name is None else registry.get(name).name
+
+
+def _default() -> tuple[str, ...]:
+    """The cores of those who name none. Python says the warning once for each place that calls."""
+    found = registry.default()
+    if not found.is_simulated:
+        warnings.warn(
+            f"this machine's processor is not simulated ({registry.own_name()}): the figures are those of "
+            f"{found.names[0]}; arch names another core",
+            stacklevel=4,
+        )
+    return found.names
 
 
 def _batches(blocks: Iterable[Code]) -> Iterator[list[str]]:
@@ -296,9 +312,10 @@ def _bytes(hexadecimal: str) -> bytes:
 
 
 def _cores(arch: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The cores' own names; None are those that markers name, SKL without. Raises as ``_core``."""
+    """The cores' own names; None are those of ``_default``, for regions whose markers name none. Raises as
+    ``_core``."""
     if arch is None:
-        return AnalysisOptions().microarchitectures
+        return _default()
     return tuple(_core(name) for name in ((arch,) if isinstance(arch, str) else arch))
 
 

@@ -188,7 +188,8 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
             opened = "" if position else " open"
             yield f'<details class="prediction" id="p{identifier}"{opened}>'
             yield f"<summary><h2>{name}, {prediction.microarchitecture}</h2></summary>"
-            yield from _prediction(region, prediction, f"t{identifier}")
+            core = wording.core(prediction, wording.default_of(analysis, region), title=True)
+            yield from _prediction(region, prediction, core, f"t{identifier}")
             yield "</details>"
     if analysis.problems:
         yield "<h2>Problems</h2><ul>"
@@ -198,12 +199,12 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
         yield "</ul>"
 
 
-def _prediction(region: RegionAnalysis, prediction: Prediction, identifier: str) -> Iterator[str]:
+def _prediction(region: RegionAnalysis, prediction: Prediction, core: str, identifier: str) -> Iterator[str]:
     model = registry.get(prediction.microarchitecture)
     yield (
         f'<p class="headline"><b>{wording.figure_of(prediction)} cycles/iter</b>'
         f"{wording.elsewhere(prediction)} "
-        f"on {escape(model.name)} ({escape(model.title)}), {wording.mode(prediction.mode)}, "
+        f"on {escape(core)}, {wording.mode(prediction.mode)}, "
         f"<b>{escape(wording.bound_of(prediction))}</b></p>"
     )
     if prediction.simulation.trace is not None:

@@ -42,7 +42,7 @@ def document(analysis: Analysis, file: str) -> dict[str, Any]:
         "regions": [_region(region) for region in analysis.regions],
         "branchings": [_branching(branching) for branching in analysis.branchings],
         "problems": [_problem(problem) for problem in analysis.problems],
-    }
+    } | ({"by_default": analysis.by_default} if analysis.by_default else {})
 
 
 def _branching(analysis: BranchingAnalysis) -> dict[str, Any]:
@@ -116,11 +116,10 @@ def _missing(analysis: RegionAnalysis, missing: Missing) -> dict[str, Any]:
     return {
         "microarchitecture": missing.microarchitecture,
         "extensions": list(missing.extensions),
-        "left_out": bool(missing.left_out),
         "message": missing.reason,
         "instructions": list(missing.instructions),
         "lines": _lines(analysis, missing.instructions),
-    }
+    } | ({"left_out": missing.left_out} if missing.left_out else {})
 
 
 def _assumption(analysis: RegionAnalysis, assumption: Assumption) -> dict[str, Any]:

@@ -36,8 +36,9 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
         for missing in region.missing:
             yield f"| {name} | {place} | {missing.microarchitecture} | | {prose(missing.reason)} |"
         for prediction in region.predictions:
+            core = wording.core(prediction, wording.default_of(analysis, region))
             yield (
-                f"| {name} | {place} | {prediction.microarchitecture} "
+                f"| {name} | {place} | {core} "
                 f"| {wording.figure_of(prediction)}{doubt(prediction)}"
                 f"{wording.elsewhere(prediction)} "
                 f"| {wording.limits(prediction)} |"

@@ -70,9 +70,10 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
     for region in analysis.regions:
         for prediction in region.predictions:
             name = f"{region.region.name}: " if region.region.name else ""
+            core = wording.core(prediction, wording.default_of(analysis, region))
             message = (
                 f"{name}{wording.figure_of(prediction)} cycles per iteration"
-                f"{wording.elsewhere(prediction)} on {prediction.microarchitecture}{doubt(prediction)}, "
+                f"{wording.elsewhere(prediction)} on {core}{doubt(prediction)}, "
                 f"{wording.bound_of(prediction)}"
             )
             place = _place_of(region.region, file)

@@ -34,7 +34,7 @@ def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) ->
         for missing in region.missing:
             yield f"   No figure: {missing.reason}"
         for prediction in region.predictions:
-            yield _headline(prediction)
+            yield _headline(prediction, wording.default_of(analysis, region))
             yield ""
             yield from _table(by_line(region, prediction), sources, instructions)
             yield ""
@@ -45,11 +45,11 @@ def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) ->
         yield f"{problem.severity}: {problem.message} [{problem.code}]"
 
 
-def _headline(prediction: Prediction) -> str:
+def _headline(prediction: Prediction, by_default: str) -> str:
     mean = wording.on_average(prediction)
     return (
         f"   {wording.cycles_per(prediction)} on "
-        f"{prediction.microarchitecture}{doubt(prediction)} · {wording.bound_of(prediction)}"
+        f"{wording.core(prediction, by_default)}{doubt(prediction)} · {wording.bound_of(prediction)}"
         f"{'' if mean is None else f' · {mean:.2f} on average over all ways'}"
     )
 

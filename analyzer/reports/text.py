@@ -60,14 +60,14 @@ def _regions(analysis: Analysis, file: str, width: int | None) -> Iterator[list[
                 ),
                 *(Line(f"   {line}") for line in ways.lines(blocks)),
             ]
-        part = list(_region(region, file, analysis.account, width))
+        part = list(_region(region, file, analysis, width))
         through = branchings.get(region.region.name)
         if through is not None and len(through.ways) > 1:
             part += [EMPTY, *(Line(f"   {line}") for line in ways.lines(through))]
         yield part
 
 
-def _region(region: RegionAnalysis, file: str, full: bool, width: int | None) -> Iterator[Line]:
+def _region(region: RegionAnalysis, file: str, analysis: Analysis, width: int | None) -> Iterator[Line]:
     yield Line(f"== {_title(region.region, file)} ==", Style.HEADING)
     if not region.predictions:
         yield from paragraph("   ", f"No prediction: {region.note}", width, Style.WARNING)
@@ -79,9 +79,11 @@ def _region(region: RegionAnalysis, file: str, full: bool, width: int | None) ->
     if len(region.predictions) > 1:
         yield EMPTY
         yield from (Line(line) for line in _comparison(region.predictions))
+    by_default = wording.default_of(analysis, region)
     for prediction in region.predictions:
         yield EMPTY
-        yield from _prediction(region, prediction, full, width)
+        core = wording.core(prediction, by_default, title=True)
+        yield from _prediction(region, prediction, core, analysis.account, width)
 
 
 def _legends(analysis: Analysis, width: int | None) -> Iterator[Line]:
@@ -112,13 +114,13 @@ def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
 
 
 def _prediction(
-    region: RegionAnalysis, prediction: Prediction, full: bool, width: int | None
+    region: RegionAnalysis, prediction: Prediction, core: str, full: bool, width: int | None
 ) -> Iterator[Line]:
     microarchitecture = registry.get(prediction.microarchitecture)
     alone = len(prediction.positions) < 2
     yield Line(
         f"   {wording.cycles_per(prediction)} on "
-        f"{microarchitecture.name} ({microarchitecture.title}), {wording.mode(prediction.mode)}"
+        f"{core}, {wording.mode(prediction.mode)}"
         + (f", alignment {prediction.alignment}" if prediction.alignment and alone else "")
         + doubt(prediction),
         Style.FIGURE,

@@ -260,11 +260,12 @@ class Answers:
 
 def cores() -> list[Answer]:
     """The microarchitectures, as the page lists them."""
-    found = []
+    found, (first, *_) = [], registry.default().names
     for name in registry.names():
         core = registry.get(name)
         title = core.title + (" (approximate)" if confidence(name) else "")
-        found.append({"name": name, "title": title, "products": core.products})
+        by_default = name == first
+        found.append({"name": name, "title": title, "products": core.products, "by_default": by_default})
     return found
 
 

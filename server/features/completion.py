@@ -67,7 +67,7 @@ def register(server: CyclelensServer) -> None:
         word = _mnemonic(before)
         if items or not word:
             return types.CompletionList(False, items)
-        name = server.settings_of(snapshot)["microarchitectures"][0]
+        name = server.settings_of(snapshot).cores[0]
         unknown = _ATT_NAMES if snapshot.dialect == "intel" else frozenset()
         for mnemonic, variants in (await server.costs.of(name)).items():
             if mnemonic.startswith(word.lower()) and mnemonic not in unknown:

@@ -44,7 +44,7 @@ def register(server: CyclelensServer) -> None:
     async def cost_text(snapshot: Snapshot, position: types.Position) -> str:
         line, column = server.converter.offset(snapshot.lines, position)
         mnemonic = instruction_at(snapshot.lines[line], column)
-        name = server.settings_of(snapshot)["microarchitectures"][0]
+        name = server.settings_of(snapshot).cores[0]
         found = variants(await server.costs.of(name), mnemonic) if mnemonic else ()
         return f"**`{mnemonic}`**\n\n{documentation(name, found)}" if found else ""
 

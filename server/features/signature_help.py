@@ -29,7 +29,7 @@ def register(server: CyclelensServer) -> None:
         mnemonic, operand = _typed(snapshot.lines[line][:column])
         if not mnemonic:
             return None
-        name = server.settings_of(snapshot)["microarchitectures"][0]
+        name = server.settings_of(snapshot).cores[0]
         signatures = [
             _signature(mnemonic, cost.operands, f"{cost.short} · {name}", snapshot.dialect == "att")
             for cost in variants(await server.costs.of(name), mnemonic)

@@ -57,6 +57,16 @@ X87 = """\
         jnz     .Lnext
 # cyclelens-end
 """
+PART = """\
+# One instruction of which no figures are known.
+# cyclelens-begin part
+.Lagain:
+        imul    %rax, %rax
+        clac
+        dec     %rsi
+        jnz     .Lagain
+# cyclelens-end
+"""
 OWN = """\
 # Nothing is marked here.
 product:
@@ -147,7 +157,8 @@ STATES = {
     "measured": State(ONE, "4.00 cycles/iter", "predicted 4.00, measured ", measured),
     "mistake": State(ONE, "4.00 cycles/iter", "latency-bound (stale)", typed(5, "vmovupps (%rax), %ymm3")),
     "missing": State(DOT.format(options=" arch=SNB", more=""), "SNB has no FMA", status="no figure · SNB"),
-    "uncertain": State(X87, "~1.00 cycles/iter", status="~1.00 cycles/iter"),
+    "left out": State(X87, "SKL: no figure, x87 is not modelled", status="no figure · SKL"),
+    "lower bound": State(PART, "at least 3.00 cycles/iter · SKL", status="at least 3.00 cycles/iter · SKL"),
     "unmarked": State(OWN, "3.00 cycles/iter", line=4),
     "positions": State(SCAN, "2.00 at 1 of 4)", line=6),
 }

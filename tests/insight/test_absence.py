@@ -67,7 +67,6 @@ def test_json_has_no_prediction_of_it() -> None:
         {
             "microarchitecture": "SNB",
             "extensions": ["FMA"],
-            "left_out": False,
             "message": "SNB has no FMA",
             "instructions": [1, 2],
             "lines": [4, 5],

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.hints import registry as hint_kinds
-from cyclelens.analyzer.microarchitectures import processors
+from cyclelens.analyzer.microarchitectures import processors, registry
 from cyclelens.analyzer.microarchitectures.processors import Processor
 from cyclelens.server.settings import DEFAULTS, SETTINGS, resolve
 
@@ -44,12 +44,34 @@ def test_native_is_this_machines_processor(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_machine_without_a_model_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Processor("GenuineIntel", 6, 102, 3, "Core i3-8121U")
     monkeypatch.setattr(processors, "this_processor", lambda: machine)
+    monkeypatch.delenv(registry.DEFAULT_ARCH)
     settings, messages = resolve({"microarchitectures": ["native"]}, KNOWN)
     assert settings == DEFAULTS
     assert messages == (
         "Setting cyclelens.microarchitectures: This machine's processor is not simulated: "
         "Core i3-8121U, Cannon Lake. The default, SKL, is used.",
     )
+
+
+@pytest.mark.parametrize("sent", [None, {"microarchitectures": ["native"]}])
+def test_without_a_choice_the_core_is_that_of_this_machine(
+    monkeypatch: pytest.MonkeyPatch, sent: Any
+) -> None:
+    machine = Processor("AuthenticAMD", 0x19, 0x21, 0, "Ryzen 9 5950X")
+    monkeypatch.setattr(processors, "this_processor", lambda: machine)
+    monkeypatch.delenv(registry.DEFAULT_ARCH)
+    settings, messages = resolve(sent, KNOWN)
+    assert (settings.cores, settings.options.by_default, messages) == (("ZEN3",), "this machine", ())
+    assert settings.within({"microarchitectures": ("HSW",)}).cores == ("HSW",), "a project's file wins"
+
+
+def test_the_environment_names_another_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(registry.DEFAULT_ARCH, "hsw,ICL")
+    assert resolve(None, KNOWN)[0].cores == ("HSW", "ICL")
+    monkeypatch.setenv(registry.DEFAULT_ARCH, "Z80")
+    settings, (message,) = resolve(None, KNOWN)
+    assert message.startswith("CYCLELENS_ARCH of the environment: unknown microarchitecture 'Z80'")
+    assert settings.cores == ("SKL",)
 
 
 @pytest.mark.parametrize(

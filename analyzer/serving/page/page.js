@@ -347,7 +347,7 @@ function choose(name, value) {
 }
 
 /** The CPU whose figures stand in the text. */
-const first = () => element("microarchitectures").value || (regions[0]?.figures[0]?.microarchitecture ?? "SKL");
+const first = () => element("microarchitectures").value || (regions[0]?.figures[0]?.microarchitecture ?? cores.find((core) => core.by_default).name);
 
 const ticks = () => [...element("beside").querySelectorAll("input")];
 
@@ -451,7 +451,7 @@ element("alignment").append(
 
 const cores = await (await fetch("cores")).json();
 element("microarchitectures").append(
-  made("option", "as marked, else SKL", { value: "" }),
+  made("option", `as marked, else ${cores.find((core) => core.by_default).name}`, { value: "" }),
   ...cores.map((core) => made("option", `${core.name} · ${core.title}`, { value: core.name, title: core.products })));
 element("beside").querySelector("fieldset").append(...cores.map((core) => {
   const tick = made("input", "", { type: "checkbox", value: core.name });

@@ -21,7 +21,7 @@ return {
   settings = {
     cyclelens = {
       -- docs/server.md lists the settings; these are the defaults that people change first.
-      microarchitectures = { "SKL" },
+      microarchitectures = { "native" },
       syntax = "auto",
     },
   },

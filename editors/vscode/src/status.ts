@@ -96,7 +96,7 @@ export class Status implements vscode.Disposable {
       this.item.text = `$(dashboard) ${figure}${stale}`;
       this.item.tooltip = `${region.name}: ${region.headline}\nClick for all loops of the file, or for another CPU.`;
     } else {
-      const [first] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["SKL"]);
+      const [first] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["native"]);
       // A marker may ask for another CPU than the settings.
       const name = region?.microarchitecture || first;
       this.item.text = `$(dashboard) ${region ? "no figure" : "no region"} · ${name}`;
