@@ -70,6 +70,12 @@ def main(arguments: list[str]) -> int:
         help="with --mode loop: put N copies of the block into the loop and write the cycles of one copy; "
         "auto: copies of about 256 instructions, which hide the loop's overhead",
     )
+    parser.add_argument(
+        "--ranges",
+        action="store_true",
+        help="write two more columns, the least and the most that other rules of binding uops to ports make "
+        "of the figure; takes about ten times as long",
+    )
     parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes (default: 1)")
     parser.add_argument("--alignment", type=alignment, default=0, metavar="N")
 
@@ -83,6 +89,8 @@ def main(arguments: list[str]) -> int:
         parser.error("--copies goes with --mode loop")
     if (options.input is None) != (options.output is None):
         parser.error("--input and --output go together")
+    if options.ranges and options.input is not None:
+        parser.error("--ranges goes with blocks from standard input")
     if options.input is not None:
         return corpus.run(options, chosen)
     if len(options.arch) > 1 or "all" in options.arch:
@@ -112,25 +120,29 @@ def main(arguments: list[str]) -> int:
         rows.seek(0)
         rows.truncate()
 
-    task = Task(arch, Mode(options.mode), options.alignment, chosen, options.copies)
+    task = Task(arch, Mode(options.mode), options.alignment, chosen, options.copies, options.ranges)
     results = predict_many(batches(), task, jobs=options.jobs)
     count = without = 0
     bar = _progress()
     try:
-        rows.write("hex,cycles_per_iteration,problem\n")
+        rows.write(f"hex,cycles_per_iteration,problem{',least,most' if options.ranges else ''}\n")
         for result in results:
             cycles = result.cycles_per_iteration
             count += 1
             without += cycles is None
             block = waiting.popleft()
-            if cycles is not None and block.isalnum() and not result.problem:
+            if cycles is not None and block.isalnum() and not result.problem and not options.ranges:
                 # There is nothing to quote. The writer would look at every letter.
                 rows.write(f"{block},{cycles:.2f},\n")
             else:
                 import csv  # most often nobody needs it
 
                 writer = csv.writer(rows, lineterminator="\n")
-                writer.writerow((block, "" if cycles is None else f"{cycles:.2f}", result.problem))
+                row = [block, "" if cycles is None else f"{cycles:.2f}", result.problem]
+                if options.ranges:
+                    ends = result.port_binding or (cycles, cycles)
+                    row += ["" if end is None else f"{end:.2f}" for end in ends]
+                writer.writerow(row)
             if not waiting or count % _SHARED_BATCH == 0:
                 put()
             if bar is not None:

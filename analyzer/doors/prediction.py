@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.data_classes import dataclass, replace
 from cyclelens.analyzer.decoding.counted_loop import decoded_end, usual_copies
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.defects import internal_error
@@ -21,7 +21,7 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Key
-from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, key_of
+from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, key_of, simulate
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import names, what_counts
 from cyclelens.analyzer.uops.operands import TooManyUopsError
@@ -31,6 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
+
+    from cyclelens.analyzer.model.result import PortBinding
 
 _MOST_ENCODINGS = 16_384
 """Of one microarchitecture."""
@@ -45,6 +47,9 @@ class PredictResult:
     problem: str = ""
     least: float | None = None
     """The lower bound where some instruction has no record; ``problem`` says it, too."""
+    port_binding: PortBinding | None = None
+    """What other rules of binding uops to ports make of the figure; None if they change it little, or if
+    nobody asked."""
 
 
 class Predictor:
@@ -129,6 +134,32 @@ class Predictor:
             each if isinstance(each, PredictResult) else _figure(*each, model, options, self._store)
             for each in keyed
         ]
+
+    def port_binding(self, code: bytes, cycles: float, task: Task) -> PortBinding | None:
+        """What other rules of binding uops to ports make of a block with this figure; None if they change it
+        little. Raises ``TablesUnavailable``."""
+        # Here, because figures alone need no bounds and start faster.
+        from cyclelens.analyzer.insight.explain import explain
+        from cyclelens.analyzer.insight.port_binding import port_binding
+        from cyclelens.analyzer.insight.runs import Runs
+        from cyclelens.analyzer.model.result import PortBinding
+
+        model = variant(registry.get(task.microarchitecture), task.options)
+        caches = self._store.caches
+        loop = task.mode is Mode.LOOP
+        listing = _listing(code, loop, task.copies, model.name, caches)
+        if isinstance(listing, PredictResult):
+            return None
+        built = self._built(*listing, model, loop, task.alignment, task.options)
+        if isinstance(built, PredictResult):
+            return None
+        block, copies = built
+        simulation = simulate(block, model, options=task.options, caches=caches)
+        prediction = explain(block, model, simulation, task.options)
+        found = port_binding(block, prediction, Runs(model, task.options, None, caches))
+        if found is None:
+            return None
+        return PortBinding(min(found.least / copies, cycles), max(found.most / copies, cycles))
 
     def _built(
         self,
@@ -278,6 +309,8 @@ class Task:
     alignment: int = 0
     options: ModelOptions = PUBLISHED
     copies: int | None = 1
+    ranges: bool = False
+    """Each result is to say what other rules of port binding make of its figure: about ten times the work."""
     tables: Path | None = None
     """Other ones than those that ship."""
 
@@ -327,7 +360,15 @@ def _predict_hex(predictor: Predictor, blocks: Sequence[str], task: Task) -> lis
             codes, task.microarchitecture, task.mode, task.alignment, task.options, task.copies
         )
     )
-    return [next(results) if isinstance(code, bytes) else code for code in read]
+    found = [next(results) if isinstance(code, bytes) else code for code in read]
+    if not task.ranges or task.options.model is Model.BOUNDS:
+        return found
+    return [
+        result
+        if isinstance(code, PredictResult) or result.cycles_per_iteration is None
+        else replace(result, port_binding=predictor.port_binding(code, result.cycles_per_iteration, task))
+        for code, result in zip(read, found, strict=True)
+    ]
 
 
 def _from_hex(block: str) -> bytes | PredictResult:
