@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Iterable
 
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, shared_client
+from cyclelens.analyzer.assembly.readings import left_out
 from cyclelens.analyzer.assembly.readings.foreign import by_another_program, or_by_nasm
 from cyclelens.analyzer.assembly.readings.own import OwnReading
 from cyclelens.analyzer.assembly.readings.reading import Reading
 from cyclelens.analyzer.assembly.regions.iaca import may_have_iaca
 from cyclelens.analyzer.assembly.regions.recorded import counts_of
 from cyclelens.analyzer.assembly.regions.statement_code import Memory
+from cyclelens.analyzer.assembly.text import other_languages
 from cyclelens.analyzer.assembly.text.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS
 from cyclelens.analyzer.assembly.text.markers import (
@@ -22,7 +24,7 @@ from cyclelens.analyzer.assembly.text.markers import (
     with_latencies,
 )
 from cyclelens.analyzer.assembly.text.problems import make_problem
-from cyclelens.analyzer.assembly.text.scanner import scan
+from cyclelens.analyzer.assembly.text.scanner import Lines, scan
 from cyclelens.analyzer.assembly.text.stretches import Source
 from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.defects import described, traceback_of
@@ -78,6 +80,10 @@ def assemble(
             dialect = detect(source)
         if options.regions == Regions.MARKERS and not _may_have_regions(source):
             return AssembledFile((), (), dialect.name)
+        if (other := other_languages.find(source)) is not None:
+            place = Lines(source).span(other.start, other.end)
+            problem = make_problem("other-language", other.message, *place, Severity.WARNING)
+            return AssembledFile((), (problem,), dialect.name)
         reading = Reading(source, dialect, options, client or shared_client(), stop, memory)
         return _read(reading, profile)
     except Exception as error:
@@ -132,6 +138,8 @@ def _read(reading: Reading, profile: Profile | None) -> AssembledFile:
         if reading.is_foreign:
             regions = _without_derived(regions, reading.problems[reported:])
             del reading.problems[reported:]
+    if not (reading.has_code or reading.has_markers):
+        left_out.report(reading, found.statements())
     if reading.stop():
         return nothing
     latencies, problems = find_latencies(found.markers, reading.lines, coverage(reading.spans))

@@ -199,17 +199,26 @@ def analyze_bytes(
         raise InputError(f"{file}: {error}") from None
 
 
-_NOTHING_READ = frozenset({"binary-file", "file-too-large", "no-such-region", "not-preprocessed"})
+_NOTHING_READ = frozenset({
+    "binary-file", "file-too-large", "left-out", "no-such-region", "not-preprocessed", "other-language",
+})  # fmt: skip
 """Problems that say already why there is no region."""
 _MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
 
 
 def explained(analysis: Analysis, options: AnalysisOptions) -> Analysis:
     """The analysis of a text; if it has no regions, with a problem that says why."""
-    from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem
+    from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
 
-    if analysis.regions or any(problem.code in _NOTHING_READ for problem in analysis.problems):
+    if analysis.regions:
         return analysis
+    if any(problem.code in _NOTHING_READ for problem in analysis.problems):
+        # An editor may show any text; a command was asked about this one.
+        said = (
+            replace(problem, severity=Severity.ERROR) if problem.code in _NOTHING_READ else problem
+            for problem in analysis.problems
+        )
+        return replace(analysis, problems=tuple(said))
     message = {
         "auto": f"no region is marked, and no loop was found. {_MARKERS} or other code",
         "markers": f"no region is marked. {_MARKERS}, or let loops be found without markers: --regions auto",

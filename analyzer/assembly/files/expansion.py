@@ -43,7 +43,7 @@ INCLUDING = pattern(r"\.include", re.IGNORECASE)
 _INCLUDE = pattern(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
 _LINE_END = pattern(r"\r\n|\n|\r")
 _SAFE_STUB = pattern(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
-_DEFINE = pattern(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
+_DEFINE = pattern(r"[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

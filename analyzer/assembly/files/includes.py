@@ -127,7 +127,8 @@ def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
     search = _Search(language, origin, included, caches.of(_Seen))
     for define in origin.defines:
         name, _, value = define.partition("=")
-        included.definitions.setdefault(name, set()).add(f" {value}")
+        name, parenthesis, parameters = name.partition("(")
+        included.definitions.setdefault(name, set()).add(f"{parenthesis}{parameters} {value}")
     folder = os.path.dirname(origin.path) if origin.path else ""
     for path in origin.pre_includes if language != "gas" else ():
         if os.path.isfile(path):

@@ -34,12 +34,12 @@ def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], repor
     )
     if not refused or not is_asked or style(reading.source) is not Style.NASM or not has_nasm():
         return regions
-    own = reading.problems, reading.branchings, reading.spans, reading.spot
+    own = reading.problems, reading.branchings, reading.spans, reading.spot, reading.is_foreign
     reading.problems, reading.branchings = reading.problems[:reported], []
     found = by_another_program(reading, spans, Assembler.NASM)
     if found is not None and sum(region.incomplete for region in found) < refused:
         return found
-    reading.problems, reading.branchings, reading.spans, reading.spot = own
+    reading.problems, reading.branchings, reading.spans, reading.spot, reading.is_foreign = own
     return regions
 
 
@@ -72,6 +72,7 @@ def by_another_program(
         return None
     found = listed.sections(assembled.listing, user_line, assembled.backend, reading.memory.caches)
     reading.spot = spots_of_listing(assembled.listing.object)
+    reading.has_code = bool(assembled.refused) or any(section.pieces for section in found.values())
     refused = {user_line(line): message for line, message in assembled.refused.items()}
     places = [
         listed.FoundCode(

@@ -92,6 +92,7 @@ class OwnReading:
         self.program = build(parts, self.reading.dialect, self.reading.stop, self._measure)
         if self.reading.stop():
             return []
+        self.reading.has_code = any(each.kind is Kind.INSTRUCTION for each in self.program.statements)
         if style(self.reading.source) is Style.NASM:
             self.program.follow_nasm()
         self.encoder = self._encoder(self.program)

@@ -67,6 +67,8 @@ class Reading:
     """Somebody has marked something, or has begun to."""
     unmarked: bool = False
     """Loops were taken because nothing is marked."""
+    has_code: bool = True
+    """Some statement of the text, as it was read, is an instruction."""
     is_foreign: bool = False
     """The text is for another program, which has not taken it."""
     spot: Callable[[str], Spot | None] = lambda name: None
