@@ -81,12 +81,18 @@ ANALYSIS: tuple[Setting, ...] = (
         "mode",
         "choice",
         Mode.AUTO,
-        "Whether a region is a loop or is repeated end to end; auto takes one that jumps back to its start "
-        "for a loop.",
+        "Whether a region is a loop, is repeated end to end, or is passed once from an empty pipeline; auto "
+        "takes one that jumps back to its start for a loop.",
         choices=tuple(Mode),
-        meanings=("A loop if it jumps back to its start", "Always a loop", "Always repeated end to end"),
+        meanings=(
+            "A loop if it jumps back to its start",
+            "Always a loop",
+            "Always repeated end to end",
+            "One pass from an empty pipeline to its retirement",
+        ),
         option="--mode",
-        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled",
+        help="auto: a region that ends in a jump to its start is a loop, any other is unrolled; once: one "
+        "pass from an empty pipeline",
         markers=("mode",),
     ),
     Setting(

@@ -157,6 +157,7 @@ def _read(reading: Reading, profile: Profile | None) -> AssembledFile:
         tuple(reading.branchings),
         reading.unmarked and bool(regions),
         counts,
+        functions=tuple((span.name, span.first_line, span.last_line) for span in reading.functions),
     )
 
 

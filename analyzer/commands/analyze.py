@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--list-functions",
         action="store_true",
-        help="ELF files: only list address, size and name of functions",
+        help="only list functions: address, size and name in ELF files, lines and name in texts",
     )
     bare = parser.add_mutually_exclusive_group()
     bare.add_argument(
@@ -52,7 +52,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     options.core_in_report = True
     if options.list_functions:
-        for line in list_functions(options.file):
+        for line in list_functions(options):
             print(line)
         return OK
 

@@ -96,7 +96,8 @@ def add_analysis_arguments(
     parser.add_argument(
         "--function",
         metavar="NAME",
-        help="ELF files: the function to analyse, by its symbol or an address (0x1139); default: all",
+        help="the function to analyse, by its label or symbol, in ELF files also by an address (0x1139); "
+        "default: all",
     )
     add_target_arguments(parser)
     parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
@@ -187,8 +188,7 @@ def analyze_bytes(
     except ProfileError as error:
         raise InputError(error) from None
     if not data.startswith(ELF_MAGIC):
-        if function is not None:
-            raise InputError(f"{file}: --function is for ELF files, and this is none")
+        chosen = replace(chosen, function=function)
         return explained(analyzer.analyze(to_text(data), chosen), chosen)
 
     from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
@@ -200,7 +200,8 @@ def analyze_bytes(
 
 
 _NOTHING_READ = frozenset({
-    "binary-file", "file-too-large", "left-out", "no-such-region", "not-preprocessed", "other-language",
+    "binary-file", "file-too-large", "left-out", "no-such-function", "no-such-region", "not-preprocessed",
+    "other-language",
 })  # fmt: skip
 """Problems that say already why there is no region."""
 _MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
@@ -240,11 +241,20 @@ def nothing(analysis: Analysis, file: str) -> InputError:
     )
 
 
-def list_functions(file: str) -> Iterator[str]:
-    """A line for every function of an ELF file. Raises InputError if it is none or cannot be read."""
+def list_functions(options: argparse.Namespace) -> Iterator[str]:
+    """A line for every function of a file: address and size in an ELF file, lines in a text. Raises
+    InputError if it cannot be read, or has none."""
+    file = options.file
     data = read_bytes(file)
     if not data.startswith(ELF_MAGIC):
-        raise InputError(f"{file}: --list-functions is for ELF files, and this is none")
+        from cyclelens.analyzer.assembly.frontend import assemble
+
+        assembled = assemble(to_text(data), replace(analysis_options(options), function=""))
+        if not assembled.functions:
+            raise InputError(f"{file}: there is no function in it")
+        for name, first, last in assembled.functions:
+            yield f"lines {first + 1:6} to {last + 1:6}  {name}"
+        return
 
     from cyclelens.analyzer.assembly.objects.elf import ObjectFile
     from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
@@ -369,6 +379,7 @@ def report_each(
     from cyclelens.analyzer.insight import absence
     from cyclelens.analyzer.insight.confidence import is_lower_bound
     from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
+    from cyclelens.analyzer.model.choices import Mode
 
     analysis = analyze_file(options)
     if not analysis.regions:
@@ -388,6 +399,8 @@ def report_each(
                 print(f"== {title_of(region)} ==\n   {incomparable(prediction)}")
                 code = PROBLEMS
                 continue
+            if prediction.mode is Mode.ONCE:
+                raise InputError(f"{options.file}: what is tried is repeated; leave out --mode once")
             experiment = Experiment(
                 prediction, store, latencies=region.latencies, options=model, settled=settled
             )

@@ -54,6 +54,10 @@ class Question:
     """Through the region, that this is about, if there are others."""
     forks: tuple[int, ...]
     """The instructions behind which the ways part."""
+    once: bool = False
+    """The figure is that of one pass from an empty pipeline."""
+    is_function: bool = False
+    """One pass is wanted besides the figure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +72,15 @@ class Run:
 
     def block(self, alignment: int) -> Block:
         """The code at this offset within a 64-byte line."""
+        return self.built(self.question.instructions, self.question.loop, alignment)
+
+    def built(self, instructions: Sequence[Instruction], loop: bool, alignment: int) -> Block:
+        """Code that begins with that of the question. ``loop``: it comes from the uop cache."""
         block = build_block(
-            self.question.instructions,
+            instructions,
             self.core,
             self.store,
-            loop=self.question.loop,
+            loop=loop,
             alignment=alignment,
             options=self.question.options.model,
         )
@@ -108,6 +116,15 @@ class Run:
             return alone(block, simulation)
         return positions(self.block, offsets, self.others(), (block, simulation), known)
 
+    def one_pass(self, alignment: int, *, trace: bool) -> Simulation:
+        """The code once, from an empty pipeline."""
+        from cyclelens.analyzer.insight.one_pass import simulate_once
+
+        def build(instructions: Sequence[Instruction]) -> Block:
+            return self.built(instructions, True, alignment)
+
+        return simulate_once(build, self.question.instructions, self.others(), trace=trace)
+
     def others(self) -> Runs:
         """How other blocks are run to explain this one."""
         from cyclelens.analyzer.insight.runs import Runs
@@ -125,7 +142,8 @@ def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> A
 
     options, model, placement = question.options, question.model, question.placement
     code, way, forks = question.code, question.way, question.forks
-    about = (code, model.name, question.loop, tuple(question.latencies.items()), options.model)
+    repeated = (question.loop, question.once, question.is_function)
+    about = (code, model.name, repeated, tuple(question.latencies.items()), options.model)
     # The same with and without a trace.
     places = workspace.places[*about, placement]
     here = (options.origin, question.name, model.name, placement.known)
@@ -145,6 +163,9 @@ def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> A
     if found is not None:
         return found
     run = Run(question, variant(model, options.model), workspace.store, cancel)
+    if question.once:
+        passed = _once(run)
+        return passed if isinstance(passed, LeftOut) else workspace.remember(key, passed)
     # Mostly the same position is shown as before the last edit: it is run once for both.
     last, alike = latest or (0, False)
     shown = usual(places) if places else placement.offsets[last]
@@ -179,6 +200,8 @@ def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> A
         found = Answer(explained, find(explained))
     else:
         found = Answer(replace(bare(block, simulation), positions=places or ()), ())
+    if question.is_function and options.causes and plain is None:
+        found = replace(found, prediction=_with_pass(run, block, found.prediction))
     if options.trace and plain is None:
         workspace.remember((*asked, False, None, False), found.of(replace(simulation, trace=None)))
     if bindings:
@@ -197,6 +220,38 @@ def _port_binding(
     if known is None:
         known = workspace.bindings[at] = (port_binding(block, prediction, run.others()),)
     return known[0]
+
+
+def _once(run: Run) -> Answer | LeftOut:
+    """One pass, where the code is taken to lie."""
+    from cyclelens.analyzer.insight import one_pass
+    from cyclelens.analyzer.insight.addresses import accesses
+    from cyclelens.analyzer.insight.assumptions import assumptions
+    from cyclelens.analyzer.insight.findings import find
+
+    question = run.question
+    alignment = question.placement.offsets[0]
+    block = run.built(question.instructions, False, alignment)
+    lacking = what_counts(block.instructions, run.store)
+    if lacking is not None:
+        return lacking
+    simulation = run.one_pass(alignment, trace=question.options.trace)
+    prediction = one_pass.predicted(block, simulation, run.others(), causes=question.options.causes)
+    if not question.options.causes or prediction.once is None:
+        return Answer(prediction, ())
+    way = () if question.way is None else (question.way,)
+    told = assumptions(prediction, accesses(block.instructions), question.forks)
+    prediction = replace(prediction, assumptions=(one_pass.assumption(prediction.once), *way, *told))
+    return Answer(prediction, find(prediction))
+
+
+def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
+    """The prediction of a function with what one call takes."""
+    from cyclelens.analyzer.insight import one_pass
+
+    simulation = run.one_pass(block.alignment, trace=False)
+    once = one_pass.of(block, run.core, simulation)
+    return replace(prediction, once=once, assumptions=(one_pass.assumption(once), *prediction.assumptions))
 
 
 def _explained(run: Run, block: Block, simulation: Simulation, first: Answer | None) -> Prediction:

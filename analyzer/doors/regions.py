@@ -73,6 +73,7 @@ def analyse_region(
     if len(code) > MAX_BLOCK_BYTES:
         return without(f"The region has {len(code)} bytes of code; the limit is {MAX_BLOCK_BYTES}.")
     loop = plan.mode == Mode.LOOP or (plan.mode == Mode.AUTO and region.ends_in_jump_to_start)
+    once = plan.mode == Mode.ONCE
     instructions = region.instructions
     lines = _statement_of_each(instructions, region)
     simulated = instructions
@@ -102,8 +103,9 @@ def analyse_region(
                 continue
             way = None if through is None else ways.assumption(through, model.name, forks)
             question = Question(
-                region.name, code, simulated, model, loop, placement, latencies, options, way, forks
-            )
+                region.name, code, simulated, model, loop, placement, latencies, options, way, forks, once,
+                region.is_function and not is_part,
+            )  # fmt: skip
             found = answer(asked.workspace, question, asked.cancel)
             if isinstance(found, LeftOut):
                 missing += (Missing(model.name, (), found.instructions, found.why, found.names),)
@@ -132,7 +134,7 @@ def analyse_region(
         missing=missing,
         versions=tuple(each.version for each in answers),
     )
-    return _priced(asked, result) if options.prices and result.findings else result
+    return _priced(asked, result) if options.prices and result.findings and not once else result
 
 
 def _priced(asked: Asked, region: RegionAnalysis) -> RegionAnalysis:

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
 from cyclelens.analyzer.insight import absence, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import reservations
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 from cyclelens.analyzer.model.source import Severity
 
 KIND = "region"
+_COUNTED = {"cycles/iter": "cycles per iteration", "cycles/call": "cycles per call", "cycles": "cycles"}
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
@@ -38,8 +40,11 @@ def _label(region: RegionAnalysis) -> str:
     where = elsewhere if average is None else " on average"
     if region.weight is not None:
         share = f"{region.weight.share:.0%} of the profile"
-        return f"{cycles} cycles/iter · {share} · {prediction.microarchitecture}"
-    figure = f"{cycles} cycles/iter{where} · {prediction.microarchitecture}"
+        return f"{cycles} {wording.unit(prediction)} · {share} · {prediction.microarchitecture}"
+    once = (
+        "" if prediction.once is None or prediction.mode is Mode.ONCE else f" ({prediction.once.cycles} once)"
+    )
+    figure = f"{cycles} {wording.unit(prediction)}{where}{once} · {prediction.microarchitecture}"
     head = f"{figure} · "
     words = wording.bound_of(prediction, LINE_BUDGET - len(head))
     if elsewhere and len(head) + len(words) > LINE_BUDGET:
@@ -59,8 +64,9 @@ def _label(region: RegionAnalysis) -> str:
 def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     for prediction in region.predictions:
         yield (
-            f"{prediction.microarchitecture}: {wording.rounded(prediction)} cycles per iteration"
-            f"{wording.elsewhere(prediction)}, "
+            f"{prediction.microarchitecture}: {wording.rounded(prediction)} "
+            f"{_COUNTED[wording.unit(prediction)]}"
+            f"{wording.elsewhere(prediction)}{wording.one_pass(prediction)}, "
             f"{wording.mode(prediction.mode)}, {wording.bound_of(prediction)}"
         )
     if region.weight is not None:

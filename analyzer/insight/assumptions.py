@@ -18,6 +18,7 @@ from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 ONE_POSITION = "one-position"
+ONE_PASS = "one-pass"
 
 CODES = {
     "operand-values": "divisions and square roots have quick operands",
@@ -30,6 +31,7 @@ CODES = {
     "older-meaning": "the core does not know an instruction and runs an older one",
     "unknown-offset": "where the region lies in memory",
     ONE_POSITION: "a position whose figure comes first is like the others",
+    ONE_PASS: "one pass begins with an empty pipeline and code in the uop cache",
     "inner-branch": "which way a branch within the region goes",
 }
 """Stable names of all kinds, and what is assumed."""

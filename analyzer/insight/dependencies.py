@@ -62,6 +62,8 @@ class Dependencies:
     path: tuple[int, ...]
     """The longest way through a single iteration."""
     path_cycles: int
+    path_steps: tuple[Step, ...]
+    """The same with what each instruction of it adds; the last one hands nothing on."""
 
 
 def dependencies(prediction: Prediction) -> Dependencies:
@@ -82,7 +84,7 @@ def dependencies_of(block: Block, microarchitecture: Microarchitecture) -> Depen
     """The dependencies of a block, simulated or not."""
     graph = dependency_graph(block, microarchitecture)
     critical = graph.critical()
-    path, path_cycles = _longest_path(graph, block)
+    steps = _longest_path(graph, block)
     return Dependencies(
         edges=_between_instructions(graph, critical),
         cycles_per_iteration=critical.cycles_per_iteration,
@@ -91,8 +93,9 @@ def dependencies_of(block: Block, microarchitecture: Microarchitecture) -> Depen
         more_chains=critical.more,
         chain_cycles=critical.cycles,
         slack=_slack(graph, len(block.instructions)),
-        path=path,
-        path_cycles=path_cycles,
+        path=tuple(step.instruction for step in steps),
+        path_cycles=sum(step.latency for step in steps),
+        path_steps=steps,
     )
 
 
@@ -114,32 +117,33 @@ def _between_instructions(graph: DependencyGraph, critical: CriticalChains) -> t
     return tuple(found)
 
 
-def _longest_path(graph: DependencyGraph, block: Block) -> tuple[tuple[int, ...], int]:
+def _longest_path(graph: DependencyGraph, block: Block) -> tuple[Step, ...]:
     """The longest way along dependencies within one iteration, the last instruction's latency included."""
     incoming: defaultdict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         if edge.delay == 0:
             incoming[edge.end].append(edge)
     begin = [0] * len(graph.nodes)
-    parent: list[int | None] = [None] * len(graph.nodes)
+    parent: list[Edge | None] = [None] * len(graph.nodes)
     best: tuple[int, int] | None = None
     # Nodes are numbered in program order, so every producer comes before its consumers.
     for number, node in enumerate(graph.nodes):
         for edge in incoming[number]:
             if begin[edge.start] + edge.latency > begin[number] or parent[number] is None:
                 begin[number] = begin[edge.start] + edge.latency
-                parent[number] = edge.start
+                parent[number] = edge
         end = begin[number] + own_latency(block.instructions[node.instruction], node)
         if best is None or end > best[0]:
             best = (end, number)
     if best is None:
-        return (), 0
-    path = []
-    step: int | None = best[1]
+        return ()
+    last = best[1]
+    path = [Step(graph.nodes[last].instruction, best[0] - begin[last], "")]
+    step = parent[last]
     while step is not None:
-        path.append(graph.nodes[step].instruction)
-        step = parent[step]
-    return tuple(reversed(path)), best[0]
+        path.append(graph.step(step))
+        step = parent[step.start]
+    return tuple(reversed(path))
 
 
 def _slack(graph: DependencyGraph, instructions: int) -> tuple[Fraction | None, ...]:

@@ -62,8 +62,10 @@ def figure_of(prediction: Prediction, cycles: float | None = None, *, mark: str 
 
 
 def cycles_per(prediction: Prediction, mark: str = "") -> str:
-    """The same with its unit, and what it is elsewhere: ``4.00 cycles/iter (3.00 at 2 of 4 positions)``."""
-    return f"{figure_of(prediction, mark=mark)} cycles/iter{elsewhere(prediction)}"
+    """The same with its unit, and what it is elsewhere: ``4.00 cycles/iter (3.00 at 2 of 4 positions)``; of a
+    function ``4.00 cycles/call (26 for one pass)``."""
+    figure = f"{figure_of(prediction, mark=mark)} {unit(prediction)}"
+    return f"{figure}{elsewhere(prediction)}{one_pass(prediction)}"
 
 
 def core(prediction: Prediction, by_default: str = "", *, title: bool = False) -> str:
@@ -84,6 +86,20 @@ def default_of(analysis: Analysis, region: RegionAnalysis) -> str:
 def rounded(prediction: Prediction) -> str:
     """``4.00``; ``~4.00`` on a core whose values are not all known, ``at least 4.00`` for a lower bound."""
     return figure_of(prediction, mark="~")
+
+
+def unit(prediction: Prediction) -> str:
+    """What a figure counts: ``cycles/iter``, of a function ``cycles/call``, of one pass ``cycles``."""
+    if prediction.mode is Mode.ONCE:
+        return "cycles"
+    return "cycles/iter" if prediction.once is None else "cycles/call"
+
+
+def one_pass(prediction: Prediction) -> str:
+    """What to write behind the figure of a function: `` (34 for one pass)``; empty for anything else."""
+    if prediction.once is None or prediction.mode is Mode.ONCE:
+        return ""
+    return f" ({prediction.once.cycles} for one pass)"
 
 
 def headline(prediction: Prediction) -> str:
@@ -121,6 +137,16 @@ def explanations(prediction: Prediction) -> Iterator[str]:
         yield _NOT_KNOWN.format(missing)
         return
     words = vocabulary.of(prediction.microarchitecture)
+    if prediction.mode is Mode.ONCE and prediction.once is not None:
+        once = prediction.once
+        for name in prediction.bottlenecks:
+            what = (
+                "The longest chain of dependent instructions takes"
+                if name == "Dependencies"
+                else (f"{words.limit(name)} alone {'take' if name.endswith('s') else 'takes'}")
+            )
+            yield f"{what} {prediction.bounds[name]:.2f} of the {once.cycles} cycles."
+        return
     for name in prediction.bottlenecks:
         yield _NO_SINGLE_LIMIT if name == UNKNOWN else words.explanations.get(name, name)
     if prediction.bottlenecks == (UNKNOWN,) and prediction.bounds:
@@ -185,8 +211,8 @@ def value(name: str) -> str:
 
 
 def mode(chosen: Mode) -> str:
-    """``loop`` or ``unrolled``."""
-    return "unrolled" if chosen is Mode.UNROLL else chosen.value
+    """``loop``, ``unrolled`` or ``one pass``."""
+    return {Mode.UNROLL: "unrolled", Mode.ONCE: "one pass"}.get(chosen, chosen.value)
 
 
 def binding(prediction: Prediction) -> str:

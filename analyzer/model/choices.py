@@ -12,6 +12,8 @@ class Mode(StrEnum):
     """A loop if it ends in a jump to its start, else end to end."""
     LOOP = "loop"
     UNROLL = "unroll"
+    ONCE = "once"
+    """Not at all: one pass from an empty pipeline."""
 
 
 class Repetition(StrEnum):

@@ -64,12 +64,25 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
+class OnePass:
+    """What code takes once: from an empty pipeline, with the code in the uop cache and the data in the
+    first-level cache, to the retirement of its last instruction."""
+
+    cycles: int
+    """From the first fetch to that retirement, both included."""
+    path: tuple[tuple[int, int, str], ...]
+    """The longest way along dependencies: instruction, its latency in cycles, and the value that it hands
+    on."""
+    path_cycles: int
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """One region on one microarchitecture: the figure and why."""
 
     microarchitecture: str
     mode: Mode
-    """``LOOP`` or ``UNROLL``."""
+    """``LOOP``, ``UNROLL`` or ``ONCE``."""
     alignment: int
     """Offset within a 64-byte line that all of this is about."""
     cycles_per_iteration: float
@@ -98,6 +111,8 @@ class Prediction:
     port_binding: PortBinding | None = None
     """What other rules of binding uops to ports make of the figure; None if they change little, or if nobody
     asked for it."""
+    once: OnePass | None = None
+    """One pass, if that was asked for, and of functions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +240,9 @@ class AnalysisOptions:
     syntax: Syntax = Syntax.AUTO
     region: str | None = None
     """Only the region of this name."""
+    function: str | None = None
+    """Of a text: only this function, its loops or, if it has none, all of it; empty: no region, only which
+    functions there are."""
     model: ModelOptions = PUBLISHED
     """Which variant of the model simulates; ``bounds`` does not, and is for batches only."""
     quick: bool = False

@@ -140,6 +140,8 @@ class Region:
     """Of a text whose places are known: where the region lies."""
     offsets: tuple[int, ...] = ()
     """In that section, of each of ``lines``."""
+    is_function: bool = False
+    """It is a whole function, or a way through one: an iteration is a call."""
 
     @property
     def code(self) -> bytes:
@@ -239,3 +241,5 @@ class AssembledFile:
     """By region; None without a profile."""
     made: tuple[Made, ...] = ()
     """Of object files all instructions whose line is known."""
+    functions: tuple[tuple[str, int, int], ...] = ()
+    """Name, first and last line of all functions of a text, if one of them was asked for."""

@@ -173,6 +173,17 @@ class PortBinding(_Record):
 
 
 @dataclass(frozen=True, slots=True)
+class OnePass(_Record):
+    """What code takes once, from an empty pipeline to the retirement of its last instruction."""
+
+    cycles: int
+    path_cycles: int
+    """Of the longest way along dependencies."""
+    path: tuple[int, ...]
+    """Its instructions, by index."""
+
+
+@dataclass(frozen=True, slots=True)
 class Instruction(_Record):
     """One instruction of a region, with averages per iteration in uops."""
 
@@ -223,6 +234,8 @@ class RegionPrediction:
     """Sentences on why to read the figure with care."""
     instructions: tuple[Instruction, ...]
     document: Mapping[str, Any] = field(repr=False)
+    once: OnePass | None = None
+    """Of functions, and with ``mode="once"``."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that is known, as docs/json.md describes a prediction."""
@@ -273,6 +286,13 @@ class RegionPrediction:
                 if row["kind"] == "instruction"
             ),
             document=document,
+            once=None
+            if "once" not in document
+            else OnePass(
+                document["once"]["cycles"],
+                document["once"]["path_cycles"],
+                tuple(step["instruction"] for step in document["once"]["path"]),
+            ),
         )
 
 

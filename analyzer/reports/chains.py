@@ -11,15 +11,19 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.dependencies import dependencies
-from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.result import OnePass, Prediction, RegionAnalysis
 
 _MOST_CHAINS = 8
 """Chains that are written out."""
 
 
 def lines(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
-    """A heading and the steps of each chain; nothing unless the chains limit the region."""
-    if "Dependencies" not in prediction.bottlenecks:
+    """A heading and the steps of each chain; nothing unless the chains limit the region. Of functions, and
+    of one pass, the critical path of that."""
+    if prediction.once is not None:
+        yield from _path(region, prediction, prediction.once)
+    if "Dependencies" not in prediction.bottlenecks or prediction.mode is Mode.ONCE:
         return
     graph = dependencies(prediction)
     places = as_written.with_places(region, prediction)
@@ -39,3 +43,11 @@ def lines(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
             yield f"{indent}{wording.cycles(sum(step.latency for step in chain))} in {iterations} iterations"
     if count > _MOST_CHAINS:
         yield f"  and {count - _MOST_CHAINS} more"
+
+
+def _path(region: RegionAnalysis, prediction: Prediction, once: OnePass) -> Iterator[str]:
+    places = as_written.with_places(region, prediction)
+    yield f"Critical path of one pass: {wording.cycles(once.path_cycles)}"
+    for instruction, latency, value in once.path:
+        handed = f" for {wording.value(value)}" if value else ""
+        yield f"  {places[instruction]}: {wording.cycles(latency)}{handed}"

@@ -163,6 +163,16 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "rows": [_row(row) for row in rows(analysis, prediction)],
         "words": dict(vocabulary.of(prediction.microarchitecture).translations),
     }
+    if prediction.once is not None:
+        once = prediction.once
+        result["once"] = {
+            "cycles": once.cycles,
+            "path_cycles": once.path_cycles,
+            "path": [
+                {"instruction": instruction, "latency": latency, "value": value}
+                for instruction, latency, value in once.path
+            ],
+        }
     result["reservations"] = list(reservations(prediction))
     result["assumptions"] = [_assumption(analysis, each) for each in prediction.assumptions]
     result["dependencies"] = _dependencies(dependencies(prediction))

@@ -40,7 +40,7 @@ def _lines(analysis: Analysis, file: str) -> Iterator[str]:
             yield (
                 f"| {name} | {place} | {core} "
                 f"| {wording.figure_of(prediction)}{doubt(prediction)}"
-                f"{wording.elsewhere(prediction)} "
+                f"{wording.elsewhere(prediction)}{wording.one_pass(prediction)} "
                 f"| {wording.limits(prediction)} |"
             )
     for region in analysis.regions:

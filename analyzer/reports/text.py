@@ -107,7 +107,8 @@ def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
         exact = fastest and not is_lower_bound(prediction)
         factor = f"{prediction.cycles_per_iteration / fastest:.2f}x" if exact else ""
         yield (
-            f"   {prediction.microarchitecture:<5} {wording.figure_of(prediction):>{width}} cycles/iter "
+            f"   {prediction.microarchitecture:<5} {wording.figure_of(prediction):>{width}} "
+            f"{wording.unit(prediction)}{wording.one_pass(prediction)} "
             f"{factor:>7}   {wording.bound_of(prediction)}{doubt(prediction)}"
             f"{wording.elsewhere(prediction)}"
         )

@@ -81,6 +81,7 @@ class FoundCode(NamedTuple):
     """How they are executed; None for what somebody marked."""
     loop: FoundLoop | None = None
     """What else is known of a loop that nobody marked."""
+    is_function: bool = False
 
 
 def sections(

@@ -43,6 +43,8 @@ class Enclosed:
     section: str = ""
     """The one that the pieces lie in, if it is known where."""
     incomplete: bool = False
+    is_function: bool = False
+    """What nothing goes on behind ends a block: control leaves there for good."""
 
 
 class FoundRuns(NamedTuple):
@@ -52,6 +54,7 @@ class FoundRuns(NamedTuple):
     """Its basic blocks, or all pieces in their order if there is only one way around."""
     numbers: Sequence[int] = ()
     """Those of the blocks, from 1."""
+    is_function: bool = False
 
 
 def cut(
@@ -111,7 +114,12 @@ def to_regions(code: Enclosed, found: FoundRuns | None = None, caches: Caches | 
     """
     span, pieces, inside, placement = code.span, code.pieces, code.inside, code.placement
     if found is None:
-        runs = cut({at: target_of(pieces[at]) for at in inside}, inside)
+        leaving = (
+            [at for at in inside if pieces[at].code and _leaves(pieces[at], caches)]
+            if (code.is_function)
+            else []
+        )
+        runs = cut({at: target_of(pieces[at]) for at in inside}, inside, leaving)
         # An alignment that fills nothing may stand between two blocks.
         runs = [run for run in runs if any(pieces[at].code for at in run)] or [inside]
         found = FoundRuns(runs, range(1, len(runs) + 1) if len(runs) > 1 else ())
@@ -119,7 +127,7 @@ def to_regions(code: Enclosed, found: FoundRuns | None = None, caches: Caches | 
     else:
         is_marked = False
     whole = Region(span.name, span.first_line, span.last_line, span.options, incomplete=code.incomplete)
-    whole = replace(whole, placement=placement, section=code.section)
+    whole = replace(whole, placement=placement, section=code.section, is_function=code.is_function)
 
     def made(run: Sequence[int]) -> Region:
         filled = [at for at in run if pieces[at].code]
@@ -170,6 +178,11 @@ def _block(region: Region, number: int, start: int) -> Region:
         options=options,
         placement=region.placement.moved(start),
     )
+
+
+def _leaves(piece: Piece, caches: Caches | None) -> bool:
+    """Does nothing go on behind it?"""
+    return _kind(piece, caches) in (Kind.JUMP, Kind.LEAVE, Kind.STOP, Kind.SWITCH)
 
 
 def _kind(piece: Piece, caches: Caches | None) -> Kind | None:

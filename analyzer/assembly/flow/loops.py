@@ -43,6 +43,7 @@ class FoundCode(NamedTuple):
     """Those of its basic blocks, from 1, if there are several ways around."""
     loop: FoundLoop | None = None
     """None for what somebody marked."""
+    is_function: bool = False
 
     @property
     def own(self) -> Sequence[Block]:

@@ -238,6 +238,16 @@ class ProgramFlow:
                     yield name, label
 
 
+def kind_of_statement(statement: Statement) -> tuple[Kind, str] | None:
+    """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
+    return _read_instruction(statement.text, statement.dialect.is_att)
+
+
+def is_padding(text: str) -> bool:
+    """Does an instruction only fill?"""
+    return _PADDING.match(text) is not None
+
+
 def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
     """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
     match = _INSTRUCTION.match(text)

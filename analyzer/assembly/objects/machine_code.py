@@ -29,6 +29,7 @@ from cyclelens.analyzer.assembly.objects.machine_flow import (
 from cyclelens.analyzer.assembly.objects.sampled import OTHER_CODE, Placed, in_file
 from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.assembly.text.problems import make_problem
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import (
@@ -293,8 +294,11 @@ def named_regions(
         found = regions_of(file, [file.find(name)], regions, whole=True, profile=profile)
         message = f"'{name}' has no code"
     else:
-        found = regions_of(file, _all_functions(file), regions, profile=profile)
-        message = "no function has a loop: choose one with --function NAME, and its basic blocks are analysed"
+        functions = _all_functions(file)
+        found = regions_of(file, functions, regions, profile=profile)
+        if not found.regions and regions == Regions.AUTO:
+            found = regions_of(file, functions, regions, whole=True, profile=profile)
+        message = "no function has a loop: choose one with --function NAME, and all of it is analysed"
     if not found.regions:
         raise ObjectFileError(message)
     return found
@@ -356,7 +360,8 @@ def _named(
         if last > own.start:
             run = [at for at in range(own.start, last) if listing.machine.instructions[at] is not None]
             # Ways out of a loop are taken to fall through; those of a whole function end their block.
-            yield name, _cut(listing, run, {at for at in run if listing.is_way_out(at)}), None
+            leaving = {at for at in run if listing.is_way_out(at)}
+            yield name, _cut(listing, run, leaving)._replace(is_function=True), None
 
 
 def _between(
@@ -409,10 +414,11 @@ def _marked(code: bytes, function: Function, listing: _Listing) -> Iterator[Sequ
 def _regions(listing: _Listing, name: str, code: FoundRuns) -> list[Region]:
     """The region, or its basic blocks if it branches within itself."""
     if not code.numbers:
-        return [_region(listing, name, code.runs[0])]
-    return [
-        _region(listing, f"{name}.{number}", run) for number, run in zip(code.numbers, code.runs, strict=True)
-    ]
+        regions = [_region(listing, name, code.runs[0])]
+    else:
+        numbered = zip(code.numbers, code.runs, strict=True)
+        regions = [_region(listing, f"{name}.{number}", run) for number, run in numbered]
+    return [replace(region, is_function=True) for region in regions] if code.is_function else regions
 
 
 def _information(code: str, message: str) -> Problem:

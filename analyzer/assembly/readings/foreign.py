@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 
 from cyclelens.analyzer.assembly.files import listed
 from cyclelens.analyzer.assembly.files.expansion import Note, plain
+from cyclelens.analyzer.assembly.files.listed_functions import functions
+from cyclelens.analyzer.assembly.files.listings import Listing
 from cyclelens.analyzer.assembly.files.whole_file import (
     ASSEMBLERS,
     BACKENDS,
@@ -82,11 +85,11 @@ def by_another_program(
     ]
     if reading.options.regions != Regions.LOOPS:
         places += listed.iaca(found, reading.lines, reading.text)
-    if reading.takes_loops(places):
-        looped = listed.loops(
-            assembled.listing, found, user_line, reading.lines, reading.text, reading.memory.caches
-        )
-        places += reading.without_marked([place[0] for place in places], looped)
+    places = reading.choose(
+        places,
+        partial(_functions, reading, assembled.listing, found, user_line),
+        partial(_loops, reading, assembled.listing, found, user_line),
+    )
     places.sort(key=lambda place: place[0].start)
     reading.spans = [place[0] for place in places]
     covers = coverage(reading.spans)
@@ -99,7 +102,7 @@ def by_another_program(
     place_of = cache(partial(_place_of, reading))
     regions: list[Region] = []
     made: list[MadeLoop] = []
-    for span, section, inside, runs, loop in places:
+    for span, section, inside, runs, loop, is_function in places:
         incomplete = any(span.first_line <= line <= span.last_line for line in refused)
         if len(inside) > MAXIMUM_REGION:
             message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
@@ -111,7 +114,9 @@ def by_another_program(
         if any(line < span.first_line for line in refused):
             placement = Placement(0, 1, REFUSED_BEFORE)
         where = "" if placement.gap else section.name
-        enclosed = Enclosed(span, section.pieces, inside, source_line, placement, where, incomplete)
+        enclosed = Enclosed(
+            span, section.pieces, inside, source_line, placement, where, incomplete, is_function
+        )
         own, branching = reading.cut(enclosed, runs)
         regions += own
         reading.branchings += [] if branching is None else [branching]
@@ -119,6 +124,22 @@ def by_another_program(
             made.append(MadeLoop(span, loop, runs.numbers, own))
     reading.describe_loops(made)
     return regions
+
+
+_Sections = dict[str, listed.Section]
+_UserLine = Callable[[int], int]
+
+
+def _functions(
+    reading: Reading, listing: Listing, found: _Sections, user_line: _UserLine
+) -> list[listed.FoundCode]:
+    return list(functions(listing, found, user_line, reading.lines, reading.text))
+
+
+def _loops(
+    reading: Reading, listing: Listing, found: _Sections, user_line: _UserLine
+) -> list[listed.FoundCode]:
+    return listed.loops(listing, found, user_line, reading.lines, reading.text, reading.memory.caches)
 
 
 def _place_of(reading: Reading, line: int) -> tuple[tuple[int, int, int], str]:

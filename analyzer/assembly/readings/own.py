@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from cyclelens.analyzer.assembly.encoding.questions import Question
 from cyclelens.analyzer.assembly.files.expansion import place_statements, wants_preprocessor
 from cyclelens.analyzer.assembly.flow.blocks import Enclosed, FoundRuns, Made
+from cyclelens.analyzer.assembly.flow.functions import find_functions
 from cyclelens.analyzer.assembly.flow.loops import FoundCode, MadeLoop, find_loops
 from cyclelens.analyzer.assembly.programs.program import CODE_SECTION, Kind, Program
 from cyclelens.analyzer.assembly.programs.reading import build
@@ -103,13 +104,7 @@ class OwnReading:
             found_iaca, problems = find_iaca(self.program, self.reading.lines)
             self.reading.problems += problems
             places += found_iaca
-        if self.reading.takes_loops(places):
-            places += self.reading.without_marked(
-                [place[0] for place in places],
-                find_loops(
-                    self.program, self.reading.lines, self.layouts.known_size, self.reading.memory.caches
-                ),
-            )
+        places = self.reading.choose(places, self._functions, self._loops)
         places.sort(key=lambda place: place[0].start)
         self.reading.spans = spans = [place[0] for place in places]
         self._report_includes()
@@ -145,6 +140,13 @@ class OwnReading:
         )
         remark_wide_code(self.reading, self.program, [(found.first, regions) for found, regions in made])
         return [region for _, regions in made for region in regions]
+
+    def _functions(self) -> list[FoundCode]:
+        return [function.code(self.reading.lines, self.program) for function in find_functions(self.program)]
+
+    def _loops(self) -> list[FoundCode]:
+        size, caches = self.layouts.known_size, self.reading.memory.caches
+        return find_loops(self.program, self.reading.lines, size, caches)
 
     def _encoder(self, program: Program) -> Encoder:
         reading = self.reading
@@ -200,6 +202,7 @@ class OwnReading:
         shape = (
             window.section,
             found.loop is None,
+            found.is_function,
             found.numbers,
             *((part.first - first, part.end - first) for part in found.parts),
         )
@@ -233,7 +236,10 @@ class OwnReading:
         placement = self._placement(window, indices[0]) if indices else Placement()
         everything = range(len(pieces))
         where = "" if not indices or self.layouts.modulus(indices[0]) else window.section
-        enclosed = Enclosed(window.span, pieces, everything, source_line, placement, where, incomplete)
+        is_function = window.found.is_function
+        enclosed = Enclosed(
+            window.span, pieces, everything, source_line, placement, where, incomplete, is_function
+        )
         made = self.reading.cut(enclosed, found)
         if len(self.reading.problems) == reported and not incomplete:
             key, outside = window.circumstances

@@ -32,10 +32,12 @@ from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import (
+    UNKNOWN_LINE,
     Branching,
     Problem,
     Severity,
 )
+from cyclelens.analyzer.suggestions import among
 
 MAXIMUM_REGION = 20_000
 """Statements of one region."""
@@ -69,6 +71,8 @@ class Reading:
     """Loops were taken because nothing is marked."""
     has_code: bool = True
     """Some statement of the text, as it was read, is an instruction."""
+    functions: list[Span] = field(default_factory=list)
+    """All of the text, if one of them was asked for."""
     is_foreign: bool = False
     """The text is for another program, which has not taken it."""
     spot: Callable[[str], Spot | None] = lambda name: None
@@ -151,6 +155,41 @@ class Reading:
             make_problem(code, message, span.first_line, span.column, span.end_column, severity)
         )
 
+    def choose(
+        self,
+        places: list[_Place],
+        functions: Callable[[], list[_Place]],
+        loops: Callable[[], Sequence[_Place]],
+    ) -> list[_Place]:
+        """The regions that are wanted, of those that somebody marked, of loops and of functions: where one
+        function is asked for, what lies in it, or without any region in it the function itself; where nothing
+        is marked and there is no loop, all functions."""
+        wanted, owner = self.options.function, None
+        if wanted is not None:
+            known = functions()
+            self.functions = [place.span for place in known]
+            owner = next((place for place in known if place.span.name == wanted), None)
+            if owner is None:
+                self._report_no_function(wanted)
+                return []
+            places = [place for place in places if _lies_in(place, owner)]
+            self.has_markers = bool(places)
+        if self.takes_loops(places):
+            found = [place for place in loops() if owner is None or _lies_in(place, owner)]
+            places = places + self.without_marked([place.span for place in places], found)
+        if owner is not None:
+            return places or [owner]
+        return places or (functions()[:MAXIMUM_REGIONS] if self.unmarked else [])
+
+    def _report_no_function(self, name: str) -> None:
+        known = [span.name for span in self.functions]
+        message = f"there is no function '{name}'{among(name, known) if known else ', and no other one'}"
+        self.problems.append(make_problem("no-such-function", message, UNKNOWN_LINE, 0, 0))
+
     def report_notes(self, notes: Iterable[Note]) -> None:
         for note in notes:
             self.report(note.code, note.message, *self.lines.content(note.line, self.text), Severity.WARNING)
+
+
+def _lies_in(place: _Place, owner: _Place) -> bool:
+    return owner.span.start <= place.span.start <= owner.span.end

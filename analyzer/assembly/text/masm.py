@@ -84,6 +84,10 @@ def statements(raw: Iterable[RawStatement], *, is_listing: bool) -> Iterator[Raw
         else:
             if _NOTHING.match(text):
                 continue
+            if match := _FUNCTION.match(text):
+                # Others call it.
+                place = (start + match.start(1), start + match.end(1))
+                yield RawStatement(start, f".globl {match[1]}", place)
             made = _made(text, in_code=in_code, is_listing=is_listing)
             if made == text:
                 yield RawStatement(start, text)

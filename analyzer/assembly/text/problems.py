@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "internal-error": "a defect of the front end itself; please report it",
     "invalid-marker": "a marker that is not understood, or not wholly",
     "no-profile": "the recorded profile is of other code, or cannot be read",
+    "no-such-function": "a function was asked for by name, and the text has none of that name",
     "not-in-profile": "the recorded profile names nothing of this file or text",
     "left-out": "conditions leave out all code of the text",
     "not-preprocessed": "the C preprocessor could not be run over the file",
