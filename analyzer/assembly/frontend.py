@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 
 from cyclelens.analyzer.assembly.backends.assembler_client import AssemblerClient, shared_client
 from cyclelens.analyzer.assembly.readings import left_out
+from cyclelens.analyzer.assembly.readings.dumped import read as read_dump
 from cyclelens.analyzer.assembly.readings.foreign import by_another_program, or_by_nasm
 from cyclelens.analyzer.assembly.readings.own import OwnReading
 from cyclelens.analyzer.assembly.readings.reading import Reading
 from cyclelens.analyzer.assembly.regions.iaca import may_have_iaca
 from cyclelens.analyzer.assembly.regions.recorded import counts_of
 from cyclelens.analyzer.assembly.regions.statement_code import Memory
-from cyclelens.analyzer.assembly.text import other_languages
+from cyclelens.analyzer.assembly.text import dumps, other_languages
 from cyclelens.analyzer.assembly.text.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS
 from cyclelens.analyzer.assembly.text.markers import (
@@ -130,6 +131,9 @@ def _read(reading: Reading, profile: Profile | None) -> AssembledFile:
     if reading.options.regions != Regions.LOOPS:
         spans, reading.problems = find_regions(found.markers, reading.lines, len(reading.text))
     reading.has_markers = bool(spans or reading.problems)
+    if (dump := dumps.read(reading.source)) is not None:
+        dumped = read_dump(reading, dump, spans)
+        return replace(dumped, problems=(*reading.problems, *dumped.problems)[:MAXIMUM_PROBLEMS])
     regions = by_another_program(reading, spans)
     if regions is None:
         reported = len(reading.problems)

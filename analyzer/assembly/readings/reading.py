@@ -170,7 +170,7 @@ class Reading:
             self.functions = [place.span for place in known]
             owner = next((place for place in known if place.span.name == wanted), None)
             if owner is None:
-                self._report_no_function(wanted)
+                self.problems.append(self.no_function(wanted))
                 return []
             places = [place for place in places if _lies_in(place, owner)]
             self.has_markers = bool(places)
@@ -181,10 +181,11 @@ class Reading:
             return places or [owner]
         return places or (functions()[:MAXIMUM_REGIONS] if self.unmarked else [])
 
-    def _report_no_function(self, name: str) -> None:
+    def no_function(self, name: str) -> Problem:
+        """The text has no function of a name."""
         known = [span.name for span in self.functions]
         message = f"there is no function '{name}'{among(name, known) if known else ', and no other one'}"
-        self.problems.append(make_problem("no-such-function", message, UNKNOWN_LINE, 0, 0))
+        return make_problem("no-such-function", message, UNKNOWN_LINE, 0, 0)
 
     def report_notes(self, notes: Iterable[Note]) -> None:
         for note in notes:
