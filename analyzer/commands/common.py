@@ -85,7 +85,9 @@ def add_analysis_arguments(
     parser: argparse.ArgumentParser, *, several: bool = False, objects: bool = True
 ) -> None:
     """The arguments that say what to analyse and for what; ``several`` files or one, ELF ``objects`` too."""
-    if several:
+    if not objects:
+        parser.add_argument("file", metavar="FILE", help="assembly file, - for standard input")
+    elif several:
         parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files or ELF files")
     else:
         parser.add_argument(
@@ -96,8 +98,8 @@ def add_analysis_arguments(
     parser.add_argument(
         "--function",
         metavar="NAME",
-        help="the function to analyse, by its label or symbol, in ELF files also by an address (0x1139); "
-        "default: all",
+        help="the function to analyse, by its label or symbol"
+        + (", in ELF files also by an address (0x1139); default: all" if objects else "; default: all"),
     )
     add_target_arguments(parser)
     parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
@@ -463,7 +465,9 @@ def read_text(name: str) -> str:
     """An assembly file's text. Raises InputError for machine code too."""
     data = read_bytes(name)
     if data.startswith(ELF_MAGIC):
-        raise InputError(f"{name} is an ELF file; this command compares assembly texts")
+        raise InputError(
+            f"{name} is an ELF file: this command changes texts; let the compiler write one (gcc -S)"
+        )
     return to_text(data)
 
 

@@ -9,15 +9,17 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.commands.common import (
+    ELF_MAGIC,
     OK,
     PROBLEMS,
     InputError,
     add_analysis_arguments,
     analysis_options,
-    explained,
+    analyze_bytes,
     new_parser,
     nothing,
-    read_text,
+    read_bytes,
+    to_text,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def main(arguments: list[str]) -> int:
         "Set regions beside something else. Without a choice: on every microarchitecture "
         "(or those of --arch).",
     )
-    add_analysis_arguments(parser, objects=False)
+    add_analysis_arguments(parser)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
         "--alignments", action="store_true", help="at every offset within a 64-byte line, on --arch"
@@ -68,7 +70,11 @@ def _is_figure(value: object) -> bool:
 def _tables(options: argparse.Namespace) -> list[Table]:
     if options.revision is not None and options.file == "-":
         raise InputError("--git needs a file: standard input has no versions")
-    text = read_text(options.file)
+    data = read_bytes(options.file)
+    machine_code = data if data.startswith(ELF_MAGIC) else None
+    if machine_code is not None and options.revision is not None:
+        raise InputError(f"{options.file} is an ELF file: --git compares versions of texts")
+    text = "" if machine_code is not None else to_text(data)
 
     from cyclelens.analyzer.comparisons.registry import table
     from cyclelens.analyzer.comparisons.request import Request
@@ -85,13 +91,16 @@ def _tables(options: argparse.Namespace) -> list[Table]:
     elif options.revision is not None:
         kind = "version"
     analysis = analysis_options(options)
+    if machine_code is None:
+        analysis = replace(analysis, function=options.function)
     try:
         analyzer = Analyzer()
-        found = explained(analyzer.analyze(text, analysis), analysis)
+        found = analyze_bytes(analyzer, data, options.file, analysis, options.function)
         if not found.regions:
             raise nothing(found, options.file)
         if options.other is not None:
-            other = analyzer.analyze(text, replace(analysis, region=options.other))
+            chosen = replace(analysis, region=options.other)
+            other = analyze_bytes(analyzer, data, options.file, chosen, options.function)
             if not other.regions:
                 raise nothing(other, options.file)
         names = [region.region.name for region in found.regions]
@@ -106,6 +115,8 @@ def _tables(options: argparse.Namespace) -> list[Table]:
                     other=options.other or "",
                     path=options.file,
                     revision=options.revision or "",
+                    machine_code=machine_code,
+                    function=options.function,
                 ),
             )
             for name in names

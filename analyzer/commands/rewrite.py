@@ -20,6 +20,7 @@ from cyclelens.analyzer.commands.common import (
     read_text,
     title_of,
 )
+from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.model.choices import Clocks
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _run(options: argparse.Namespace) -> int:
     from cyclelens.analyzer.fixes.search import advise
     from cyclelens.analyzer.insight.confidence import is_lower_bound
 
-    text, chosen = read_text(options.file), analysis_options(options)
+    text, chosen = read_text(options.file), replace(analysis_options(options), function=options.function)
     analyzer = Analyzer()
     analysis = explained(analyzer.analyze(text, chosen), chosen)
     regions = [region for region in analysis.regions if region.predictions]

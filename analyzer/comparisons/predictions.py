@@ -19,7 +19,11 @@ def found(
     wanted = request.region if name is None else name
     # Only a page shows what is assumed.
     options = replace(options, region=wanted, alternatives=request.html)
-    analysis = request.analyzer.analyze(request.text if text is None else text, options, request.cancel)
+    if request.machine_code is not None and text is None:
+        code, function = request.machine_code, request.function
+        analysis = request.analyzer.analyze_object(code, options, function, request.cancel)
+    else:
+        analysis = request.analyzer.analyze(request.text if text is None else text, options, request.cancel)
     return analysis.regions[0] if analysis.regions else None
 
 

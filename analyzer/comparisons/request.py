@@ -23,6 +23,10 @@ class Request:
     """The file that holds the text; needed to find its versions."""
     revision: str = "HEAD"
     """The version to compare with."""
+    machine_code: bytes | None = None
+    """Instead of a text: an ELF file."""
+    function: str | None = None
+    """Of that, if one of several is wanted."""
     html: bool = False
     """Also as a page, which is for editors that can show one."""
     cancel: Cancel | None = None

@@ -226,8 +226,10 @@ def test_check_whatif_and_sweep_take_objects_too(built: Path, capsys: pytest.Cap
     assert cli.main(["whatif", *common, "--remove", "0xd"]) == 1
     assert "no instruction of the region at 0xd" in capsys.readouterr().err
     assert cli.main(["sweep", *common, "--load-latency", "4..8"]) == 0
-    assert cli.main(["compare", common[0]]) == 1
-    assert "is an ELF file; this command compares assembly texts" in capsys.readouterr().err
+    assert cli.main(["rewrite", common[0]]) == 1
+    assert "is an ELF file: this command changes texts" in capsys.readouterr().err
+    assert cli.main(["compare", common[0], "--git"]) == 1
+    assert "--git compares versions of texts" in capsys.readouterr().err
 
 
 # What is wrong with a file is said in one line.
@@ -275,7 +277,6 @@ def test_tables_for_unwinding_tell_of_functions_without_names(
         (lambda data: b"!<arch>\n" + data, "ar x"),
         (lambda data: b"\xcf\xfa\xed\xfe" + data, "Mach-O"),
         (lambda data: b"MZ" + data, "Windows"),
-        (lambda data: b"nop\n", "--function is for ELF files"),
     ],
 )
 def test_what_is_no_whole_x86_object_is_said(

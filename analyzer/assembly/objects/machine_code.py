@@ -361,7 +361,8 @@ def _named(
             run = [at for at in range(own.start, last) if listing.machine.instructions[at] is not None]
             # Ways out of a loop are taken to fall through; those of a whole function end their block.
             leaving = {at for at in run if listing.is_way_out(at)}
-            yield name, _cut(listing, run, leaving)._replace(is_function=True), None
+            is_function = run[-1] in leaving
+            yield name, _cut(listing, run, leaving)._replace(is_function=is_function), None
 
 
 def _between(
