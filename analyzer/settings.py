@@ -111,14 +111,15 @@ ANALYSIS: tuple[Setting, ...] = (
         "regions",
         "choice",
         Regions.AUTO,
-        "What to analyse: auto takes marked regions, or the innermost loops of a file without markers; "
+        "What to analyse: auto takes marked regions, or the innermost loops of a file without markers (its "
+        "functions if it has no loop); "
         "markers takes marked regions only, loops all loops, both the marked regions and the other loops.",
         choices=tuple(Regions),
         option="--regions",
         help="what to analyse: marked regions, loops, both, or (auto, the default) the innermost loops of a "
         "file without markers",
         meanings=(
-            "Marked regions; the innermost loops of a file without markers",
+            "Marked regions; without any the innermost loops, or the functions of a file without loops",
             "Marked regions only",
             "All innermost loops",
             "Marked regions and the other innermost loops",

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.commands.common import (
+    ELF_MAGIC,
     OK,
     PROBLEMS,
     InputError,
     add_analysis_arguments,
     add_profile_argument,
+    analysis_options,
     analyze_file,
     is_clean,
-    list_functions,
     new_parser,
     read_bytes,
     to_text,
 )
+from cyclelens.analyzer.data_classes import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import Analysis
@@ -52,7 +56,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     options.core_in_report = True
     if options.list_functions:
-        for line in list_functions(options):
+        for line in _list_functions(options):
             print(line)
         return OK
 
@@ -69,6 +73,32 @@ def main(arguments: list[str]) -> int:
     else:
         print(render(analysis, options.file, options.format), end="")
     return OK if is_clean(analysis) else PROBLEMS
+
+
+def _list_functions(options: argparse.Namespace) -> Iterator[str]:
+    """A line for every function of a file: address and size in an ELF file, lines in a text. Raises
+    InputError if it cannot be read, or has none."""
+    file = options.file
+    data = read_bytes(file)
+    if not data.startswith(ELF_MAGIC):
+        from cyclelens.analyzer.assembly.frontend import assemble
+
+        assembled = assemble(to_text(data), replace(analysis_options(options), function=""))
+        if not assembled.functions:
+            raise InputError(f"{file}: there is no function in it")
+        for name, first, last in assembled.functions:
+            yield f"lines {first + 1:6} to {last + 1:6}  {name}"
+        return
+
+    from cyclelens.analyzer.assembly.objects.elf import ObjectFile
+    from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
+
+    try:
+        found = ObjectFile(data)
+        for function in (*found.functions, *found.unnamed()):
+            yield f"{function.address - function.origin:#12x} {function.size:8}  {function.name}"
+    except ObjectFileError as error:
+        raise InputError(f"{file}: {error}") from None
 
 
 def _bare_code(file: str, *, in_hexadecimal: bool) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.usage import Parser
@@ -241,32 +241,6 @@ def nothing(analysis: Analysis, file: str) -> InputError:
     return InputError(
         "; ".join(f"{wording.problem_place(problem, file)}: {problem.message}" for problem in errors)
     )
-
-
-def list_functions(options: argparse.Namespace) -> Iterator[str]:
-    """A line for every function of a file: address and size in an ELF file, lines in a text. Raises
-    InputError if it cannot be read, or has none."""
-    file = options.file
-    data = read_bytes(file)
-    if not data.startswith(ELF_MAGIC):
-        from cyclelens.analyzer.assembly.frontend import assemble
-
-        assembled = assemble(to_text(data), replace(analysis_options(options), function=""))
-        if not assembled.functions:
-            raise InputError(f"{file}: there is no function in it")
-        for name, first, last in assembled.functions:
-            yield f"lines {first + 1:6} to {last + 1:6}  {name}"
-        return
-
-    from cyclelens.analyzer.assembly.objects.elf import ObjectFile
-    from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
-
-    try:
-        found = ObjectFile(data)
-        for function in (*found.functions, *found.unnamed()):
-            yield f"{function.address - function.origin:#12x} {function.size:8}  {function.name}"
-    except ObjectFileError as error:
-        raise InputError(f"{file}: {error}") from None
 
 
 def analysis_options(
