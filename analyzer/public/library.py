@@ -137,11 +137,11 @@ def analyze(
     """Everything about the regions of an assembly text (``str``) or of a file (``pathlib.Path``: assembly, or
     an ELF object, program or library).
 
-    ``arch``: one core or several, instead of those that markers name (where neither does, as in ``predict``).
-    ``mode``: ``auto``, ``loop``, ``unroll`` or ``once``. ``alignment``: offset of every region within a
-    64-byte line, instead of where the text puts it. ``regions``: ``auto``, ``markers``, ``loops`` or ``both``;
-    ``region``: only the one of this name. ``function``: only this one, by its label or symbol, in an ELF file
-    also by an address. ``syntax``: ``auto``, ``att`` or ``intel``.
+    ``arch``: one core or several, instead of those that markers name (where neither does, as in
+    ``predict``). ``mode``: ``auto``, ``loop``, ``unroll`` or ``once``. ``alignment``: offset of every region
+    within a 64-byte line, instead of where the text puts it. ``regions``: ``auto``, ``markers``, ``loops`` or
+    ``both``; ``region``: only the one of this name. ``function``: only this one, by its label or symbol, in
+    an ELF file also by an address. ``syntax``: ``auto``, ``att`` or ``intel``.
     ``external_programs``: whether the machine's assemblers and C preprocessor may be run.
 
     Mistakes in the text become ``problems`` of the report. Raises ValueError for an argument that is not one
