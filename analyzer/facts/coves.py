@@ -39,6 +39,19 @@ _TOO_LONG = 2
 _BIT_TEST = re.compile(r"BT[CRS]? \(R64, R64\)")
 _ALL_ONES = re.compile(r"VPCMPEQ[BWDQ] \(([XY]MM), \1, \1\)")
 
+_SHORTER = (
+    (re.compile(r"V?AES(ENC|DEC)(LAST)? |V?GF2P8"), {"5": "3"}),
+    (re.compile(r"V?AESIMC "), {"8": "6"}),
+    (re.compile(r"V?RSQRT[PS]S "), {"5": "4"}),
+    (re.compile(r"H(ADD|SUB)P[SD] "), {"6": "5"}),
+    (re.compile(r"SHA256RNDS2 "), {"6": "4"}),
+    (re.compile(r"BEXTR "), {"6": "2", "4": "2"}),
+    (re.compile(r"BZHI "), {"3": "1"}),
+)
+"""Latencies of ADL-P that are longer than a Golden Cove core takes, by name: what was measured on Alder Lake,
+and what chains take on Emerald Rapids (``cyclelens measure``). MTL-P has the same, but for SHA256RNDS2."""
+_HALF_PRECISION_DIVIDER = re.compile(r"V(DIV|SQRT)[PS]H[_ ]")
+
 
 class _Core(NamedTuple):
     """What differs between the cores."""
@@ -69,7 +82,7 @@ def derived(
     result = {}
     lion = measured.get(_LION_COVE_MEASURED)
     if golden is not None:
-        golden = _repaired(golden, None, name, category, operands, _COVE)
+        golden = _repaired(_shortened(golden, name), None, name, category, operands, _COVE)
         server = next((measured[each] for each in _SERVERS if each in measured), None)
         if any(register.startswith("ZMM") for operand in operands for register in operand.registers):
             golden = golden._replace(figures=_with_port_5(golden.figures, server, name))
@@ -81,6 +94,15 @@ def derived(
     if lion is not None:
         result[LION_COVE] = _repaired(lion, None, name, category, operands, _LION)
     return result
+
+
+def _shortened(measurement: Measurement, name: str) -> Measurement:
+    shorter = next((cycles for names, cycles in _SHORTER if names.match(name)), {})
+    latencies = [
+        {key: shorter.get(value, value) if key == "cycles" else value for key, value in each.items()}
+        for each in measurement.latencies
+    ]
+    return measurement._replace(latencies=latencies)
 
 
 def _repaired(
@@ -100,6 +122,8 @@ def _repaired(
                     if key + suffix in other.figures:
                         figures[key + suffix] = other.figures[key + suffix]
     figures.setdefault("available_simple_decoders", core.simple_decoders)
+    if _HALF_PRECISION_DIVIDER.match(name) and "TP_loop" in figures:
+        figures.setdefault("div_cycles", str(int(float(figures["TP_loop"]))))
     if figures.get("uops_same_reg") == "1" and "ports_same_reg" not in figures:
         vector = any(r.startswith(("XMM", "YMM", "ZMM", "MM")) for o in operands for r in o.registers)
         figures["ports_same_reg"] = core.vector if vector else core.general

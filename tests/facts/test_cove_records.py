@@ -88,6 +88,46 @@ def test_shifts_by_a_register_take_a_cycle() -> None:
     assert latency("IMUL (R64, R64)", {"ports": "1*p1", "uops": "1"}) == "3"
 
 
+@pytest.mark.parametrize(
+    ("name", "measured", "right"),
+    [
+        ("AESENC (XMM, XMM)", "5", "3"),
+        ("VAESDECLAST (ZMM, ZMM, ZMM)", "5", "3"),
+        ("VGF2P8AFFINEQB (YMM, YMM, YMM, I8)", "5", "3"),
+        ("VAESIMC (XMM, XMM)", "8", "6"),
+        ("RSQRTPS (XMM, XMM)", "5", "4"),
+        ("HADDPD (XMM, XMM)", "6", "5"),
+        ("SHA256RNDS2 (XMM, XMM)", "6", "4"),
+        ("BEXTR (R64, M64, R64)", "6", "2"),
+        ("BZHI (R32, R32, R32)", "3", "1"),
+        ("VHADDPD (XMM, XMM, XMM)", "5", "5"),
+        ("MULPS (XMM, XMM)", "4", "4"),
+    ],
+)
+def test_chains_are_as_short_as_on_a_server_of_golden_cove(name: str, measured: str, right: str) -> None:
+    """Each was measured on Emerald Rapids; Redwood Cove keeps what its own core was measured with."""
+    latencies = [{"start_op": "2", "target_op": "1", "cycles": measured}]
+    cores = {core: Measurement({"ports": "1*p0", "uops": "1"}, latencies) for core in ("ADL-P", "MTL-P")}
+    found = derived(cores, name=name, category="X", operands=[YMM])
+    assert found[GOLDEN_COVE].latencies[0]["cycles"] == right
+    assert found[REDWOOD_COVE].latencies[0]["cycles"] == measured
+
+
+@pytest.mark.parametrize(
+    ("name", "throughput", "divider"),
+    [
+        ("VDIVPH (ZMM, ZMM, ZMM)", "32.00", "32"),
+        ("VDIVPH_Z (YMM, K, YMM, YMM)", "16.00", "16"),
+        ("VSQRTSH (XMM, XMM, XMM)", "4.50", "4"),
+        ("VMULPH (ZMM, ZMM, ZMM)", "1.00", None),
+    ],
+)
+def test_half_precision_holds_the_divider(name: str, throughput: str, divider: str | None) -> None:
+    """Emerald Rapids: 31.9, 16.0 and 4.5 cycles."""
+    found = made(name, ZMM, ADL_P={"ports": "1*p0", "uops": "1", "TP_loop": throughput})
+    assert found[GOLDEN_COVE].get("div_cycles") == divider
+
+
 @pytest.mark.parametrize("name", ["BT (R64, R64)", "BTC (R64, R64)", "BTR (R64, R64)", "BTS (R64, R64)"])
 def test_bit_tests_take_a_cycle(name) -> None:
     """bt; adc in a chain: two cycles on Emerald Rapids."""
