@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
+from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.uops.left_out import names
+from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 
 
 def is_lower_bound(prediction: Prediction) -> bool:
-    """True if some instruction has no figures at all: the region takes at least what is predicted. Nothing
-    may be computed from such a figure that needs an exact one: no difference, no gain, no budget kept."""
+    """True if some instruction has no figures at all, or the core keeps upper halves of vector registers at a
+    price that nobody knows: the region takes at least what is predicted. Nothing may be computed from such a
+    figure that needs an exact one: no difference, no gain, no budget kept."""
+    return _lacks_records(prediction) or _keeps_at_unknown_price(prediction)
+
+
+def _lacks_records(prediction: Prediction) -> bool:
     return any(template.facts is None for template in prediction.instructions)
+
+
+def _keeps_at_unknown_price(prediction: Prediction) -> bool:
+    if registry.get(prediction.microarchitecture).upper_halves is not UpperHalfRule.UNKNOWN:
+        return False
+    return mixes_for_certain([template.instruction for template in prediction.instructions])
 
 
 def lacking(prediction: Prediction) -> str:
     """What makes a figure a lower bound: ``no figures for fxch and fnop``; empty for an exact one."""
-    return f"no figures for {names(prediction.instructions)}" if is_lower_bound(prediction) else ""
+    if _lacks_records(prediction):
+        return f"no figures for {names(prediction.instructions)}"
+    return "no price for legacy SSE beside 256-bit code" if _keeps_at_unknown_price(prediction) else ""
 
 
 def doubt(prediction: Prediction) -> str:
@@ -40,6 +56,11 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
         sentences.append(
             f"{unknown} {have} no figures on {name}: what the real loop takes is not known, only that it is "
             "not less."
+        )
+    if _keeps_at_unknown_price(prediction):
+        sentences.append(
+            f"What {name} takes for legacy SSE beside 256-bit code is not known, only that the real loop "
+            "takes no less."
         )
     if estimated:
         sentences.append(

@@ -4,6 +4,7 @@ import pytest
 from cyclelens.analyzer.doors.analysis import Analyzer
 from cyclelens.analyzer.doors.experiments import experiment
 from cyclelens.analyzer.insight import as_written, vocabulary
+from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
 from cyclelens.analyzer.insight.sensitivity import explore, helpful
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
@@ -135,7 +136,11 @@ def test_where_nothing_is_known_the_finding_has_no_price(core):
     assert [each.instruction for each in found] == [0, 1]
     assert {each.cost for each in found} == {None}
     assert "not known" in found[0].message
-    assert figure(INT, core) < 3
+    prediction = region_of(INT, core).predictions[0]
+    assert prediction.cycles_per_iteration < 3
+    assert is_lower_bound(prediction)
+    assert lacking(prediction) == "no price for legacy SSE beside 256-bit code"
+    assert not is_lower_bound(region_of(INT.replace("movdqa", "vzeroupper; movdqa"), core).predictions[0])
 
 
 @pytest.mark.parametrize("core", ["HSW", "SPR", "ZEN3"])
