@@ -19,6 +19,7 @@
 #define NEAR 0.02          /* chains further from their median were disturbed, but for the clock's grain */
 #define RUNS_AGREE 0.01    /* of the pairs whose mean is taken, but for the same */
 #define CANARIES 1000
+#define CANARIES_ALIKE 50
 #define CANARY_SLACK 1.06
 #define CANARY_ROUNDS 100  /* of the shorter one; the longer one makes five times as many */
 #define PRODUCTS 100       /* rounds of ten */
@@ -277,6 +278,15 @@ double clock_verify(void) {
     return clock_difference(pairs, count) / (2 * 10 * PRODUCTS);
 }
 
+/* The first of the sorted canaries that a number of others come near to, 0 if there is none: what disturbs the shorter of
+ * its two loops makes a canary seem fast, each by another time. */
+static double fastest_of_several(const double *sorted, int count) {
+    for (int i = 0; i + CANARIES_ALIKE < count; i++)
+        if (sorted[i] > 0 && sorted[i + CANARIES_ALIKE] <= sorted[i] * (1 + CHAINS_AGREE))
+            return sorted[i];
+    return 0;
+}
+
 /* Looks for the fastest that the canary's loop gets, and returns the share of canaries that are as fast. What was
  * found before is only ever lowered: a sibling thread makes the loop slower, never faster. */
 double clock_learn(void) {
@@ -293,11 +303,9 @@ double clock_learn(void) {
         before = after;
         ticks = before / CHAIN;
     }
-    if (!count)
-        return 0;
     qsort(found, count, sizeof *found, ascending);
-    double low = found[count / 20];
-    if (canary_base == 0 || low < canary_base)
+    double low = fastest_of_several(found, count);
+    if (low > 0 && (canary_base == 0 || low < canary_base))
         canary_base = low;
     int quiet = 0;
     while (quiet < count && found[quiet] <= clock_canary_limit(ticks))
