@@ -31,6 +31,10 @@ def described(error: Exception) -> str:
     return f"{type(error).__name__}: {error}{place}"
 
 
+INTERNAL_ERROR = "Internal error"
+"""How the message of a defect begins."""
+
+
 def internal_error(error: Exception) -> str:
     """The message of a defect."""
-    return f"Internal error, please report it: {described(error)}"
+    return f"{INTERNAL_ERROR}, please report it: {described(error)}"

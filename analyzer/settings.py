@@ -8,16 +8,19 @@ completion, and the line of the documentation.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.registry import NATIVE, UnknownMicroarchitecture
-from cyclelens.analyzer.model.choices import Assembler, Mode, Model, Regions, Syntax
+from cyclelens.analyzer.model.choices import FORMER_UICA, Assembler, Mode, Model, Regions, Syntax
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import LINE_BYTES
 from cyclelens.analyzer.suggestions import among
+
+NO_FORMER_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Setting:
     maximum: int = 0
     meanings: tuple[str, ...] = ()
     """What each choice means, in the order of ``choices``."""
+    former: Mapping[str, str] = NO_FORMER_NAMES
+    """What choices were called before, each with its name of today: it is still understood."""
     option: str = ""
     """Of the command line; empty for what editors alone can be told."""
     metavar: str = ""
@@ -50,6 +55,10 @@ class Setting:
         if self.type == "names":
             return (*registry.names(), registry.NATIVE)
         return self.examples or tuple(choice for choice in self.choices if choice != self.default)
+
+    def of_today(self, choice: str) -> str:
+        """A choice by its name of today."""
+        return self.former.get(choice, choice)
 
 
 BY_DEFAULT = (registry.NATIVE,)
@@ -128,15 +137,17 @@ ANALYSIS: tuple[Setting, ...] = (
     Setting(
         "model",
         "choice",
-        Model.REFERENCE,
-        "The published model of the pipeline, or the one with better rules for memory and limited buffers.",
-        choices=(Model.REFERENCE, Model.HARDWARE),
+        Model.HARDWARE,
+        "What real cores do, as far as it is known, or the published model of the pipeline, to compare with.",
+        choices=(Model.HARDWARE, Model.UICA),
         option="--model",
-        help="reference: the published uiCA model (default); hardware: with failed store forwarding",
+        help="hardware: what real cores do (default); uica: the published model, without its failed store "
+        "forwarding and limited buffers",
         meanings=(
-            "The published model (uiCA)",
             "With rules for stores that are not forwarded, and limited buffers and register files",
+            "The published model (uiCA)",
         ),
+        former={FORMER_UICA: Model.UICA},
     ),
     Setting(
         "assembler",
@@ -260,8 +271,8 @@ def checked(setting: Setting, value: object, microarchitectures: Sequence[str]) 
             return value
         raise ValueError(f"{value!r} is not a whole number from {setting.minimum} to {setting.maximum}.")
     if setting.type == "choice":
-        if value in setting.choices:
-            return value
+        if isinstance(value, str) and setting.of_today(value) in setting.choices:
+            return setting.of_today(value)
         raise ValueError(f"{value!r} is not one of {', '.join(setting.choices)}.")
     if setting.type == "text":
         if isinstance(value, str) and "\0" not in value:

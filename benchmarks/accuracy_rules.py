@@ -8,31 +8,34 @@ from typing import Any
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 
 MODELS = {
-    "the published model (default)": ModelOptions(),
+    "`--model hardware` (default)": ModelOptions(),
+    "the same, `--resources off`": ModelOptions(resources=False),
     "the same, `--assume stack`": ModelOptions(assume=Pointers.STACK),
-    "the same, `--resources on`": ModelOptions(resources=True),
-    "`--model hardware`": ModelOptions(model=Model.HARDWARE),
-    "`--model hardware --resources off`": ModelOptions(model=Model.HARDWARE, resources=False),
-    "`--model hardware --assume stack`": ModelOptions(model=Model.HARDWARE, assume=Pointers.STACK),
-    "`--model hardware --assume bhive`": ModelOptions(model=Model.HARDWARE, assume=Pointers.BHIVE),
+    "the same, `--assume bhive`": ModelOptions(assume=Pointers.BHIVE),
+    "`--model uica`, as published": PUBLISHED,
+    "`--model uica --assume stack`": replace(PUBLISHED, assume=Pointers.STACK),
+    "`--model uica --resources on`": replace(PUBLISHED, resources=True),
     "`--model bounds`": ModelOptions(model=Model.BOUNDS),
 }
 
 
 ABLATIONS = {
-    "complete": ModelOptions(),
-    "simple front end": ModelOptions(simple_front_end=True),
-    "no micro-fusion": ModelOptions(micro_fusion=False),
-    "no macro-fusion": ModelOptions(macro_fusion=False),
-    "no LSD unrolling": ModelOptions(lsd_unrolling=False),
-    "no move elimination": ModelOptions(move_elimination=MoveElimination.NONE),
-    "full move elimination": ModelOptions(move_elimination=MoveElimination.FULL),
-    "random ports": ModelOptions(port_seed=1),
-    "random ports, no move elimination": ModelOptions(port_seed=1, move_elimination=MoveElimination.NONE),
+    "complete": PUBLISHED,
+    "simple front end": replace(PUBLISHED, simple_front_end=True),
+    "no micro-fusion": replace(PUBLISHED, micro_fusion=False),
+    "no macro-fusion": replace(PUBLISHED, macro_fusion=False),
+    "no LSD unrolling": replace(PUBLISHED, lsd_unrolling=False),
+    "no move elimination": replace(PUBLISHED, move_elimination=MoveElimination.NONE),
+    "full move elimination": replace(PUBLISHED, move_elimination=MoveElimination.FULL),
+    "random ports": replace(PUBLISHED, port_seed=1),
+    "random ports, no move elimination": replace(
+        PUBLISHED, port_seed=1, move_elimination=MoveElimination.NONE
+    ),
 }
+"""Of the published model, as its paper has them."""
 
 
 ICE_LAKE = registry.get("ICL")

@@ -37,9 +37,9 @@ from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.metrics import kendall_tau, mean_error, share_equal, share_within
 from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
-from cyclelens.analyzer.model.choices import Repetition
+from cyclelens.analyzer.model.choices import Pointers, Repetition
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
 
 DOCUMENTS = Path(__file__).parents[1] / "docs"
 TABLES_ELSEWHERE = {"zen5_errors": "zen5.md"}
@@ -112,7 +112,7 @@ def agreement(study: Study) -> str:
     rows = []
     for name in study.microarchitectures():
         for mode in STRAIGHT_AND_LOOP:
-            pairs = study.pairs(ModelOptions(), of(name, mode))
+            pairs = study.pairs(PUBLISHED, of(name, mode))
             shares = (percent(share_equal(pairs)), percent(share_within(pairs, 0.01)))
             rows.append((name, mode, str(len(pairs)), *shares))
     return table(("microarchitecture", "mode", "blocks", "equal %", "within 1 %"), rows)
@@ -122,9 +122,23 @@ def small_sets(sets: dict[str, Study]) -> str:
     """The other files of the reference, in full."""
     rows = []
     for name, study in sets.items():
-        pairs = study.pairs(ModelOptions())
+        pairs = study.pairs(PUBLISHED)
         rows.append((name, str(len(pairs)), percent(share_equal(pairs))))
     return table(("file", "figures", "equal %"), rows)
+
+
+def both_models(sets: dict[str, tuple[Study, Pointers]]) -> str:
+    """The default and the published model against everything that was measured."""
+    rows = []
+    for title, (study, assume) in sets.items():
+        for name in study.microarchitectures():
+            for mode in dict.fromkeys(sample.mode for sample in study.samples):
+                cells = []
+                for options in (DEFAULT, PUBLISHED):
+                    pairs = study.pairs(replace(options, assume=assume), of(name, mode))
+                    cells.append(f"{percent(mean_error(pairs))} / {tau(pairs)}")
+                rows.append((title, name, mode, str(len(pairs)), *cells))
+    return table(("measured blocks", "core", "mode", "figures", "`hardware`", "`uica`"), rows)
 
 
 def measured(study: Study) -> str:
@@ -342,6 +356,14 @@ def main() -> None:
     )
     few = step * ZEN_5_SHARE
     makers: dict[str, Callable[[], str]] = {
+        "both_models": lambda: both_models(
+            {
+                "BHive": (bhive, Pointers.DIFFERENT),
+                "Redwood Cove": (Study(redwood[::step], arguments.jobs), Pointers.SAME),
+                "Zen 5, general code": (Study(general[::step], arguments.jobs), Pointers.SAME),
+                "Zen 5, vector code": (Study(vectors[::step], arguments.jobs), Pointers.SAME),
+            }
+        ),
         "zen5_rules": lambda: zen_5_rules(general[::few], vectors[::few]),
         "zen5_errors": lambda: zen_5_errors(general[::step], vectors[::step]),
         "zen5_widths": lambda: zen_5_widths(vectors[::step]),

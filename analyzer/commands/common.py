@@ -124,6 +124,8 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
             told["metavar"] = setting.metavar
         if setting.type == "choice":
             told["choices"] = [str(choice) for choice in setting.choices]
+            if setting.former:
+                told["type"] = setting.of_today
         elif setting.type == "names":
             told["type"] = microarchitectures
         elif setting.type == "integer":

@@ -23,7 +23,7 @@ from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, fo
 from cyclelens.analyzer.doors.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode, Repetition
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.shared import shared_workspace
 from cyclelens.analyzer.workers import pool, start_worker
 
@@ -51,7 +51,7 @@ class Part:
     copies: int | None = 1
     alignment: int = 0
     column: str = HEX
-    options: ModelOptions = PUBLISHED
+    options: ModelOptions = DEFAULT
 
 
 def parts(
@@ -63,7 +63,7 @@ def parts(
     copies: int | None = 1,
     alignment: int = 0,
     column: str = HEX,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
     rows: int = ROWS,
 ) -> list[Part]:
     """The parts of a corpus (``.parquet``, ``.csv`` with a header, ``.txt``) whose figures are to stand in

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.doors.workspace import Cancel, Workspace
 from cyclelens.analyzer.microarchitectures import extensions, registry
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.result import (
     Prediction,
     RegionAnalysis,
@@ -25,7 +25,7 @@ def experiment(
     workspace: Workspace,
     region: RegionAnalysis,
     prediction: Prediction,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
     cancel: Cancel | None = None,
 ) -> Experiment:
     """What can be tried with a region that was predicted with these ``options``."""

@@ -17,7 +17,7 @@ from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, varian
 from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Key
@@ -69,7 +69,7 @@ class Predictor:
         microarchitecture: str,
         mode: Mode = Mode.UNROLL,
         alignment: int = 0,
-        options: ModelOptions = PUBLISHED,
+        options: ModelOptions = DEFAULT,
     ) -> PredictResult:
         """Cycles per iteration of one block: ``UNROLL`` repeats it end to end, ``LOOP`` appends a counter.
         ``options`` choose a variant of the model.
@@ -85,7 +85,7 @@ class Predictor:
         microarchitecture: Microarchitecture,
         loop: bool,
         alignment: int,
-        options: ModelOptions = PUBLISHED,
+        options: ModelOptions = DEFAULT,
     ) -> float | None:
         """Cycles per iteration of code as it stands: a loop has its own jump back. None without a figure.
         Raises ``TablesUnavailable``."""
@@ -103,7 +103,7 @@ class Predictor:
         microarchitecture: str,
         mode: Mode = Mode.UNROLL,
         alignment: int = 0,
-        options: ModelOptions = PUBLISHED,
+        options: ModelOptions = DEFAULT,
         copies: int | None = 1,
     ) -> list[PredictResult]:
         """``predict`` for several blocks. ``copies`` of a block stand in the loop, and the figure is that of
@@ -307,7 +307,7 @@ class Task:
     microarchitecture: str
     mode: Mode = Mode.UNROLL
     alignment: int = 0
-    options: ModelOptions = PUBLISHED
+    options: ModelOptions = DEFAULT
     copies: int | None = 1
     ranges: bool = False
     """Each result is to say what other rules of port binding make of its figure: about ten times the work."""

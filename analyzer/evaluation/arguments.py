@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import argparse
 
-from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.choices import FORMER_UICA, MeasuredIn, Model, MoveElimination, Pointers
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """The model, the assumptions it makes, and the parts of it that can be switched off."""
+def add_model_arguments(parser: argparse.ArgumentParser, *, by_file: bool = False) -> None:
+    """The model, the assumptions it makes, and the parts of it that can be switched off. ``by_file``: where
+    no model is named, what is compared with decides."""
     parser.add_argument(
         "--model",
+        type=_of_today,
         choices=tuple(Model),
-        default=PUBLISHED.model,
-        help="reference: as published (default); hardware: with failed store forwarding; "
-        "bounds: without simulation",
+        default=None if by_file else DEFAULT.model,
+        help="hardware: what real cores do; uica: as published; bounds: without simulation (default: "
+        + ("hardware, but uica against figures that a model gave)" if by_file else "hardware)"),
     )
     parser.add_argument(
         "--assume",
         choices=tuple(Pointers),
-        default=PUBLISHED.assume,
+        default=DEFAULT.assume,
         help="which registers hold the same address at the start (default: none; stack: all but RSP and RBP; "
-        "bhive: as in BHive's profiler, with --model hardware)",
+        "bhive: as in BHive's profiler, not with --model uica)",
     )
     parser.add_argument(
         "--harness",
         choices=tuple(MeasuredIn),
-        default=PUBLISHED.harness,
+        default=DEFAULT.harness,
         help="how the figures to compare with were measured, where that costs cycles of its own; one-page: "
         "all pages of memory are one physical page, and the stack walks through them (ZEN5; default: none)",
     )
@@ -37,9 +39,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parts.add_argument("--no-micro-fusion", action="store_true")
     parts.add_argument("--no-macro-fusion", action="store_true")
     parts.add_argument("--no-lsd-unrolling", action="store_true")
-    parts.add_argument(
-        "--move-elimination", choices=tuple(MoveElimination), default=PUBLISHED.move_elimination
-    )
+    parts.add_argument("--move-elimination", choices=tuple(MoveElimination), default=DEFAULT.move_elimination)
     parts.add_argument("--random-ports", type=_seed, metavar="SEED", help="bind uops to ports at random")
 
 
@@ -48,14 +48,18 @@ def add_resources_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resources",
         choices=("on", "off"),
-        help="whether load, store and branch buffers and register files are limited too (default: on with "
-        "--model hardware, off with the published model, which knows no such limits)",
+        help="whether load, store and branch buffers and register files are limited too (default: on, but "
+        "off with --model uica: the published model knows no such limits)",
     )
 
 
 def resources_option(arguments: argparse.Namespace) -> bool | None:
     """The choice of ``--resources`` as ``ModelOptions`` has it."""
     return None if arguments.resources is None else arguments.resources == "on"
+
+
+def _of_today(model: str) -> str:
+    return Model.UICA if model == FORMER_UICA else model
 
 
 def _seed(text: str) -> int:

@@ -11,7 +11,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Model, Repetition
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -26,7 +26,7 @@ class Unpredictable(Exception):
 class BlockBuilder:
     """Holds the open tables; for one thread."""
 
-    def __init__(self, options: ModelOptions = PUBLISHED) -> None:
+    def __init__(self, options: ModelOptions = DEFAULT) -> None:
         """Raises ``TablesUnavailable`` if the tables are missing or damaged."""
         self._store = open_store()
         self._options = options

@@ -12,7 +12,13 @@ from pathlib import Path
 from cyclelens.analyzer.corpora.formats import CorpusError
 from cyclelens.analyzer.evaluation import report
 from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
-from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
+from cyclelens.analyzer.evaluation.datasets import (
+    Sample,
+    Selection,
+    holds_model_figures,
+    read_kernels,
+    read_samples,
+)
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.heatmap import check_possible, write_heatmap
 from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, compare_kernels
@@ -20,7 +26,7 @@ from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predi
 from cyclelens.analyzer.evaluation.summary import evaluate
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.choices import Repetition
+from cyclelens.analyzer.model.choices import Model, Repetition
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.usage import WRONG_USAGE, Parser
 
@@ -32,10 +38,12 @@ def main(argv: Sequence[str]) -> int:
     usage, 130 interrupted."""
     parser = _parser()
     arguments = parser.parse_args(argv)
-    options = model_options(parser, arguments)
     try:
+        if arguments.model is None:
+            arguments.model = _model_for(arguments)
+        options = model_options(parser, arguments)
         if arguments.traces is not None:
-            return _traces(arguments)
+            return _traces(arguments, options)
         return _figures(arguments, options)
     except registry.UnknownMicroarchitecture as error:
         _complain(str(error))
@@ -47,6 +55,12 @@ def main(argv: Sequence[str]) -> int:
         resume = "; the same command goes on from here" if arguments.resume else ""
         _complain(f"stopped{resume}")
         return _INTERRUPTED
+
+
+def _model_for(arguments: argparse.Namespace) -> Model:
+    """Where none is named: what gave the figures to compare with."""
+    modelled = arguments.against is None or holds_model_figures(arguments.against)
+    return Model.UICA if modelled else Model.HARDWARE
 
 
 def _complain(message: str) -> None:
@@ -100,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--rounds", type=_count, default=TRACE_ROUNDS, metavar="N", help="rounds of the traces to compare"
     )
-    add_model_arguments(parser)
+    add_model_arguments(parser, by_file=True)
     return parser
 
 
@@ -161,7 +175,8 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
             _complain(f"{len(samples) - len(known)} of {len(samples)} figures have no prediction in the file")
         samples = known
     pairs = [(sample, cache.outcomes[sample.key]) for sample in samples]
-    evaluation = evaluate(str(arguments.against), pairs, worst=max(0, arguments.worst))
+    model = None if arguments.predictions else options.model
+    evaluation = evaluate(str(arguments.against), pairs, worst=max(0, arguments.worst), model=model)
     text = report.as_text(evaluation) if arguments.format == "text" else report.as_json(evaluation) + "\n"
     sys.stdout.write(text)
     if arguments.heatmap is not None:
@@ -170,7 +185,7 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
     return 0
 
 
-def _traces(arguments: argparse.Namespace) -> int:
+def _traces(arguments: argparse.Namespace, options: ModelOptions) -> int:
     kernels = _kernels_beside(arguments.traces, arguments.kernels)
     if kernels is None:
         raise DatasetError("the kernels of the traces are needed: give their table with --kernels")
@@ -181,6 +196,7 @@ def _traces(arguments: argparse.Namespace) -> int:
         microarchitectures=_microarchitectures(arguments.arch),
         only=frozenset(arguments.kernel),
         rounds=arguments.rounds,
+        options=options,
     ):
         compared += 1
         if comparison.finding:

@@ -3,9 +3,9 @@
 Everything is CSV, plain or compressed. With a header, ``hex`` (or ``name``, looked up in a table of kernels)
 names the block, and the figures are in one of
 
-- ``cycles_per_iteration``, ``measured_cycles`` or ``cycles``;
+- ``measured_cycles`` or ``cycles``, or ``cycles_per_iteration`` for figures that a model gave;
 - ``unroll_cycles``, ``loop_cycles`` and ``dsb_loop_cycles``: several modes in one row;
-- one column for each microarchitecture, named like it.
+- one column for each microarchitecture, named like it, for figures that a model gave.
 
 ``microarchitecture``, ``mode``, ``offset`` (alignment in bytes), ``name``, ``width`` (of the vectors) and
 ``reference_cycles`` (a second prediction to compare with) are used where present. A row whose ``status`` is
@@ -28,7 +28,8 @@ from cyclelens.analyzer.evaluation.files import DatasetError, lines_of, open_tex
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Repetition
 
-_FIGURES = ("cycles_per_iteration", "measured_cycles", "cycles")
+_MODEL_FIGURE = "cycles_per_iteration"
+_FIGURES = (_MODEL_FIGURE, "measured_cycles", "cycles")
 _MODE_OF_COLUMN = {
     "unroll_cycles": Repetition.UNROLL,
     "dsb_loop_cycles": Repetition.COPIES,
@@ -90,6 +91,16 @@ def read_kernels(path: Path) -> dict[str, tuple[str, Repetition]]:
             return {row["name"]: (row["hex"].lower(), Repetition(row["mode"])) for row in reader}
         except ValueError as error:
             raise DatasetError(f"{path}: {error}") from None
+
+
+def holds_model_figures(path: Path) -> bool:
+    """Whether the columns say that a model gave the figures, no measurement. Raises as ``read_samples``."""
+    with open_text(path) as stream:
+        try:
+            header = [name.strip() for name in next(csv.reader(lines_of(path, stream)), [])]
+        except (csv.Error, UnicodeDecodeError, lzma.LZMAError, EOFError):
+            return False  # read_samples says what is wrong with it
+    return _MODEL_FIGURE in header or not set(registry.names()).isdisjoint(header)
 
 
 def read_samples(path: Path, selection: Selection) -> list[Sample]:

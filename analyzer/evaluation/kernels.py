@@ -11,6 +11,7 @@ from cyclelens.analyzer.evaluation.datasets import Sample, read_kernels
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.traces import Difference, first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 
 TRACE_ROUNDS = 12
 """Rounds that the reference traces hold."""
@@ -39,8 +40,10 @@ def compare_kernels(
     microarchitectures: Collection[str] = (),
     only: Collection[str] = (),
     rounds: int = TRACE_ROUNDS,
+    options: ModelOptions = PUBLISHED,
 ) -> Iterator[Comparison]:
-    """One comparison for each trace, in file order. Empty choices mean all.
+    """One comparison for each trace, in file order. Empty choices mean all. ``options``: what to compare, by
+    default the published model, which gave the traces.
 
     Raises ``DatasetError`` if the folder holds no traces or the files cannot be read.
     """
@@ -50,7 +53,7 @@ def compare_kernels(
     chosen = {name: path for name, path in files.items() if name in wanted}
     if not chosen:
         raise DatasetError(f"{folder} holds no trace of a known microarchitecture")
-    builder = BlockBuilder()
+    builder = BlockBuilder(options)
     for microarchitecture, path in chosen.items():
         for kernel, reference in read_traces(path):
             if only and kernel not in only:

@@ -16,7 +16,7 @@ from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.files import DatasetError
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.workers import pool, start_worker
 from tqdm import tqdm
 
@@ -61,7 +61,7 @@ class Cache:
     The first line says which version of what made the file; a file of anything else is refused.
     """
 
-    def __init__(self, path: Path | None, version: str, options: ModelOptions = PUBLISHED) -> None:
+    def __init__(self, path: Path | None, version: str, options: ModelOptions = DEFAULT) -> None:
         self._path = path
         self._header = {"cyclelens": version, "format": _FORMAT, "model": options.changed()}
         self.outcomes: dict[str, Outcome] = {}
@@ -128,7 +128,7 @@ def predict_all(
     *,
     jobs: int,
     progress: bool,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
 ) -> None:
     """Fills ``cache`` with an outcome for every sample. ``KeyboardInterrupt`` passes through after the
     chunks under way have been kept."""

@@ -24,7 +24,8 @@ def as_text(evaluation: Evaluation) -> str:
         ("mode and vector width", {" ".join(key): value for key, value in evaluation.by_width.items()}),
     ]
     compared = evaluation.total.reference_mean_error is not None
-    lines = [f"{evaluation.source}: {evaluation.total.blocks} blocks", ""]
+    model = "" if evaluation.model is None else f", model {evaluation.model}"
+    lines = [f"{evaluation.source}: {evaluation.total.blocks} blocks{model}", ""]
     for title, summaries in groups:
         if summaries:
             lines += [*_table(title, summaries, compared), ""]
@@ -94,6 +95,7 @@ def as_json(evaluation: Evaluation) -> str:
     return json.dumps(
         {
             "source": evaluation.source,
+            "model": evaluation.model,
             "total": _summary(evaluation.total),
             "by_microarchitecture_and_mode": [
                 {"microarchitecture": microarchitecture, "mode": mode} | _summary(summary)

@@ -10,6 +10,7 @@ from cyclelens.analyzer.evaluation.categories import CATEGORIES
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.metrics import Summary, relative_error, summarize
 from cyclelens.analyzer.evaluation.predictions import Outcome
+from cyclelens.analyzer.model.choices import Model
 
 Pair = tuple[Sample, Outcome]
 _Key = TypeVar("_Key")
@@ -32,10 +33,13 @@ class Evaluation:
     """Largest relative error first."""
     problems: Mapping[str, int]
     """Why blocks could not be predicted, and how many each; most frequent first."""
+    model: Model | None = None
+    """Which one gave the predictions; None: not known, they were read from a file."""
 
 
-def evaluate(source: str, pairs: Sequence[Pair], *, worst: int) -> Evaluation:
-    """All figures for samples and their outcomes, with the ``worst`` blocks that differ at all."""
+def evaluate(source: str, pairs: Sequence[Pair], *, worst: int, model: Model | None = None) -> Evaluation:
+    """All figures for samples and their outcomes, with the ``worst`` blocks that differ at all. ``model``: as
+    ``Evaluation`` has it."""
     by_category = _grouped(pairs, lambda _, outcome: outcome.category)
     wrong = [
         (sample, outcome)
@@ -64,6 +68,7 @@ def evaluate(source: str, pairs: Sequence[Pair], *, worst: int) -> Evaluation:
         },
         worst=tuple(wrong[:worst]),
         problems=dict(sorted(problems.items(), key=lambda item: -item[1])),
+        model=model,
     )
 
 

@@ -10,7 +10,7 @@ from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.choices import Mode, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
@@ -20,7 +20,7 @@ def explain(
     block: Block,
     microarchitecture: Microarchitecture,
     simulation: Simulation,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
 ) -> Prediction:
     """The simulation's figure with bounds, bottlenecks and front-end shares. Simulates nothing itself."""
     apart = options.assume is Pointers.DIFFERENT

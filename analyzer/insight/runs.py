@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -21,7 +21,7 @@ class Runs:
     """A core, and what else every run has in common."""
 
     microarchitecture: Microarchitecture
-    options: ModelOptions = PUBLISHED
+    options: ModelOptions = DEFAULT
     cancel: Callable[[], bool] | None = None
     caches: Caches = field(default_factory=Caches)
 

@@ -26,7 +26,7 @@ from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopTemplate, Value, ValueKind
@@ -98,7 +98,7 @@ class Experiment:
         store: FactsStore,
         *,
         latencies: Mapping[int, int] = NO_LATENCIES,
-        options: ModelOptions = PUBLISHED,
+        options: ModelOptions = DEFAULT,
         settled: bool = False,
         cancel: Callable[[], bool] | None = None,
     ) -> None:

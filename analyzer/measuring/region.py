@@ -11,8 +11,8 @@ from cyclelens.analyzer.measuring.loops import measurable, with_data
 from cyclelens.analyzer.measuring.refusals import refusal, split_lock
 from cyclelens.analyzer.measuring.repeated import repeated
 from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement, Request
-from cyclelens.analyzer.model.choices import Model, Pointers
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.choices import Pointers
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 
 RUNS = 3
@@ -85,7 +85,7 @@ def measure_region(harness: Harness, region: Request, predict: Predict, runs: in
             request = replace(request, code=moved)
     request = replace(request, vector_bits=vector_bits(code))
     measured = repeated(harness, request, runs)
-    predicted = predict(ran, loop, offset, PUBLISHED)
+    predicted = predict(ran, loop, offset, DEFAULT)
     comparison = Comparison(predicted, measured, ran, note)
     if measured.cycles is None or comparison.agrees:
         return comparison
@@ -134,8 +134,8 @@ def _causes(
             ModelOptions(assume=Pointers.SAME),
         ),
         (
-            "memory: with failed store forwarding and limited buffers it would be {:.2f}",
-            ModelOptions(model=Model.HARDWARE, assume=Pointers.STACK),
+            "addresses: with registers that point to the same memory, not to the stack, it would be {:.2f}",
+            ModelOptions(assume=Pointers.STACK),
         ),
     ):
         cycles = predict(comparison.code, loop, request.offset, options)
@@ -143,7 +143,7 @@ def _causes(
             causes.append(text.format(cycles))
     offsets = {}
     for offset in range(_LINE):
-        cycles = predict(comparison.code, loop, offset, PUBLISHED)
+        cycles = predict(comparison.code, loop, offset, DEFAULT)
         if cycles is not None and explains(cycles):
             offsets[offset] = cycles
     if offsets:

@@ -17,7 +17,7 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN2`` has the
         v
       renamer 6 --> reorder buffer 224 --> retires 8
         |
-        +-- load buffer 44, store buffer 48
+        +-- store buffer 48
         |
         +-- scheduler 192
               +-- ALU0  ALU, shift, branch
@@ -59,6 +59,12 @@ _GUIDE_17 = Source(
     f"AMD: Software Optimization Guide for the processors of family 17h, {_GUIDE_CHAPTERS}",
 )
 _INTELS = Source(Certainty.UNUSED, "Intel's", "A rule of Intel's cores; nothing is known of it on AMD's")
+_LOAD_QUEUE = Source(
+    Certainty.PUBLISHED,
+    "guide, Chips and Cheese",
+    "The guide's load queue; a load that has its data leaves it, and a larger structure follows the load "
+    "until it retires (chipsandcheese.com, AMD's Zen 4, Part 2, which says so of all cores since Zen)",
+)
 _UNKNOWN = Source(Certainty.ASSUMED, "unknown", "Not published; a plausible value")
 _INTEGER_UNITS = Source(
     Certainty.INFERRED,
@@ -115,8 +121,9 @@ _ZEN_2 = Microarchitecture(
         named={
             _GUIDE_17: "predecode_block_bytes decoders dsb_width dsb_block_bytes dsb_lines_per_block "
             "dsb_slots_per_line idq_size issue_width reorder_buffer_size retire_width "
-            "reservation_station_size load_latency vector_load_latency load_buffer_size store_buffer_size "
+            "reservation_station_size load_latency vector_load_latency store_buffer_size "
             "upper_halves upper_half_switch_cycles",
+            _LOAD_QUEUE: "load_matrix_size",
             _INTELS: "jcc_erratum both_halves_cacheable length_changing_prefix_penalty "
             "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group several_uops_need_complex_decoder "
             "fusible_waits_for_next branch_ends_decode_group lsd_has_borders add_offset_limit "
@@ -189,7 +196,7 @@ _ZEN_2 = Microarchitecture(
     # "Approximately 100" in either direction.
     upper_half_switch_cycles=100,
     failed_forwarding_cycles=12,
-    load_buffer_size=44,
+    load_matrix_size=44,
     store_buffer_size=48,
 )
 

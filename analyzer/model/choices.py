@@ -73,15 +73,23 @@ class Assembler(StrEnum):
     NASM = "nasm"
 
 
+FORMER_UICA = "reference"
+"""What the published model was called; whoever says it means it still."""
+
+
 class Model(StrEnum):
     """Which rules answer."""
 
-    REFERENCE = "reference"
-    """The published uiCA model."""
     HARDWARE = "hardware"
-    """The same with better rules for memory, and limited buffers."""
+    """What real cores do: the published model with better rules for memory, and limited buffers."""
+    UICA = "uica"
+    """The published uiCA model, also under its former name ``reference``."""
     BOUNDS = "bounds"
     """The analytic bounds alone, without a simulation."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Model | None:
+        return cls.UICA if value == FORMER_UICA else None
 
 
 class Pointers(StrEnum):

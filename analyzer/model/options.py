@@ -1,4 +1,4 @@
-"""Which variant of the model answers: the published one, the one nearer to hardware, or an ablation."""
+"""Which variant of the model answers: the one nearest to hardware, the published one, or an ablation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _CHOICES = {"model": Model, "assume": Pointers, "harness": MeasuredIn, "move_eli
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """What can be switched; the defaults are the published model. Values are compared and hashed by content.
+    """What can be switched; by default nothing is. Values are compared and hashed by content.
 
     Raises ValueError for the pointers of BHive without the hardware model, whose rules they need, and
     TypeError for a word in the place of a choice, which no rule would know.
     """
 
-    model: Model = Model.REFERENCE
+    model: Model = Model.HARDWARE
     assume: Pointers = Pointers.DIFFERENT
     harness: MeasuredIn = MeasuredIn.ANY
     simple_front_end: bool = False
@@ -49,7 +49,7 @@ class ModelOptions:
         return self.hardware if self.resources is None else self.resources
 
     def changed(self) -> dict[str, object]:
-        """The options that differ from the published model, by name."""
+        """The options that differ from the default, by name."""
         default = ModelOptions()
         return {
             name: getattr(self, name)
@@ -58,5 +58,7 @@ class ModelOptions:
         }
 
 
-PUBLISHED = ModelOptions()
-"""The default: the published model with nothing switched."""
+DEFAULT = ModelOptions()
+"""What real cores do, as far as it is known."""
+PUBLISHED = ModelOptions(model=Model.UICA)
+"""The published uiCA model with nothing switched."""

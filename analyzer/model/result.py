@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import NOWHERE, Made, Origin, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -243,7 +243,7 @@ class AnalysisOptions:
     function: str | None = None
     """Of a text: only this function, its loops or, if it has none, all of it; empty: no region, only which
     functions there are."""
-    model: ModelOptions = PUBLISHED
+    model: ModelOptions = DEFAULT
     """Which variant of the model simulates; ``bounds`` does not, and is for batches only."""
     quick: bool = False
     """Of the positions of a region that an earlier text had, or that is long, only the one shown last is

@@ -46,7 +46,7 @@ def predict(
     mode: str = "unroll",
     alignment: int = 0,
     copies: int | None = 1,
-    model: str = "reference",
+    model: str = "hardware",
 ) -> Prediction:
     """Cycles per iteration of one block of machine code (bytes, or text in hexadecimal).
 
@@ -54,7 +54,7 @@ def predict(
     warning where it is not simulated. ``mode``: ``unroll`` repeats the block end to end; ``loop`` puts
     ``copies`` of it (None: as many as hide the loop's overhead) into a loop with a counter, and the figure is
     that of one copy. ``alignment``: offset of the first byte within a 64-byte line.
-    ``model``: ``reference`` (as published), ``hardware`` or ``bounds`` (no simulation).
+    ``model``: ``hardware`` (what real cores do), ``uica`` (as published) or ``bounds`` (no simulation).
 
     A block that cannot be predicted gives a result without a figure, whose ``problem`` says why. Raises
     ValueError for an argument that is not one of the allowed values, TypeError for code of another type, and
@@ -75,7 +75,7 @@ def predict_batch(
     mode: str = "unroll",
     alignment: int = 0,
     copies: int | None = 1,
-    model: str = "reference",
+    model: str = "hardware",
     jobs: int = 1,
 ) -> Predictions:
     """``predict`` for many blocks, in their order; much faster than block by block.
@@ -95,8 +95,7 @@ def predict_batch(
         raise ValueError(f"copies={copies!r}: at least 1 is needed, and more go with mode='loop' only")
     if jobs < 1:
         raise ValueError(f"jobs={jobs!r}: at least 1 is needed")
-    _one_of("model", model, tuple(Model))
-    options = ModelOptions(model=Model(model))
+    options = ModelOptions(model=_model(model))
     batches = _batches(blocks)
     figures: list[Prediction] = []
     waiting: list[str] = []
@@ -131,7 +130,7 @@ def analyze(
     region: str | None = None,
     function: str | None = None,
     syntax: str = "auto",
-    model: str = "reference",
+    model: str = "hardware",
     external_programs: bool = True,
 ) -> Report:
     """Everything about the regions of an assembly text (``str``) or of a file (``pathlib.Path``: assembly, or
@@ -155,7 +154,6 @@ def analyze(
     _one_of("syntax", syntax, tuple(Syntax))
     _one_of("mode", mode or "auto", tuple(Mode))
     _one_of("regions", regions, tuple(Regions))
-    _one_of("model", model, tuple(Model))
     forced = {"arch": arch, "mode": mode, "alignment": alignment, "align": alignment}
     options = AnalysisOptions(
         microarchitectures=_cores(arch),
@@ -164,7 +162,7 @@ def analyze(
         alignment=alignment,
         syntax=Syntax(syntax),
         region=region,
-        model=ModelOptions(model=Model(model)),
+        model=ModelOptions(model=_model(model)),
         regions=Regions(regions),
         allow_external_programs=external_programs,
         forced=frozenset(name for name, value in forced.items() if value is not None),
@@ -268,6 +266,14 @@ def measure(
 def _one_of(name: str, value: object, known: Collection[str]) -> None:
     if value not in known:
         raise ValueError(f"unknown {name} {value!r}; known are {', '.join(known)}")
+
+
+def _model(name: str) -> Model:
+    """The model of this name, which may be its former one. Raises ValueError."""
+    try:
+        return Model(name)
+    except ValueError:
+        raise ValueError(f"unknown model {name!r}; known are {', '.join(Model)}") from None
 
 
 def _core(name: str | None) -> str:

@@ -7,7 +7,7 @@ from math import ceil
 
 from cyclelens.analyzer.data_classes import replace
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike, Key
@@ -30,7 +30,7 @@ def simulate(
     microarchitecture: Microarchitecture,
     *,
     wanted: Wanted = _USUAL,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
     cancel: Callable[[], bool] | None = None,
     caches: Caches | None = None,
 ) -> Simulation:
@@ -69,7 +69,7 @@ def key_of(block: Block, microarchitecture: Microarchitecture, options: ModelOpt
 def cycles_per_iteration(
     block: Block,
     microarchitecture: Microarchitecture,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
     caches: Caches | None = None,
     key: Key | None = None,
 ) -> float:

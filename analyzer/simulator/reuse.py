@@ -4,7 +4,7 @@ run."""
 from __future__ import annotations
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.policies import check_kinds
@@ -34,7 +34,7 @@ class Pipelines:
         self,
         block: Block,
         microarchitecture: Microarchitecture,
-        options: ModelOptions = PUBLISHED,
+        options: ModelOptions = DEFAULT,
         *,
         watched: bool = True,
         followed: bool = True,

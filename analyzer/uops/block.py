@@ -13,7 +13,7 @@ from itertools import accumulate
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import (
     Block,
     Entry,
@@ -60,7 +60,7 @@ def build_block(
     *,
     loop: bool,
     alignment: int = 0,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
 ) -> Block:
     """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
     cache = store.caches.of(Cores).cache(microarchitecture, options)

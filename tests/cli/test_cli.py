@@ -85,8 +85,14 @@ def test_a_marker_may_ask_for_this_machine(run, monkeypatch):
 
 def test_the_hardware_model_sees_failed_forwarding(run):
     text = "# cyclelens-begin\nmovb %al, (%rsp)\nmovq (%rsp), %rbx\n# cyclelens-end\n"
-    assert "1.00 cycles/iter" in run("analyze", "kernel.s", text=text)[1]
+    assert "13.00 cycles/iter" in run("analyze", "kernel.s", text=text)[1]
     assert "13.00 cycles/iter" in run("analyze", "kernel.s", "--model", "hardware", text=text)[1]
+
+
+@pytest.mark.parametrize("name", ["uica", "reference"])
+def test_the_published_model_has_a_name_and_its_former_one(run, name):
+    text = "# cyclelens-begin\nmovb %al, (%rsp)\nmovq (%rsp), %rbx\n# cyclelens-end\n"
+    assert "1.00 cycles/iter" in run("analyze", "kernel.s", "--model", name, text=text)[1]
 
 
 def test_json_is_one_object(run):

@@ -83,8 +83,10 @@ NARROW_STORE = "880424488b1c24"  # mov [rsp], al; mov rbx, [rsp]
 @pytest.mark.parametrize(
     ("block", "arguments", "cycles"),
     [
-        (NARROW_STORE, (), "1.00"),
+        (NARROW_STORE, (), "13.00"),
         (NARROW_STORE, ("--model", "hardware"), "13.00"),
+        (NARROW_STORE, ("--model", "uica"), "1.00"),
+        (NARROW_STORE, ("--model", "reference"), "1.00"),
         (LCP, ("--model", "bounds"), "3.44"),
         (LCP, ("--simple-front-end",), "1.00"),
         ("488906488b07", ("--assume", "same"), "5.00"),
@@ -97,12 +99,12 @@ def test_the_model_can_be_chosen(predict, block, arguments, cycles):
 
 def test_several_processes_use_the_chosen_model(predict):
     arguments = ("--mode", "unroll", "--random-ports", "3", "--jobs", "2")
-    rows = predict(f"{NARROW_STORE}\n" * 3, *arguments, "--model", "hardware")
-    assert rows == [f"{NARROW_STORE},13.00,"] * 3
+    rows = predict(f"{NARROW_STORE}\n" * 3, *arguments, "--model", "uica")
+    assert rows == [f"{NARROW_STORE},1.00,"] * 3
 
 
 def test_a_choice_that_makes_no_sense_is_wrong_usage(capsys):
-    assert main(["predict", "--arch", "SKL", "--mode", "unroll", "--assume", "bhive"]) == 2
+    assert main(["predict", "--arch", "SKL", "--mode", "unroll", "--assume", "bhive", "--model", "uica"]) == 2
     assert "needs the hardware model" in capsys.readouterr().err
 
 

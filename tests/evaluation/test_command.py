@@ -88,6 +88,19 @@ def test_the_model_can_be_chosen(evaluate):
     assert "3.44 instead of 3.42 (1%), SKL unroll, scalar\n" in evaluate(text, "--model", "bounds").out
 
 
+def test_figures_that_a_model_gave_are_compared_with_the_published_one(evaluate):
+    """mov [rsp], al; mov rbx, [rsp]: the columns say whether a model gave the figure, or a measurement."""
+    code = "880424488b1c24"
+    published = evaluate(HEADER + f"{code},SKL,unroll,1.00\n").out
+    assert "1 blocks, model uica" in published and "instead of" not in published
+    measured = evaluate(f"hex,microarchitecture,measured_cycles\n{code},SKL,13.00\n").out
+    assert "1 blocks, model hardware" in measured and "instead of" not in measured
+    assert (
+        "13.00 instead of 1.00" in evaluate(HEADER + f"{code},SKL,unroll,1.00\n", "--model", "hardware").out
+    )
+    assert "model uica" in evaluate(f"name,hex,mode,SKL\nstall,{code},unroll,1.00\n").out
+
+
 def test_finished_predictions_of_another_model_are_not_taken_up(evaluate, tmp_path):
     cache = str(tmp_path / "finished.jsonl")
     text = HEADER + f"{LCP},SKL,unroll,3.42\n"

@@ -8,7 +8,7 @@ from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area
-from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
@@ -124,8 +124,8 @@ def test_a_block_at_full_width_loses_nothing():
     ("kernel", "cause"),
     [
         ("lcp", "front end: LCP"),
-        ("multiply", "back end: RS full, dependency"),
-        ("chase", "back end: RS full, dependency"),
+        ("multiply", "back end: integer registers full, dependency"),
+        ("chase", "back end: load buffer full, dependency"),
         ("ports", "back end: RS full, port"),
         ("fence", "renamer: serialization"),
         ("high byte", "renamer: register merge"),
@@ -203,9 +203,18 @@ def test_of_several_schedulers_the_full_one_is_named_in_the_words_of_the_maker(c
     assert vocabulary.of(name).cause(cause) == words
 
 
+@pytest.mark.parametrize("kernel", ["multiply", "chase"])
+def test_the_published_model_blames_the_scheduler(kernel):
+    """It knows no other buffers that could be full before."""
+    block = block_of(KERNELS[kernel][0], "SKL", options=PUBLISHED)
+    cause = account(block, registry.get("SKL"), options=PUBLISHED).main_cause()
+    assert cause is not None
+    assert vocabulary.of("SKL").cause(cause) == "back end: RS full, dependency"
+
+
 def test_a_larger_scheduler_moves_the_blame_to_the_reorder_buffer():
     model = replace(registry.get("SKL"), reservation_station_size=4000)
-    result = account(block_of(KERNELS["multiply"][0], "SKL"), model)
+    result = account(block_of(KERNELS["multiply"][0], "SKL"), model, options=PUBLISHED)
     cause = result.main_cause()
     assert cause is not None
     assert (cause.area, cause.what) == (Area.BACK_END, "ROB")

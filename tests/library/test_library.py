@@ -55,7 +55,7 @@ def test_code_may_be_bytes_of_any_kind_or_text(kind):
         ({"alignment": 99}, "63"),
         ({"alignment": -5}, "63"),
         ({"copies": 4}, "mode='loop'"),
-        ({"model": "best"}, "reference, hardware, bounds"),
+        ({"model": "best"}, "hardware, uica, bounds"),
     ],
 )
 def test_a_wrong_argument_is_an_error_that_says_what_is_allowed(arguments, allowed):

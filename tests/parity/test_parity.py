@@ -16,6 +16,7 @@ from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, trace_files
 from cyclelens.analyzer.evaluation.metrics import share_equal, share_within
 from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.simulator.form import compiled
 from cyclelens.analyzer.simulator.pipeline import simulate as simulate_block
 from cyclelens.analyzer.simulator.wanted import Wanted
@@ -51,7 +52,7 @@ def sampled(items, count):
 
 @pytest.fixture(scope="module")
 def builder():
-    return BlockBuilder()
+    return BlockBuilder(PUBLISHED)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +127,9 @@ def beats_a_bound(block, model, simulation):
     if simulation.cycles_per_iteration >= limit - 0.005:
         return False
     return (
-        simulate_block(block, model, wanted=Wanted(min_cycles=LONG_RUN)).cycles_per_iteration
+        simulate_block(
+            block, model, wanted=Wanted(min_cycles=LONG_RUN), options=PUBLISHED
+        ).cycles_per_iteration
         < 0.997 * limit - 0.005
     )
 

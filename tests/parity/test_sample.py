@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
+from cyclelens.analyzer.model.options import PUBLISHED
 
 SAMPLES = read_samples(Path(__file__).with_name("kernels.csv"), Selection())
 CORES = ("SNB", "IVB", "HSW", "BDW", "SKL", "CLX", "ICL", "RKL")
@@ -19,7 +20,7 @@ CORES = ("SNB", "IVB", "HSW", "BDW", "SKL", "CLX", "ICL", "RKL")
 
 @pytest.mark.parametrize("core", CORES)
 def test_figures_are_those_of_the_published_model(core: str) -> None:
-    builder = BlockBuilder()
+    builder = BlockBuilder(PUBLISHED)
     samples = [sample for sample in SAMPLES if sample.microarchitecture == core]
     assert len(samples) >= 27
     found = {sample: round(builder.simulate(sample)[1].cycles_per_iteration, 2) for sample in samples}

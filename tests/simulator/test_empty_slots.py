@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
@@ -29,8 +30,8 @@ KERNELS = {
 }
 
 
-def ran(block: Block, name: str) -> AnyPipeline:
-    pipeline = Pipelines(Caches()).started(block, registry.get(name))
+def ran(block: Block, name: str, options: ModelOptions = DEFAULT) -> AnyPipeline:
+    pipeline = Pipelines(Caches()).started(block, registry.get(name), options)
     pipeline.run(10, 300)
     return pipeline
 
@@ -63,7 +64,7 @@ def test_every_empty_slot_has_a_reason_and_someone_to_blame(name: str, code: str
 
 @pytest.mark.parametrize("name", ["SKL", "ICL", "ZEN5"])
 def test_a_full_scheduler_blames_a_uop_that_is_in_it(name: str) -> None:
-    pipeline = ran(block_of("480fafc0" + LOOP + "f7", name), name)
+    pipeline = ran(block_of("480fafc0" + LOOP + "f7", name, options=PUBLISHED), name, PUBLISHED)
     columns = pipeline.columns
     full = [cycle for cycle in range(pipeline.cycle) if columns.refusal[cycle] % SCHEDULERS == RS_FULL]
     assert full

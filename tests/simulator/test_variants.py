@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.doors.prediction import Predictor
 from cyclelens.analyzer.model.choices import Model, MoveElimination, Pointers
-from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from simulated import cycles, simulated
 
 ADD_CHAIN = "4801d8"  # add rax, rbx
@@ -101,7 +101,7 @@ HARDWARE = ModelOptions(model=Model.HARDWARE)
     ids=["narrow-store", "two-stores", "wide-store", "beside", "elsewhere"],
 )
 def test_failed_forwarding(code: str, published: float, hardware: float) -> None:
-    assert cycles(code, "SKL") == published
+    assert cycles(code, "SKL", options=PUBLISHED) == published
     assert cycles(code, "SKL", options=HARDWARE) == hardware
 
 
@@ -113,8 +113,26 @@ def test_older_microarchitectures_wait_a_cycle_longer() -> None:
 def test_the_hardware_model_follows_addresses_through_sums() -> None:
     """lea rcx, [rdi+8]; mov [rcx], rax; mov rax, [rdi+8]: a chain through memory, five cycles."""
     code = "488d4f08488901488b4708"
-    assert cycles(code, "SKL") == 1.0
+    assert cycles(code, "SKL", options=PUBLISHED) == 1.0
     assert cycles(code, "SKL", options=HARDWARE) == 5.0
+
+
+@pytest.mark.parametrize(
+    ("code", "published", "hardware"),
+    [
+        ("48890648895e08", 1.0, 1.0),  # mov [rsi], rax; mov [rsi+8], rbx
+        ("488906488d4e08488919", 2.0, 1.0),  # mov [rsi], rax; lea rcx, [rsi+8]; mov [rcx], rbx
+        ("50535b58", 1.0, 1.0),  # push rax; push rbx; pop rbx; pop rax
+        ("48890648895e40", 2.0, 2.0),  # mov [rsi], rax; mov [rsi+64], rbx
+        ("48890648891f", 2.0, 2.0),  # mov [rsi], rax; mov [rdi], rbx
+    ],
+)
+def test_two_stores_of_a_line_leave_together_on_ice_lake(
+    code: str, published: float, hardware: float
+) -> None:
+    """In either model (Z1); however their addresses are put together where sums are followed."""
+    assert cycles(code, "ICL", options=PUBLISHED) == published
+    assert cycles(code, "ICL", options=HARDWARE) == hardware
 
 
 def test_the_hardware_model_moves_the_stack_pointer() -> None:
@@ -141,7 +159,7 @@ def test_pointers_from_memory_are_equal_for_bhive_only() -> None:
 
 def test_pointers_of_bhive_need_the_hardware_model() -> None:
     with pytest.raises(ValueError, match="needs the hardware model"):
-        ModelOptions(assume=Pointers.BHIVE)
+        ModelOptions(model=Model.UICA, assume=Pointers.BHIVE)
 
 
 @pytest.mark.parametrize("name", ["model", "assume", "harness", "move_elimination"])

@@ -10,7 +10,7 @@ from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.uops.block import build_block
 from narrowing import some
@@ -30,7 +30,7 @@ def block_of(
     *,
     loop: bool | None = None,
     alignment: int = 0,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
 ) -> Block:
     """The block of these bytes; unless ``loop`` says it, a last branch makes it a loop."""
     instructions = decode(bytes.fromhex(code), store().caches)

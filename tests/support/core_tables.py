@@ -18,6 +18,7 @@ from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account, Area
+from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
@@ -30,24 +31,30 @@ FORMS_HEAD = """\
 KERNELS_HEAD = """\
 # kernel | cycles per iteration | bottlenecks | uops per iteration by unit | shares of issue slots: used, lost
 """
-FILES = {"forms": 2, "kernels": 4}
+LISTS = {"forms": 2, "kernels": 4}
 """The lists, and the fields of their lines: the last two are an encoding and its text."""
+UICA = "uica"
+"""The kernels of which the published model says something else than the default."""
+FILES = (*LISTS, UICA)
+"""What there is of every core; a file that would be empty is not there."""
 
 
 def text_of(name: str, file: str) -> str:
     """The whole text of one of ``FILES`` for a core."""
     if file == "forms":
         return FORMS_HEAD + "".join(f"{form(code, name)}\n" for code, _ in listed(file))
-    return KERNELS_HEAD + "".join(
-        f"{kernel(title, mode, code, name)}\n" for title, mode, code, _ in listed(file)
-    )
+    usual = kernels(name, DEFAULT)
+    if file == UICA:
+        lines = [line for line, other in zip(kernels(name, PUBLISHED), usual, strict=True) if line != other]
+        return KERNELS_HEAD + "\n".join([*lines, ""]) if lines else ""
+    return KERNELS_HEAD + "\n".join([*usual, ""])
 
 
 @cache
 def listed(file: str) -> list[list[str]]:
     """The fields of every line of a list."""
     lines = (FOLDER / f"{file}.txt").read_text("utf-8").splitlines()
-    return [line.split(" ", FILES[file] - 1) for line in lines if not line.startswith("#")]
+    return [line.split(" ", LISTS[file] - 1) for line in lines if not line.startswith("#")]
 
 
 # -- forms ---------------------------------------------------------------------------------------------------
@@ -117,14 +124,21 @@ def rest(template: InstructionTemplate) -> str:
 # -- kernels -------------------------------------------------------------------------------------------------
 
 
-def kernel(name: str, mode: str, code: str, microarchitecture: str) -> str:
+@cache
+def kernels(name: str, options: ModelOptions) -> list[str]:
+    """A line for each kernel on one core."""
+    return [kernel(title, mode, code, name, options) for title, mode, code, _ in listed("kernels")]
+
+
+def kernel(name: str, mode: str, code: str, microarchitecture: str, options: ModelOptions) -> str:
     """One kernel on one core."""
     model = registry.get(microarchitecture)
     loop = mode == "loop"
     if loop:
         code += (loop_end(decode(bytes.fromhex(code))) or b"").hex()
-    block = block_of(code, microarchitecture, loop=loop)
-    prediction = explain(block, model, simulate(block, model, wanted=Wanted(account=True)))
+    block = block_of(code, microarchitecture, loop=loop, options=options)
+    simulation = simulate(block, model, wanted=Wanted(account=True), options=options)
+    prediction = explain(block, model, simulation, options)
     uops: Counter[str] = Counter()
     for usage in prediction.simulation.usage:
         uops.update(usage.ports)
@@ -149,7 +163,10 @@ def main() -> None:
     for name in sys.argv[1:] or registry.names():
         (FOLDER / name).mkdir(exist_ok=True)
         for file in FILES:
-            (FOLDER / name / f"{file}.txt").write_text(text_of(name, file), "utf-8")
+            path, text = FOLDER / name / f"{file}.txt", text_of(name, file)
+            path.unlink(missing_ok=True)
+            if text:
+                path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

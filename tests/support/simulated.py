@@ -7,7 +7,7 @@ from typing import Any
 from blocks import block_of, store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation, TraceRow
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
@@ -19,7 +19,7 @@ def simulated(
     *,
     loop: bool | None = None,
     alignment: int = 0,
-    options: ModelOptions = PUBLISHED,
+    options: ModelOptions = DEFAULT,
     **limits: Any,
 ) -> Simulation:
     """The simulation of these bytes; ``limits`` as ``simulate`` takes them."""

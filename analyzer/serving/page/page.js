@@ -12,6 +12,7 @@ import { packed, unpacked } from "./links.js";
 
 const TYPING = 150; // milliseconds without a key until the text is analysed
 const CHOICES = ["microarchitectures", "syntax", "mode", "alignment", "model"];
+const FORMER = { reference: "uica" }; // what links of before name differently
 const BEGIN = "# cyclelens-begin kernel";
 const END = "# cyclelens-end";
 const SUFFIXES = { html: "html", json: "json", markdown: "md", text: "txt", svg: "svg" };
@@ -384,7 +385,7 @@ async function open(hash) {
     const kept = await unpacked(hash);
     for (const name of CHOICES) {
       const value = [kept.options?.[name]].flat()[0];
-      element(name).value = value === undefined ? element(name).options[0].value : String(value);
+      element(name).value = value === undefined ? element(name).options[0].value : (FORMER[value] ?? String(value));
       if (element(name).selectedIndex < 0) element(name).selectedIndex = 0;
     }
     const names = kept.options?.microarchitectures ?? [];

@@ -16,4 +16,5 @@ cdef class StorePairs(DispatchRule):
     cdef int _one
     cdef int _other
     cdef int held_back(self, SequenceQueues ready) noexcept
+    @cython.locals(between=cython.longlong, bases=cython.longlong)
     cdef bint _may_pair(self, int one, int other) noexcept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
-from cyclelens.analyzer.simulator.tables.arrays import SequenceQueues
+from cyclelens.analyzer.simulator.tables.arrays import Long, SequenceQueues
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import QUEUED_FOR_PAIR
 
@@ -39,11 +39,17 @@ class StorePairs(DispatchRule):
         return 0
 
     def _may_pair(self, one: int, other: int) -> bool:
-        """They have one address expression and displacements that differ by less than a line."""
+        """They have one address expression and displacements that differ by less than a line. Where addresses
+        are sums, the base has the displacement in it, and how it was come by does not matter."""
         columns = self._columns
+        between: Long = columns.store_displacement[one] - columns.store_displacement[other]
+        bases: Long = columns.store_base[one] - columns.store_base[other]
+        if self._program.exact_values:
+            between += bases
+            bases = 0
         return (
-            columns.store_base[one] == columns.store_base[other]
+            bases == 0
             and columns.store_index[one] == columns.store_index[other]
             and columns.store_scale[one] == columns.store_scale[other]
-            and abs(columns.store_displacement[one] - columns.store_displacement[other]) < _LINE_BYTES
+            and abs(between) < _LINE_BYTES
         )

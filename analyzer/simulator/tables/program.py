@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.tables.arrays import Column, LongColumn, Strided, ints
 from cyclelens.analyzer.simulator.tables.column_classes import (
@@ -57,7 +57,7 @@ class Program(BlockColumns):
         self._merged: Column = array("i", _MERGE_KEYS)  # type: ignore[assignment]
 
     def fill(
-        self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = PUBLISHED
+        self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions = DEFAULT
     ) -> None:
         """Lay out a block; nothing of an earlier one remains."""
         flats = [getattr(entry, "flat", None) or flatten(entry) for entry in block.entries]

@@ -1,0 +1,64 @@
+"""Every core x both models x loop, unrolled and one pass, on the examples, the kernels of ``tests/tables``
+and generated blocks: how many runs end with a figure, how many with a stated reason, and how many with an
+internal error, of which there must be none.
+
+    python benchmarks/matrix.py
+    python benchmarks/matrix.py --generated 200 --arch SKL GNR ZEN5
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import registry
+from matrix import EXAMPLES, MODELS, WAYS, generated, internal_errors, kernels, of_blocks, of_example
+
+_BATCH = 500
+_AFTER_THE_KIND = re.compile(r"(unknown instruction|unsupported).*|[`'\"].*?[`'\"]|\d+")
+"""What differs between reasons of one kind."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--generated", type=int, default=2000, metavar="N", help="generated blocks")
+    parser.add_argument("--arch", nargs="+", default=registry.names(), metavar="CORE")
+    options = parser.parse_args()
+
+    blocks = [*kernels(), *generated(options.generated)]
+    ends: Counter[str] = Counter()
+    began = time.monotonic()
+    with closing(open_store()) as store:
+        for core in options.arch:
+            for model in MODELS:
+                for way in WAYS:
+                    for first in range(0, len(blocks), _BATCH):
+                        found = of_blocks(blocks[first : first + _BATCH], core, model, way, store)
+                        for defect in internal_errors(found):
+                            print(f"{core} {model} {way}: {defect}", flush=True)
+                        ends += found
+            print(f"{core}: {ends.total()} runs so far, {time.monotonic() - began:.0f} s", flush=True)
+        for model in MODELS:
+            for path in EXAMPLES:
+                ends += of_example(path, model, store, options.arch)
+    kinds: Counter[str] = Counter()
+    for reason, count in ends.items():
+        kinds[_AFTER_THE_KIND.sub(lambda found: found[1] or "...", reason)] += count
+    print(f"{ends.total()} runs")
+    for kind, count in kinds.most_common():
+        print(f"{count:9}  {kind}")
+    defects = sum(ends[reason] for reason in internal_errors(ends))
+    print(f"{defects:9}  internal errors")
+    return 1 if defects else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

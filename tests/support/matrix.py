@@ -1,0 +1,94 @@
+"""Every core with every model on everything that is at hand: blocks, and how each ends.
+
+``tests/simulator/test_matrix.py`` runs a share of it, ``benchmarks/matrix.py`` the whole.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from core_tables import listed
+from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.defects import INTERNAL_ERROR
+from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.choices import Mode, Model
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.simulator.failures import SimulationStuck
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.operands import TooManyUopsError
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.s"))
+MODELS = (Model.HARDWARE, Model.UICA)
+ONE_PASS = "one pass"
+WAYS = (str(Mode.LOOP), str(Mode.UNROLL), ONE_PASS)
+FIGURE = "figure"
+_SEED = 38
+_LONGEST = 12
+"""Instructions of a generated block."""
+_ONCE = Wanted(min_rounds=1, min_cycles=1)
+
+
+def kernels() -> list[bytes]:
+    """The kernels of ``tests/tables``."""
+    return [bytes.fromhex(code) for _, _, code, _ in listed("kernels")]
+
+
+def generated(count: int) -> Iterator[bytes]:
+    """Blocks of random instructions of the forms in ``tests/tables``: loads, stores, vectors, fences,
+    divisions, microcode and all others. The same ones every time; fewer are the beginning of more."""
+    forms = [bytes.fromhex(code) for code, _ in listed("forms")]
+    source = random.Random(_SEED)
+    for _ in range(count):
+        yield b"".join(source.choices(forms, k=source.randint(1, _LONGEST)))
+
+
+def of_blocks(blocks: Sequence[bytes], core: str, model: Model, way: str, store: FactsStore) -> Counter[str]:
+    """How the predictions of some blocks end: with ``FIGURE`` or for what reason without one."""
+    if way == ONE_PASS:
+        return Counter(_one_pass(code, core, ModelOptions(model=model), store) for code in blocks)
+    predictor = Predictor(Workspace(store))
+    found = predictor.predict_batch(blocks, core, Mode(way), options=ModelOptions(model=model))
+    return Counter(FIGURE if each.cycles_per_iteration is not None else each.problem for each in found)
+
+
+def _one_pass(code: bytes, core: str, options: ModelOptions, store: FactsStore) -> str:
+    """One iteration from an empty pipeline, with everything that a report wants to know of it."""
+    instructions = decode(code, store.caches)
+    microarchitecture = variant(registry.get(core), options)
+    try:
+        block = build_block(instructions, microarchitecture, store, loop=False, options=options)
+        simulate(block, microarchitecture, wanted=_ONCE, options=options, caches=store.caches)
+    except TooManyUopsError as error:
+        return str(error)
+    except (SimulationStuck, Exception) as error:
+        return f"{INTERNAL_ERROR}: {type(error).__name__}: {error}"
+    return FIGURE
+
+
+def of_example(path: Path, model: Model, store: FactsStore, cores: Sequence[str]) -> Counter[str]:
+    """How the regions of an example end on all cores. Raises where the analysis has no answer."""
+    options = AnalysisOptions(
+        microarchitectures=tuple(cores), model=ModelOptions(model=model), forced=frozenset({"arch"})
+    )
+    analysis = Analyzer(Workspace(store)).analyze(path.read_text("utf-8"), options)
+    ends = Counter(problem.message for problem in analysis.problems)
+    for region in analysis.regions:
+        ends.update(problem.message for problem in region.findings if INTERNAL_ERROR in problem.message)
+        ends[FIGURE] += len(region.predictions)
+    return ends
+
+
+def internal_errors(ends: Counter[str]) -> list[str]:
+    """The reasons that are no reasons."""
+    return [reason for reason in ends if INTERNAL_ERROR.lower() in reason.lower()]
