@@ -120,8 +120,8 @@ def test_carry_and_the_other_flags_are_apart(condition: str, producer: int) -> N
     ("name", "ports"), [("SNB", "0510"), ("HSW", "6565"), ("SKL", "6565"), ("ICL", "6510")]
 )
 def test_first_ports(name: str, ports: str) -> None:
-    """With all ports idle the place in the issue group decides."""
-    rows = rows_of(ORS, name)
+    """With all ports idle the place in the issue group decides, in the published model on all cores."""
+    rows = rows_of(ORS, name, options=PUBLISHED)
     assert {row.issued for row in rows} == {4}
     assert "".join(row.port for row in rows) == ports
 
@@ -134,8 +134,9 @@ def test_fifth_slot_on_ice_lake() -> None:
 
 @pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "ICL"])
 def test_loads_alternate(name: str) -> None:
-    """Load ports take turns, whatever else happens."""
-    assert "".join(column("488b06" + "90", name, "port", rounds=6)) == "232323"
+    """Load ports take turns, whatever else happens; in the published model they begin with the lower one."""
+    assert "".join(column("488b06" + "90", name, "port", rounds=6, options=PUBLISHED)) == "232323"
+    assert "".join(column("488b06" + "90", name, "port", rounds=6)) in {"232323", "323232"}
 
 
 def test_stores_alternate_on_ice_lake() -> None:
