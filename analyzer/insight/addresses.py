@@ -12,6 +12,7 @@ from itertools import count
 from cyclelens.analyzer.data_classes import dataclass, field
 from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
 from cyclelens.analyzer.simulator.tables.values import SUM, ValueRule, value_rule
+from cyclelens.analyzer.uops.calls import coming_back
 from cyclelens.analyzer.uops.registers import canonical
 
 _MASK = (1 << 64) - 1
@@ -78,6 +79,7 @@ def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -
             known = registers[name] = Value(terms={name: 1})
         return known
 
+    returning = coming_back([template.instruction for template in instructions])
     found: list[list[Access]] = []
     for _ in range(iterations):
         found.append([])
@@ -92,7 +94,7 @@ def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -
                 else:
                     result = Value(terms={next(fresh): 1})
                 registers[output] = result
-            if template.rsp_change:
+            if template.rsp_change and number not in returning:
                 registers["RSP"] = value("RSP").moved(template.rsp_change)
     return found
 

@@ -176,6 +176,9 @@ class InstructionTemplate:
     store_serializing: bool = False
     rsp_change: int = 0
     """Bytes by which the stack engine moves RSP."""
+    returns: bool = False
+    """A call of something elsewhere, which comes back, or the return to something elsewhere, which calls
+    again: RSP is where it was behind it."""
     reads_stack_offset: bool = True
     """RSP, where it is read directly, has to be brought up to date (E2); False to ask what that costs."""
     register_inputs: tuple[RegisterOperand, ...] = ()
@@ -200,6 +203,11 @@ class InstructionTemplate:
     """Its result is merged with the old register, because upper halves are in use (UH3)."""
     macro_ops: MacroOps | None = None
     """Only of cores that count macro-ops."""
+
+    @property
+    def rsp_step(self) -> int:
+        """Bytes by which RSP differs behind the instruction."""
+        return 0 if self.returns else self.rsp_change
 
     def template(self) -> InstructionTemplate:
         """Itself: a template is the simplest entry of a block."""
@@ -243,6 +251,8 @@ class Block:
     """True: TP_L, every round starts at the alignment offset again; False: TP_U, laid end to end."""
     alignment: int = 0
     """Address of the first byte relative to a 64-byte line."""
+    tracks_values: bool = False
+    """Addresses are compared with what is known of sums and of the stack pointer, whatever the core does."""
 
     @cached_property
     def instructions(self) -> tuple[InstructionTemplate, ...]:

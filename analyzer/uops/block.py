@@ -18,6 +18,7 @@ from cyclelens.analyzer.model.uops import (
     Block,
     Entry,
 )
+from cyclelens.analyzer.uops.calls import coming_back
 from cyclelens.analyzer.uops.chained_adds import chained_inputs
 from cyclelens.analyzer.uops.fusion import joins_operation
 from cyclelens.analyzer.uops.high8 import high8_effects
@@ -66,12 +67,13 @@ def build_block(
     cache = store.caches.of(Cores).cache(microarchitecture, options)
     prepared = cache.prepared
     known = [prepared[each.code] or known_of(each, cache, store) for each in instructions]
+    tracks = options.hardware or microarchitecture.tracks_values
     if microarchitecture.macro_ops is not None:
         # Here, because a start takes less time without it where other cores are asked for.
         from cyclelens.analyzer.uops.macro_entries import macro_op_entries
 
-        made = macro_op_entries(instructions, known, cache, loop, options.hardware)
-        return Block(tuple(made), microarchitecture.name, loop, alignment)
+        made = macro_op_entries(instructions, known, cache, loop)
+        return Block(tuple(made), microarchitecture.name, loop, alignment, tracks)
     meets = 0
     branches: list[int] = []
     for position, each in enumerate(known):
@@ -103,6 +105,7 @@ def build_block(
     upper = NOTHING_KEPT
     if meets & KEEPS_UPPER and meets & WRITES_UPPER and options.hardware:
         upper = what_follows(instructions, microarchitecture, absorbed)
+    returning = coming_back(instructions) if branches and options.hardware else frozenset()
     going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
     fuses_moves = microarchitecture.fuses_moves
     looked: Iterable[int] = range(len(known))
@@ -138,16 +141,17 @@ def build_block(
         taken = position + (branch is not None) == going_back
         chained = additions[position] if additions else None
         kept = upper[position] if upper else 0
-        if wide or effects or branch or second or jcc or joins or taken or chained is not None or kept:
+        returns = position in returning
+        if wide or effects or branch or second or jcc or joins or taken or chained is not None or kept or returns:
             slower, merged = effects[position] if effects else NO_EFFECTS
             absorbs = 0 if branch is None else branch.shape.as_branch
-            context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained, kept)
+            context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained, kept, returns)
             key = (knowledge, context)
             entry = cache.entries[key]
             if entry is None:
                 entry = cache.entries[key] = _entry(knowledge, context, branch, cache)
             entries[position] = entry
-    return Block(tuple(entries), microarchitecture.name, loop, alignment)
+    return Block(tuple(entries), microarchitecture.name, loop, alignment, tracks)
 
 
 def _entry(knowledge: Known, context: Context, branch: Known | None, cache: Core) -> Entry:

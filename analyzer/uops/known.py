@@ -135,8 +135,8 @@ class InContext(Sibling):
 
 
 class Core:
-    """Prepared instructions and templates of one microarchitecture and one choice of fusions; entries never
-    change."""
+    """Prepared instructions and templates of one microarchitecture, one choice of fusions and the rules of
+    one model; entries never change."""
 
     def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions, caches: Caches) -> None:
         self.microarchitecture = microarchitecture
@@ -166,10 +166,11 @@ class Cores:
         self._last: tuple[Microarchitecture, ModelOptions, Core] | None = None
 
     def cache(self, microarchitecture: Microarchitecture, options: ModelOptions) -> Core:
-        """Of one of them and one choice of fusions."""
+        """Of one of them, one choice of fusions and the rules of one model."""
         if (last := self._last) and last[0] is microarchitecture and last[1] is options:
             return last[2]
-        key = (microarchitecture, options.micro_fusion, options.macro_fusion, options.simple_front_end)
+        fusions = options.micro_fusion, options.macro_fusion, options.simple_front_end
+        key = (microarchitecture, *fusions, options.hardware)
         cache = self._by_core.get(key)
         if cache is None:
             cache = self._by_core[key] = Core(microarchitecture, options, self._caches)
@@ -241,7 +242,11 @@ def _shape(
     key = (facts.name, tokens)
     shape = cache.shapes.get(key)
     if shape is None:
-        sibling = ablated(prepare(instruction, facts, operands, cache.microarchitecture), cache.options)
+        options = cache.options
+        prepared = prepare(
+            instruction, facts, operands, cache.microarchitecture, sources_decide=options.hardware
+        )
+        sibling = ablated(prepared, options)
         as_branch = 0
         if sibling.is_branch:
             effect = (sibling.uses, sibling.uop_count)
@@ -267,7 +272,7 @@ def template_of(
 ) -> InstructionTemplate:
     """The template of an instruction between neighbours; ``branch``: the one that it absorbs."""
     template = make_template(prepared, context, branch, cache.microarchitecture)
-    template = changed_by_upper_halves(template, context[-1], cache.microarchitecture)
+    template = changed_by_upper_halves(template, context[-2], cache.microarchitecture)
     return unfused(template) if cache.options.simple_front_end else template
 
 

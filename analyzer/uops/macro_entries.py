@@ -17,6 +17,7 @@ from cyclelens.analyzer.model.uops import (
     ValueKind,
 )
 from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.uops.calls import coming_back
 from cyclelens.analyzer.uops.known import Core, InContext, Known
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move, fuses_with_branch
 from cyclelens.analyzer.uops.macro_instruction import is_nop
@@ -45,6 +46,8 @@ class _MacroContext(NamedTuple):
     """It keeps an upper half of a vector register that was written."""
     upper: int
     """What upper halves that are put aside make of it (``uops/upper_halves.py``)."""
+    returns: bool
+    """It is a call that comes back."""
 
 
 class _Upper(Enum):
@@ -71,9 +74,8 @@ def macro_op_entries(
     known: Sequence[Known | None],
     cache: Core,
     loop: bool,
-    hardware: bool,
 ) -> list[Entry]:
-    """The entries of a block on a core that counts macro-ops; ``hardware``: by the hardware model."""
+    """The entries of a block on a core that counts macro-ops."""
     rules = cache.microarchitecture.macro_ops
     assert rules is not None
     count = len(known)
@@ -90,8 +92,9 @@ def macro_op_entries(
     walked = _walked(effects)
     merging = _merging(known, effects)
     upper = NOTHING_KEPT
-    if cache.microarchitecture.upper_halves is UpperHalfRule.PUT_ASIDE and hardware:
+    if cache.microarchitecture.upper_halves is UpperHalfRule.PUT_ASIDE and cache.options.hardware:
         upper = what_follows(instructions, cache.microarchitecture, branches)
+    returning = coming_back(instructions) if cache.options.hardware else frozenset()
     entries: list[Entry] = []
     moves = shares = False
     for position, knowledge in enumerate(known):
@@ -126,6 +129,7 @@ def macro_op_entries(
             walked[position],
             merging[position],
             upper[position] if upper else 0,
+            position in returning,
         )
         key = (knowledge, context)
         entry = cache.entries[key]
@@ -248,6 +252,7 @@ def _template(knowledge: Known, context: _MacroContext, cache: Core) -> Instruct
         is_branch=prepared.is_branch,
         eliminable_move=expansion.eliminable,
         rsp_change=prepared.rsp_change,
+        returns=context.returns,
         register_inputs=inputs,
         register_outputs=prepared.register_outputs,
         address_inputs=prepared.address_inputs,

@@ -1,15 +1,17 @@
 """Decoded operands and table operands brought together: what an instruction reads, writes and accesses.
 
 Rules V1 to V8 (which figures apply) and O1 to O8 (operands and latencies) of docs/pipeline.md, from the uiCA
-model.
+model; V10 and V11 beyond it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
 from cyclelens.analyzer.data_classes import dataclass, replace
+from cyclelens.analyzer.microarchitectures.caveats import bit_moves
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -31,6 +33,7 @@ MOVZX_ALIASES = frozenset({"SPL", "BPL", "SIL", "DIL", "R12B", "R13B", "R14B", "
 _PUSHES = ("PUSH", "CALL", "ENTER")
 _POPS = ("POP", "RET", "IRET")
 _ADDITIONS = frozenset({"add", "sub", "inc", "dec", "lea", "mov", "movabs"})
+_EQUALITIES = re.compile(r"v?pcmpeq[bwdq]")
 _SHIFTS = frozenset({"shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shlx", "shrx", "sarx"})
 
 
@@ -83,8 +86,11 @@ def prepare(
     facts: InstructionFacts,
     operands: Sequence[BoundOperand],
     microarchitecture: Microarchitecture,
+    *,
+    sources_decide: bool = False,
 ) -> Prepared:
     """Choose the figures of one instruction on one microarchitecture; ``operands`` are its bound ones.
+    ``sources_decide``: what is known without its inputs is so whatever register it goes to (V10, V11).
 
     Raises TooManyUopsError.
     """
@@ -99,6 +105,9 @@ def prepare(
         if o.register and (is_general_purpose(o.register) or is_simd(o.register))
     ]
     same_register = len(simd_or_gpr) >= 2 and len(set(simd_or_gpr)) == 1
+    alike = sources_decide and _sources_are_alike(instruction)
+    if alike and not same_register:
+        same_register = _waits_for_no_source(facts)
     indexed = [o for o in memory if o.memory and o.memory.index]
 
     figures = facts.base
@@ -109,6 +118,8 @@ def prepare(
             table = _LatencyTable(facts, same_register=True)
     if indexed:
         figures = _override(figures, facts.indexed)
+    if (moves := bit_moves(instruction.mnemonic, microarchitecture.name)) is not None:
+        figures = replace(figures, tp=max(figures.tp or 0, moves.least))
 
     issued = (figures.mite_uops or 0) + (figures.ms_uops or 0)
     count = max(figures.uops or 0, figures.retire_slots or 0, issued)
@@ -156,6 +167,8 @@ def prepare(
     added = added_at_rename(instruction, microarchitecture)
     if added is not None:
         uop_count, ports = 1, ()
+    if alike and _EQUALITIES.fullmatch(instruction.mnemonic):
+        inputs = [operand for operand in inputs if not is_simd(operand.name)]
     if not eliminable and added is None:
         numbers = [number for _, _, number in targets]
         inputs = [
@@ -272,6 +285,24 @@ def _offset_registers(instruction: Instruction, microarchitecture: Microarchitec
         return ()
     sources = [operand.register for operand in instruction.operands[1:] if operand.register]
     return tuple(canonical(register) for register in sources)
+
+
+def _sources_are_alike(instruction: Instruction) -> bool:
+    """Whether it combines a vector register with itself, into a vector register, as a whole."""
+    operands = instruction.operands
+    names = [operand.register for operand in operands if operand.register]
+    return (
+        len(names) == len(operands) > 1
+        and names[-1] == names[-2]
+        and all(map(is_simd, names))
+        and not instruction.mask
+    )
+
+
+def _waits_for_no_source(facts: InstructionFacts) -> bool:
+    """Whether the tables have no latency from the sources where all registers are the same (V10)."""
+    stated = [pair.same_register for pair in facts.latencies.values() if pair.same_register is not None]
+    return bool(stated) and not any(stated)
 
 
 _NOT_STATED = Latency()

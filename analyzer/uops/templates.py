@@ -19,23 +19,23 @@ from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
 from cyclelens.analyzer.uops.operands import Prepared
 
 Context = tuple[
-    bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None, int
+    bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None, int, bool
 ]
 """What an instruction's template depends on beside the instruction. In this order: there are 512-bit
 instructions about; what the branch that it absorbs is like (``Shape.as_branch``), 0 for none; ``slower`` and
 ``merged`` of high-8 registers; it is hit by the JCC erratum; it is the branch that the instruction before
 absorbs; it is a move that takes no issue slot; it is, or absorbs, the branch that goes back; of a
 floating-point addition the inputs that another one made (U12); what upper halves make of it
-(``uops/upper_halves.py``). A plain tuple, because two are made for every
-loop."""
+(``uops/upper_halves.py``); it is a call that comes back (4.7). A plain tuple, because two are made for
+every loop."""
 NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
-ALONE: Context = (False, 0, *NO_EFFECTS, False, False, False, False, None, 0)
+ALONE: Context = (False, 0, *NO_EFFECTS, False, False, False, False, None, 0, False)
 
 
 def make_template(
     prepared: Prepared, context: Context, branch: Prepared | None, microarchitecture: Microarchitecture
 ) -> InstructionTemplate:
-    wide, _, slower, merged, jcc, second, joins, taken, chained, _ = context
+    wide, _, slower, merged, jcc, second, joins, taken, chained, _, returns = context
     uses, uop_count = prepared.uses, prepared.uop_count
     if wide and prepared.has_simd_operand:
         uses = _without_closed(uses, microarchitecture)
@@ -92,6 +92,7 @@ def make_template(
         load_serializing=prepared.load_serializing,
         store_serializing=prepared.store_serializing,
         rsp_change=prepared.rsp_change,
+        returns=returns,
         register_inputs=prepared.register_inputs,
         register_outputs=prepared.register_outputs,
         address_inputs=prepared.address_inputs,

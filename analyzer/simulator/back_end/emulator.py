@@ -82,7 +82,7 @@ class Emulator:
             )
             for place in range(4 * i, 4 * i + 4):
                 written |= self._bit(operations.e_unknown[place])
-            if program.i_rsp_change[i]:
+            if program.i_rsp_step[i]:
                 written |= self._bit(program.rsp)
             if written & registers:
                 operations.still = False
@@ -139,9 +139,9 @@ class Emulator:
         elif kind == _ANY_WORD:
             # New values are the same ones whatever is followed.
             self._any_word(i)
-        if self._program.i_rsp_change[i]:
+        if self._program.i_rsp_step[i]:
             self.register[self._program.rsp] = (
-                self.register[self._program.rsp] + self._program.i_rsp_change[i]
+                self.register[self._program.rsp] + self._program.i_rsp_step[i]
             ) & _MASK
         place = 4 * i
         while place < 4 * i + 4 and operations.e_unknown[place] >= 0:

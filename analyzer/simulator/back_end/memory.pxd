@@ -77,6 +77,6 @@ cdef class Memory:
     cdef long long continued(self, int i) noexcept
     cdef long long _value(self, int i) noexcept
     cdef inline void move_stack(self, int i) noexcept:
-        if self._program.exact_values and self._program.i_rsp_change[i]:
-            self.symbol[self._program.rsp] += self._program.i_rsp_change[i]
+        if self._program.exact_values and self._program.i_rsp_step[i]:
+            self.symbol[self._program.rsp] += self._program.i_rsp_step[i]
     cdef void result(self, int key, long long continued) noexcept

@@ -306,8 +306,8 @@ class Memory:
 
     def move_stack(self, i: int) -> None:
         """An instruction with an implicit use of the stack moves RSP; the published model leaves it."""
-        if self._program.exact_values and self._program.i_rsp_change[i]:
-            self.symbol[self._program.rsp] += self._program.i_rsp_change[i]
+        if self._program.exact_values and self._program.i_rsp_step[i]:
+            self.symbol[self._program.rsp] += self._program.i_rsp_step[i]
 
     def result(self, key: int, continued: Long) -> None:
         """A result to this register becomes visible."""

@@ -84,7 +84,7 @@ class StackEngine:
         if self.offset and program.i_rsp_explicit[i]:
             needed = True
             self.offset = 0
-        self.offset += program.i_rsp_change[i]
+        self.offset += program.i_rsp_step[i]
         if self.offset > self._most:
             needed = True
             self.offset = 0

@@ -101,6 +101,7 @@ cdef struct i_row:
     int i_decoded_count
     int i_uop_count
     int i_rsp_change
+    int i_rsp_step
     int i_rsp_explicit
     int i_rsp_written
     int i_high8_written
@@ -137,7 +138,7 @@ cdef struct i_row:
     int i_value_base
     int i_value_index
     int i_value_scale
-    int unused[10]
+    int unused[9]
 
 
 cdef struct output_row:
@@ -319,6 +320,7 @@ cdef class BlockColumns:
     cdef public int[:] i_decoded_count
     cdef public int[:] i_uop_count
     cdef public int[:] i_rsp_change
+    cdef public int[:] i_rsp_step
     cdef public int[:] i_rsp_explicit
     cdef public int[:] i_rsp_written
     cdef public int[:] i_high8_written

@@ -23,6 +23,7 @@ INSTRUCTIONS = (
     "decoded_count",
     "uop_count",
     "rsp_change",
+    "rsp_step",
     "rsp_explicit",
     "rsp_written",
     "high8_written",
@@ -340,6 +341,7 @@ class BlockColumns:
         self.i_decoded_count: Strided = ints(0)
         self.i_uop_count: Strided = ints(0)
         self.i_rsp_change: Strided = ints(0)
+        self.i_rsp_step: Strided = ints(0)
         self.i_rsp_explicit: Strided = ints(0)
         self.i_rsp_written: Strided = ints(0)
         self.i_high8_written: Strided = ints(0)
@@ -452,42 +454,43 @@ class BlockColumns:
         self.i_decoded_count = self._instructions_table[15::64]
         self.i_uop_count = self._instructions_table[16::64]
         self.i_rsp_change = self._instructions_table[17::64]
-        self.i_rsp_explicit = self._instructions_table[18::64]
-        self.i_rsp_written = self._instructions_table[19::64]
-        self.i_high8_written = self._instructions_table[20::64]
-        self.i_no_uops = self._instructions_table[21::64]
-        self.i_eliminable = self._instructions_table[22::64]
-        self.i_move_source = self._instructions_table[23::64]
-        self.i_move_target = self._instructions_table[24::64]
-        self.i_move_32 = self._instructions_table[25::64]
-        self.i_adds = self._instructions_table[26::64]
-        self.i_added = self._instructions_table[27::64]
-        self.i_offset_key0 = self._instructions_table[28::64]
-        self.i_offset_key1 = self._instructions_table[29::64]
-        self.i_takes_over = self._instructions_table[30::64]
-        self.i_joins = self._instructions_table[31::64]
-        self.i_serializing = self._instructions_table[32::64]
-        self.i_load_fence = self._instructions_table[33::64]
-        self.i_store_fence = self._instructions_table[34::64]
-        self.i_tp = self._instructions_table[35::64]
-        self.i_symbol_source = self._instructions_table[36::64]
-        self.i_pointer_load = self._instructions_table[37::64]
-        self.i_wait = self._instructions_table[38::64]
-        self.i_outputs_count = self._instructions_table[39::64]
-        self.i_merge_count = self._instructions_table[40::64]
-        self.i_fused_count = self._instructions_table[41::64]
-        self.i_operands_count = self._instructions_table[42::64]
-        self.i_results_count = self._instructions_table[43::64]
-        self.i_offset = self._instructions_table[44::64]
-        self.i_idq0 = self._instructions_table[45::64]
-        self.i_uop0 = self._instructions_table[46::64]
-        self.i_outputs0 = self._instructions_table[47::64]
-        self.i_merge0 = self._instructions_table[48::64]
-        self.i_tp_name = self._instructions_table[49::64]
-        self.i_value_kind = self._instructions_table[50::64]
-        self.i_value_base = self._instructions_table[51::64]
-        self.i_value_index = self._instructions_table[52::64]
-        self.i_value_scale = self._instructions_table[53::64]
+        self.i_rsp_step = self._instructions_table[18::64]
+        self.i_rsp_explicit = self._instructions_table[19::64]
+        self.i_rsp_written = self._instructions_table[20::64]
+        self.i_high8_written = self._instructions_table[21::64]
+        self.i_no_uops = self._instructions_table[22::64]
+        self.i_eliminable = self._instructions_table[23::64]
+        self.i_move_source = self._instructions_table[24::64]
+        self.i_move_target = self._instructions_table[25::64]
+        self.i_move_32 = self._instructions_table[26::64]
+        self.i_adds = self._instructions_table[27::64]
+        self.i_added = self._instructions_table[28::64]
+        self.i_offset_key0 = self._instructions_table[29::64]
+        self.i_offset_key1 = self._instructions_table[30::64]
+        self.i_takes_over = self._instructions_table[31::64]
+        self.i_joins = self._instructions_table[32::64]
+        self.i_serializing = self._instructions_table[33::64]
+        self.i_load_fence = self._instructions_table[34::64]
+        self.i_store_fence = self._instructions_table[35::64]
+        self.i_tp = self._instructions_table[36::64]
+        self.i_symbol_source = self._instructions_table[37::64]
+        self.i_pointer_load = self._instructions_table[38::64]
+        self.i_wait = self._instructions_table[39::64]
+        self.i_outputs_count = self._instructions_table[40::64]
+        self.i_merge_count = self._instructions_table[41::64]
+        self.i_fused_count = self._instructions_table[42::64]
+        self.i_operands_count = self._instructions_table[43::64]
+        self.i_results_count = self._instructions_table[44::64]
+        self.i_offset = self._instructions_table[45::64]
+        self.i_idq0 = self._instructions_table[46::64]
+        self.i_uop0 = self._instructions_table[47::64]
+        self.i_outputs0 = self._instructions_table[48::64]
+        self.i_merge0 = self._instructions_table[49::64]
+        self.i_tp_name = self._instructions_table[50::64]
+        self.i_value_kind = self._instructions_table[51::64]
+        self.i_value_base = self._instructions_table[52::64]
+        self.i_value_index = self._instructions_table[53::64]
+        self.i_value_scale = self._instructions_table[54::64]
         self._point()
         self.i_symbol_delta = longs(room)
         self.i_value_delta = longs(room)

@@ -156,6 +156,7 @@ INSTRUCTIONS = Table(
         Field("decoded_count"),
         Field("uop_count"),
         Field("rsp_change"),
+        Field("rsp_step"),  # the same behind it: nothing of a call that comes back
         Field("rsp_explicit"),
         Field("rsp_written"),
         Field("high8_written"),

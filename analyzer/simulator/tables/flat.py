@@ -112,6 +112,7 @@ class FlatOriginal:
             "decoded_count": min(template.mite_uops, len(template.idq_uops)),
             "uop_count": len(template.uops),
             "rsp_change": template.rsp_change,
+            "rsp_step": template.rsp_step,
             "rsp_explicit": template.reads_stack_offset
             and (
                 "RSP" in read

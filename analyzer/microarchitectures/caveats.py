@@ -1,0 +1,60 @@
+"""What a core's published figures leave out: instructions whose time later microcode or their operands
+change.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.model.provenance import Certainty, Source
+from cyclelens.analyzer.named_tuple import NamedTuple
+
+GATHERS = Source(
+    Certainty.PUBLISHED,
+    "SA-00828",
+    "Intel-SA-00828, Gather Data Sampling (Downfall), 2023: the processors that are affected, and microcode "
+    "that holds back what a gather has loaded",
+)
+BIT_MOVES = Source(
+    Certainty.PUBLISHED,
+    "llvm-project 217304",
+    "llvm-project, pull request 217304: PDEP and PEXT are microcoded before Zen 3, and take 18 to 290 "
+    "cycles, by the bits that the mask has set",
+)
+PAGE_ALIASING = Source(
+    Certainty.MEASURED,
+    "chains",
+    "A chain of loads behind stores 4,096 and 8,192 bytes away, measured on an Emerald Rapids: 13.00 cycles, "
+    "6.00 at 4,352 bytes, where both addresses wait for one register; 6.00 where the store's is known",
+)
+
+
+class BitMoves(NamedTuple):
+    """Cycles of PDEP and PEXT where they depend on the mask."""
+
+    least: int
+    most: int
+
+
+_SLOWED_GATHERS = frozenset({"SKL", "SKX", "KBL", "CFL", "CLX", "ICL", "TGL", "RKL"})
+_PAGE_ALIASING = {"ADL": 7, "SPR": 7}
+_GATHER = re.compile(r"vp?gather[dq](?:[dq]|p[sd])")
+_BIT_MOVES = {"ZEN+": BitMoves(18, 290), "ZEN2": BitMoves(18, 290)}
+
+
+def is_slowed_gather(mnemonic: str, name: str) -> bool:
+    """Whether later microcode of the core makes the instruction slower than its published figures
+    (GATHERS)."""
+    return name in _SLOWED_GATHERS and _GATHER.fullmatch(mnemonic) is not None
+
+
+def bit_moves(mnemonic: str, name: str) -> BitMoves | None:
+    """What PDEP and PEXT take on the core; None for all other instructions, and where they always take the
+    same (BIT_MOVES)."""
+    return _BIT_MOVES.get(name) if mnemonic in ("pdep", "pext") else None
+
+
+def page_aliasing_cycles(name: str) -> int:
+    """By how much a load is later that seems to read what a store before it will write, where that is
+    measured and not a rule of the core; 0: not known (PAGE_ALIASING)."""
+    return _PAGE_ALIASING.get(name, 0)

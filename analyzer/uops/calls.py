@@ -1,0 +1,41 @@
+"""Which calls come back to a block, and which returns are called again (4.7).
+
+A called function takes no time here, but it returns: behind the call the stack pointer is where it was
+before. A block that ends in a return is a function, which is called again. Neither holds where the block has
+both ends: it calls what lies in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from cyclelens.analyzer.model.instruction import Instruction, OperandKind
+
+_NONE: frozenset[int] = frozenset()
+
+
+def coming_back(instructions: Sequence[Instruction]) -> frozenset[int]:
+    """Positions of calls and near returns behind which RSP is where it was; of no constants popped with
+    it."""
+    found = [at for at, each in enumerate(instructions) if each.mnemonic in ("call", "ret")]
+    if not found:
+        return _NONE
+    addresses = list(accumulate((len(each.code) for each in instructions), initial=0))
+    within = {
+        at for at in found if instructions[at].mnemonic == "call" and _leads_into(instructions, addresses, at)
+    }
+    if within:
+        return frozenset(at for at in found if instructions[at].mnemonic == "call") - within
+    return frozenset(found)
+
+
+def _leads_into(instructions: Sequence[Instruction], addresses: Sequence[int], at: int) -> bool:
+    """Whether a call leads into its own block. One to what stands behind it does if that takes the return
+    address from the stack; else its target is one that the linker fills in."""
+    call = instructions[at]
+    if not any(operand.kind is OperandKind.BRANCH for operand in call.operands):
+        return False
+    if not call.displacement:
+        return at + 1 < len(instructions) and instructions[at + 1].mnemonic == "pop"
+    return 0 <= addresses[at + 1] + call.displacement < addresses[-1]
