@@ -1,8 +1,9 @@
 """Cycles per iteration that the dependencies between instructions need.
 
 The inputs of all instructions are the nodes of a graph. An edge leads from an input of the instruction that
-wrote a value to the input that reads it and is as long as the value takes; it spans an iteration if the
-writer ran in the previous one. The bound is the largest ratio of cycles to iterations of a circle in it.
+wrote a value to the input that reads it and is as long as the value takes, by the tables or along the uops
+(``latencies``), whichever is less; it spans an iteration if the writer ran in the previous one. The bound is
+the largest ratio of cycles to iterations of a circle in it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from cyclelens.analyzer.bounds.forwarding import (
     steps_late,
     stored,
 )
+from cyclelens.analyzer.bounds.latencies import Target, arrivals, from_store, waits_for_addition
 from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues, step_of
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
@@ -120,22 +122,31 @@ class _Graph:
         self.nodes: list[Input] = []
         self.edges: list[Edge] = []
         self._block = block
+        self._microarchitecture = microarchitecture
         self._fast_pointers = microarchitecture.fast_pointer_chasing
-        self._values = SymbolicValues(aliasing, exact=microarchitecture.tracks_values)
+        self._exact = microarchitecture.tracks_values or block.tracks_values
+        self._values = SymbolicValues(aliasing, exact=self._exact)
         self._forwarding = Forwarding(block, microarchitecture)
         self._writers: dict[Hashable, _Writer] = {}
         self._rsp_moved = False
         """The stack engine changed RSP last."""
+        self._merged: set[str] = set()
+        """Registers whose high byte was merged since they were written last: that takes a uop (H2)."""
         self._owes = [False] * len(block.instructions)
         """Instructions that take longer because a constant is owed to what they read (V9)."""
         self._renamed = [False] * len(block.instructions)
         """Instructions whose load takes over what was stored (W6), so that its address does not matter."""
+        self._arrivals: dict[int, dict[Target, int]] = {}
+        """By the number of an input: when what depends on it is there."""
         self._inputs = [
             self._nodes_of(number, template) for number, template in enumerate(block.instructions)
         ]
         steps = [self._step(number, template) for number, template in enumerate(block.instructions)]
         for iteration in range(_ITERATIONS):
             for number, step in enumerate(steps):
+                self._merged.update(step.template.merge_uops)
+                if self._rsp_moved and step.settles_rsp:
+                    self._values.synchronise(step.template, step.value_step)
                 if iteration == _ITERATIONS - 1:
                     self._connect(number, step.template, iteration)
                 if self._forwarding.active:
@@ -178,7 +189,7 @@ class _Graph:
             tuple(outputs),
             tuple((i, access) for i, access in enumerate(template.memory_operands) if access.written),
             load,
-            step_of(template),
+            step_of(template, exact=self._exact),
             writes_rsp or any(node.moves_rsp for node in self._inputs[number]),
         )
 
@@ -200,7 +211,7 @@ class _Graph:
                 if latency is None:
                     continue  # the value does not depend on it
                 if latency > 0:
-                    latency += owed
+                    latency += owed + (reader.register in self._merged)
                 if source.moves_rsp and source.instruction == number and synchronised:
                     latency += 1  # the synchronisation uop
                 self.edges.append(Edge(source.number, reader.number, latency, delay))
@@ -228,7 +239,30 @@ class _Graph:
         latency = made.latencies.get((source.kind, source.position, writer.kind, writer.position), 1)
         if latency <= 0:
             return None
-        return latency - 1 if writer.fast_load and source.kind == "addr" else latency
+        along = self._along_uops(made, source, writer, template)
+        if made.tp and made is template:
+            along = max(along or 0, made.tp)  # no two of them run at once
+        if along is None:
+            return None
+        latency = min(latency, along)
+        return latency - 1 if writer.fast_load and source.kind == "addr" and latency else latency
+
+    def _along_uops(
+        self, made: InstructionTemplate, source: Input, writer: _Writer, reader: InstructionTemplate
+    ) -> int | None:
+        """Cycles from an input of an instruction to a result along its uops, None if they do not lead
+        there."""
+        found = self._arrivals.get(source.number)
+        if found is None:
+            forwarded = 0
+            if source.kind == "mem":
+                forwarded = from_store(made, source.position, self._microarchitecture)
+            found = self._arrivals[source.number] = arrivals(made, _value(source), forwarded)
+        if writer.kind == "mem":
+            return found.get((UopKind.STORE_DATA, writer.position))
+        value = _output(made, writer)
+        along = found.get(value)
+        return along if along is None else along + waits_for_addition(made, value, reader)
 
     def _through_memory(
         self,
@@ -277,11 +311,12 @@ class _Graph:
             )
         owed = self._is_owed(template)
         for key, kind, position in step.outputs:
+            self._merged.discard(key)
             self._writers[key] = _Writer(number, iteration, kind, position, fast_load, origin, narrow, owed)
         self._values.advance(template, step.value_step)
         if step.settles_rsp:
             self._rsp_moved = False
-        if template.rsp_change:
+        if template.rsp_step:
             self._rsp_moved = True
 
     def _waits_for_data(self, template: InstructionTemplate) -> bool:

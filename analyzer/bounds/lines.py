@@ -7,7 +7,13 @@ from collections import defaultdict
 from collections.abc import Hashable
 from math import ceil, gcd
 
-from cyclelens.analyzer.bounds.symbolic import AddressKey, Aliasing, SymbolicValues, step_of
+from cyclelens.analyzer.bounds.symbolic import (
+    AddressKey,
+    Aliasing,
+    SymbolicValues,
+    may_be_anywhere,
+    step_of,
+)
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block
@@ -71,7 +77,9 @@ def store_bound(block: Block, microarchitecture: Microarchitecture, *, apart: bo
 
     def together(place: int) -> bool:
         one, other = lines[place - 1], lines[place]
-        return one == other or (one[0] != other[0] and not apart)
+        if one[0] == other[0]:
+            return one[1] == other[1]
+        return not apart or may_be_anywhere(one[0]) or may_be_anywhere(other[0])
 
     border = next((place for place in range(1, count + 1) if not together(place)), None)
     alone = [access.size >= _LINE for access in stores]
@@ -98,7 +106,7 @@ def _accesses(block: Block, kind: UopKind) -> list[_Access]:
                 if uop.kind is kind and uop.memory_operand >= 0:
                     access = template.memory_operands[uop.memory_operand]
                     found.append((*values.place(access, template), access_bytes(template, access)))
-            values.advance(template, step_of(template))
+            values.advance(template, step_of(template, exact=True))
         rounds.append(found)
     return [
         _Access(origin, offset, offset - before if origin == old else 0, size)

@@ -26,8 +26,9 @@ def port_bound(
         if template.eliminable_move:
             share = 0.0 if elimination is None else elimination[position]
         if share:
-            for use in template.uses:
-                counts[use.units.mask] = counts.get(use.units.mask, 0.0) + use.uops * share
+            for uop in template.uops:
+                if uop.units.mask:
+                    counts[uop.units.mask] = counts.get(uop.units.mask, 0.0) + share
     unions = {first | second for first, second in combinations_with_replacement(counts, 2)}
 
     def cycles(union: int) -> float:

@@ -12,7 +12,14 @@ def predecoder_bound(block: Block, microarchitecture: Microarchitecture) -> floa
     """The block is laid end to end until the 16-byte pattern repeats. A 16-byte piece takes a cycle for every
     five instructions that end in it, one more place for each whose opcode is in it but whose end is not, and
     three cycles for every length-changing prefix, less what the piece before spent beyond its first cycle.
+
+    Cores that count macro-ops have no such pieces: so many bytes go to the decoders in a cycle (M1 of
+    docs/zen5.md).
     """
+    if microarchitecture.macro_ops is not None:
+        return sum(len(each.instruction.code) for each in block.instructions) / (
+            microarchitecture.macro_ops.decode_bytes
+        )
     width, piece = microarchitecture.predecode_width, microarchitecture.predecode_block_bytes
     lengths = [template.instruction.length for template in block.instructions]
     size = sum(lengths)

@@ -30,7 +30,7 @@ class SymbolicValues:
     """The values of all registers at one point of the program."""
 
     def __init__(self, aliasing: Aliasing, *, exact: bool = False) -> None:
-        """``exact``: addresses are compared by their sums, and pushes and pops move the stack pointer
+        """``exact``: addresses are compared by their sums, and what moves the stack pointer is followed
         (docs/pipeline.md, 4.6)."""
         self._aliasing = aliasing
         self._exact = exact
@@ -69,23 +69,42 @@ class SymbolicValues:
     def advance(self, template: InstructionTemplate, step: int | None) -> None:
         """Applies an instruction with its ``step_of``: moves keep the value, steps by a constant change the
         offset, everything else gives a new origin."""
-        if self._exact and template.rsp_change:
+        if self._exact and template.rsp_step:
             origin, offset = self._value("RSP")
-            self._values["RSP"] = (origin, offset + template.rsp_change)
-        new: _Value | None = None
-        if step is not None and template.register_inputs:
-            origin, offset = self._value(template.register_inputs[0].canonical)
-            new = (origin, offset + step)
+            self._values["RSP"] = (origin, offset + template.rsp_step)
+        new = self._continued(template, step)
+        loaded = any(access.read for access in template.memory_operands)
         for output in template.register_outputs:
-            if new is None:
-                self._origins += 1
-                self._values[output.canonical] = (self._origins, 0)
-            else:
-                self._values[output.canonical] = new
+            self._values[output.canonical] = self._fresh(loaded) if new is None else new
+
+    def synchronise(self, template: InstructionTemplate, step: int | None) -> None:
+        """The stack pointer is brought up to date for an instruction. The published model takes it for a new
+        value then, or for what the instruction's results continue."""
+        if not self._exact:
+            self._values["RSP"] = self._continued(template, step) or self._fresh(False)
+
+    def _continued(self, template: InstructionTemplate, step: int | None) -> _Value | None:
+        if step is None or not template.register_inputs:
+            return None
+        origin, offset = self._value(template.register_inputs[0].canonical)
+        return origin, offset + step
+
+    def _fresh(self, loaded: bool) -> _Value:
+        """A new origin: of a loaded word a positive number, of anything else a negative one."""
+        self._origins += 1
+        return (self._origins if loaded else -self._origins), 0
 
 
-def step_of(template: InstructionTemplate) -> int | None:
-    """By how much the result differs from the first register input, None if that is not known."""
+def may_be_anywhere(key: AddressKey) -> bool:
+    """Whether an address is relative to a computed value, which may be near to any other."""
+    return any(isinstance(part, int) and part < 0 for part in key[:2])
+
+
+def step_of(template: InstructionTemplate, *, exact: bool = False) -> int | None:
+    """By how much the result differs from the first register input, None if that is not known. ``exact``: by
+    what the instruction does (docs/pipeline.md, 4.6), not by its name (4.2)."""
+    if exact:
+        return _exact_step(template)
     name, immediate = template.name, template.instruction.immediate
     if "MOV" in name and "CMOV" not in name:
         return 0
@@ -97,4 +116,22 @@ def step_of(template: InstructionTemplate) -> int | None:
         return 1
     if "DEC" in name:
         return -1
+    return None
+
+
+def _exact_step(template: InstructionTemplate) -> int | None:
+    instruction = template.instruction
+    name, immediate, operands = instruction.mnemonic, instruction.immediate, instruction.operands
+    if template.memory_operands or len(template.register_outputs) != 1:
+        return None
+    if name in ("mov", "movsxd"):
+        return 0 if immediate is None else None
+    if name == "lea":
+        address = operands[1]
+        known = address.base and not address.index and address.base != "RIP"
+        return address.displacement if known else None
+    if name in ("inc", "dec"):
+        return 1 if name == "inc" else -1
+    if name in ("add", "sub") and immediate is not None:
+        return immediate if name == "add" else -immediate
     return None

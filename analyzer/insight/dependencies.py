@@ -77,6 +77,7 @@ def _block(prediction: Prediction) -> Block:
         prediction.microarchitecture,
         loop=prediction.mode is Mode.LOOP,
         alignment=prediction.alignment,
+        tracks_values=prediction.tracks_values,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
@@ -25,15 +26,23 @@ def explain(
     """The simulation's figure with bounds, bottlenecks and front-end shares. Simulates nothing itself."""
     apart = options.assume is Pointers.DIFFERENT
     critical = critical_chains(block, microarchitecture)
-    bounds = dict(compute_bounds(block, microarchitecture, simulation, critical, apart=apart))
+    bounds = compute_bounds(block, microarchitecture, simulation, critical, apart=apart)
     return replace(
         bare(block, simulation),
         bottlenecks=bottlenecks(bounds, simulation),
-        bounds=bounds,
+        bounds=_within(bounds, simulation),
         front_end=front_end_shares(simulation),
         chain=tuple(critical.cycles.items()),
         tied_chains=len(critical.chains),
     )
+
+
+def _within(bounds: Mapping[str, float], simulation: Simulation) -> dict[str, float]:
+    """The bounds beside their figure. One of a window of rounds, which the state of the pipeline did not
+    divide into periods, may be short of the steady state by a part of a cycle: what is above it is that."""
+    if simulation.period is not None:
+        return dict(bounds)
+    return {name: min(value, simulation.cycles_per_iteration) for name, value in bounds.items()}
 
 
 def bare(block: Block, simulation: Simulation) -> Prediction:
@@ -49,6 +58,7 @@ def bare(block: Block, simulation: Simulation) -> Prediction:
         instructions=block.instructions,
         simulation=simulation,
         account=simulation.account,
+        tracks_values=block.tracks_values,
     )
 
 

@@ -113,6 +113,8 @@ class Prediction:
     asked for it."""
     once: OnePass | None = None
     """One pass, if that was asked for, and of functions."""
+    tracks_values: bool = False
+    """As ``Block`` has it."""
 
 
 @dataclass(frozen=True, slots=True)

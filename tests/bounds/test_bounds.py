@@ -13,9 +13,18 @@ from cyclelens.analyzer.bounds.predecoder import predecoder_bound
 from cyclelens.analyzer.bounds.registry import compute_bounds, predict_analytically
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.simulation import Simulation
-from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MacroOps, MemoryAccess, RegisterOperand
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import (
+    Block,
+    InstructionTemplate,
+    MacroOps,
+    MemoryAccess,
+    RegisterOperand,
+    UopTemplate,
+    ValueKind,
+)
 from instructions import made_up
-from unit_sets import unit_uses
+from unit_sets import uops_on
 
 HSW, SKL, ICL, ZEN5 = (registry.get(name) for name in ("HSW", "SKL", "ICL", "ZEN5"))
 NOP = InstructionTemplate(
@@ -124,14 +133,14 @@ class TestUopSupply:
 
 class TestPorts:
     def test_a_union_of_port_sets_can_be_the_limit(self):
-        templates = [nop(uses=unit_uses((ports, 1))) for ports in ("0", "1", "01")]
+        templates = [nop(uops=tuple(uops_on(ports))) for ports in ("0", "1", "01")]
         assert port_bound(block(*templates), SKL) == 1.5
 
     def test_counts_multiply(self):
-        assert port_bound(block(nop(uses=unit_uses(("0156", 2), ("06", 4)))), SKL) == 2
+        assert port_bound(block(nop(uops=tuple(uops_on("0156", "0156", *["06"] * 4)))), SKL) == 2
 
     def test_moves_count_as_often_as_they_were_not_eliminated(self):
-        move = nop(uses=unit_uses(("0", 2)), eliminable_move=True)
+        move = nop(uops=tuple(uops_on("0", "0")), eliminable_move=True)
         assert port_bound(block(move), SKL) == 0
         assert port_bound(block(move), SKL, elimination=[0.25]) == 0.5
 
@@ -144,10 +153,24 @@ def register(name, width=64, operand="REG0"):
 
 
 def compute(inputs, outputs, latency=1, **changes):
-    """Every output depends on every input with the same latency."""
+    """Every output depends on every input with the same latency, through one uop."""
     ins, outs = [register(name) for name in inputs], [register(name) for name in outputs]
     latencies = {("reg", i, "reg", o): latency for i in range(len(ins)) for o in range(len(outs))}
-    return nop(register_inputs=tuple(ins), register_outputs=tuple(outs), latencies=latencies, **changes)
+    uop = UopTemplate(
+        UopKind.COMPUTE,
+        inputs=tuple(map(value, inputs)),
+        outputs=tuple((value(name), latency) for name in outputs),
+    )
+    made = nop(uops=(uop,), register_inputs=tuple(ins), register_outputs=tuple(outs), latencies=latencies)
+    return replace(made, **changes)
+
+
+def value(name):
+    return ValueKind.REGISTER, name
+
+
+def internal(name):
+    return ValueKind.INTERNAL, name
 
 
 def memory(base, displacement=0, *, read=False, written=False):
@@ -157,6 +180,9 @@ def memory(base, displacement=0, *, read=False, written=False):
 def load(base, target, displacement=0, latency=5, name="MOV (R64, M64)"):
     return nop(
         name=name,
+        uops=(
+            UopTemplate(UopKind.LOAD, inputs=(value(base),), outputs=((value(target), 5),), memory_operand=0),
+        ),
         uop_count=1,
         address_inputs=(register(base, operand="MEM0"),),
         memory_operands=(memory(base, displacement, read=True),),
@@ -165,9 +191,17 @@ def load(base, target, displacement=0, latency=5, name="MOV (R64, M64)"):
     )
 
 
+def stored(base, data):
+    return (
+        UopTemplate(UopKind.STORE_ADDRESS, inputs=(value(base),), memory_operand=0),
+        UopTemplate(UopKind.STORE_DATA, inputs=(data,), memory_operand=0),
+    )
+
+
 def store(base, source, displacement=0):
     return nop(
         name="MOV (M64, R64)",
+        uops=stored(base, value(source)),
         address_inputs=(register(base, operand="MEM0"),),
         register_inputs=(register(source),),
         memory_operands=(memory(base, displacement, written=True),),
@@ -194,7 +228,10 @@ class TestDependencies:
         assert dependency_bound(block(compute(["RAX"], ["RAX"], 0)), SKL) == 0
 
     def test_flags_are_carried_in_their_groups(self):
+        carry = ValueKind.FLAGS, "C"
+        results = (carry, 1), ((ValueKind.FLAGS, "SPAZO"), 1)
         adc = nop(
+            uops=(UopTemplate(UopKind.COMPUTE, inputs=(carry,), outputs=results),),
             flag_inputs=("C",), flag_outputs=("C", "SPAZO"),
             latencies={("flag", 0, "flag", 0): 1, ("flag", 0, "flag", 1): 1},
         )  # fmt: skip
@@ -231,6 +268,13 @@ class TestDependencies:
     def test_a_value_stored_and_loaded_again_is_carried_by_memory(self):
         increment = nop(
             name="ADD (M64, I8)",
+            uops=(
+                UopTemplate(
+                    UopKind.LOAD, inputs=(value("RSI"),), outputs=((internal("0"), 5),), memory_operand=0
+                ),
+                UopTemplate(UopKind.COMPUTE, inputs=(internal("0"),), outputs=((internal("1"), 1),)),
+                *stored("RSI", internal("1")),
+            ),
             address_inputs=(register("RSI", operand="MEM0"),),
             memory_operands=(memory("RSI", read=True, written=True),),
             latencies={("mem", 0, "mem", 0): 6, ("addr", 0, "mem", 0): 10},
@@ -303,7 +347,7 @@ class TestRegistry:
         assert compute_bounds(unrolled, HSW, None).keys() == {"Predecoder", "Decoder", "Issue"}
 
     def test_measured_elimination_reaches_the_ports(self):
-        move = compute(["RAX"], ["RBX"], uses=unit_uses(("0", 1)), eliminable_move=True)
+        move = compute(["RAX"], ["RBX"], uops=tuple(uops_on("0")), eliminable_move=True)
         assert compute_bounds(block(move), SKL, simulated(("MITE",), (0.5,)))["Ports"] == 0.5
 
     def test_nothing_bounds_nothing(self):

@@ -1,0 +1,83 @@
+"""How long an instruction takes from an input to a result, as the simulation has it: along its uops.
+
+The tables give a latency for every pair of operands, measured or as an upper bound. The uops of an
+instruction cannot have all of them at once (rules U6 to U9 of docs/pipeline.md; M7 and M13 of docs/zen5.md),
+so that the simulation may be faster than the tables. A bound must not be slower than what it bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cyclelens.analyzer.model.macro_ops import MacroOpRules
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate, Trait, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.uops.expansion import FORWARDING_LATENCY
+from cyclelens.analyzer.uops.memory_renaming import access_bytes
+
+Target = Value | tuple[UopKind, int]
+"""A result, or the data of a store with the number of their memory operand."""
+
+_NARROWEST_RENAMED = 4
+"""Bytes (M18)."""
+
+
+def arrivals(template: InstructionTemplate, start: Value | None, loaded: int = 0) -> dict[Target, int]:
+    """When what depends on an input is there at the earliest, in cycles behind it: values, and the data of
+    stores. ``start`` None: from what the instruction loads, which is there after ``loaded`` cycles."""
+    found: dict[Target, int] = {} if start is None else {start: 0}
+    made: dict[Target, int] = {}
+    for uop in template.uops:
+        if uop.kind is UopKind.LOAD and start is None:
+            made.update((value, loaded) for value, _ in uop.outputs)
+        else:
+            begin = _begin(uop, found)
+            if begin is None:
+                continue
+            made.update((value, begin + latency) for value, latency in uop.outputs)
+            if uop.kind is UopKind.STORE_DATA:
+                made[UopKind.STORE_DATA, uop.memory_operand] = begin
+        # Registers that an instruction writes are those that it has read, until it is done.
+        found.update((value, cycles) for value, cycles in made.items() if value[0] is ValueKind.INTERNAL)
+    return made
+
+
+def _begin(uop: UopTemplate, found: Mapping[Target, int]) -> int | None:
+    """When a uop begins that waits for what was found alone; None if it waits for nothing of that."""
+    late = uop.late or (0,) * len(uop.inputs)
+    times = [found[value] - after for value, after in zip(uop.inputs, late, strict=True) if value in found]
+    return max(times, default=None)
+
+
+def from_store(template: InstructionTemplate, position: int, microarchitecture: Microarchitecture) -> int:
+    """Cycles, at the least, from the data of a store to what a load of one of the instruction's memory
+    operands has of them."""
+    rules = microarchitecture.macro_ops
+    if rules is None:
+        return FORWARDING_LATENCY
+    return _forwarded(template, position, rules)
+
+
+def _forwarded(template: InstructionTemplate, position: int, rules: MacroOpRules) -> int:
+    """The same where loads of general-purpose registers can take over what was stored, in no time (M18)."""
+    traits = Trait.NONE
+    for uop in template.uops:
+        if uop.kind is UopKind.LOAD and uop.memory_operand == position:
+            traits |= uop.traits
+    if traits & Trait.VECTOR:
+        return min(rules.vector_forwarding, rules.integer_to_vector_forwarding)
+    size = access_bytes(template, template.memory_operands[position])
+    if size >= _NARROWEST_RENAMED or traits & Trait.READ_MODIFY_WRITE or not size:
+        return 0
+    return rules.forwarding
+
+
+def waits_for_addition(template: InstructionTemplate, value: Value, reader: InstructionTemplate) -> bool:
+    """Whether the reader has the result of a floating-point addition a cycle later than another addition
+    would (M20)."""
+    makers = [uop for uop in template.uops if value in [made for made, _ in uop.outputs]]
+    if not makers or not makers[-1].traits & Trait.FP_ADD:
+        return False
+    readers = [uop for uop in reader.uops if value in uop.inputs]
+    return bool(readers) and not any(uop.traits & Trait.TAKES_FP_ADD for uop in readers)
