@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from cyclelens.analyzer.insight.addresses import Access
-from cyclelens.analyzer.microarchitectures import extensions
+from cyclelens.analyzer.microarchitectures import caveats, extensions
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -22,6 +22,8 @@ ONE_PASS = "one-pass"
 
 CODES = {
     "operand-values": "divisions and square roots have quick operands",
+    "few-mask-bits": "PDEP and PEXT have masks with few bits set, where their time depends on that",
+    "older-microcode": "gathers take what they did before the microcode against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses whose place the data choose touch other places each time",
     "no-overlap": "accesses through different pointers touch different memory",
@@ -60,6 +62,8 @@ def assumptions(
         partial(_predicted_branches, inner=inner),
         partial(_warm_caches, accessed=accessed),
         _operand_values,
+        _few_mask_bits,
+        _older_microcode,
         _no_denormals,
     )
     return tuple(found for kind in kinds for found in kind(prediction))
@@ -86,6 +90,33 @@ def _operand_values(prediction: Prediction) -> Iterator[Assumption]:
         names = listed(_mnemonics(prediction.instructions, found))
         message = f"The time of {names} depends on the operands; the figure is for quick ones."
         yield Assumption("operand-values", message, found)
+
+
+def _few_mask_bits(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    found = _where(prediction.instructions, lambda name: caveats.bit_moves(name, core))
+    if found:
+        names = _mnemonics(prediction.instructions, found)
+        moves = caveats.bit_moves(names[0], core)
+        assert moves is not None
+        message = (
+            f"The time of {listed(names)} depends on the bits that the mask has set: {moves.least} to "
+            f"{moves.most} cycles on {core}. The figure is for the quickest."
+        )
+        yield Assumption(
+            "few-mask-bits", message, found, {"least_cycles": moves.least, "most_cycles": moves.most}
+        )
+
+
+def _older_microcode(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    found = _where(prediction.instructions, lambda name: caveats.is_slowed_gather(name, core))
+    if found:
+        message = (
+            "The figure is for microcode from before August 2023. What came then (Downfall, Intel-SA-00828) "
+            f"makes gathers slower on {core}, often slower than single loads; by how much is not published."
+        )
+        yield Assumption("older-microcode", message, found)
 
 
 def _no_denormals(prediction: Prediction) -> Iterator[Assumption]:

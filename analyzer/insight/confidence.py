@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.caveats import bit_moves
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.result import Prediction
@@ -11,14 +12,22 @@ from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 
 
 def is_lower_bound(prediction: Prediction) -> bool:
-    """True if some instruction has no figures at all, or the core keeps upper halves of vector registers at a
-    price that nobody knows: the region takes at least what is predicted. Nothing may be computed from such a
-    figure that needs an exact one: no difference, no gain, no budget kept."""
-    return _lacks_records(prediction) or _keeps_at_unknown_price(prediction)
+    """True if some instruction has no figures at all, or only the least that it can take, or the core keeps
+    upper halves of vector registers at a price that nobody knows: the region takes at least what is predicted.
+    Nothing may be computed from such a figure that needs an exact one: no difference, no gain, no budget
+    kept."""
+    return _lacks_records(prediction) or bool(_by_data(prediction)) or _keeps_at_unknown_price(prediction)
 
 
 def _lacks_records(prediction: Prediction) -> bool:
     return any(template.facts is None for template in prediction.instructions)
+
+
+def _by_data(prediction: Prediction) -> list[str]:
+    """Mnemonics of instructions that take longer by their operands, without a limit that would be of use."""
+    name = prediction.microarchitecture
+    found = [template.instruction.mnemonic for template in prediction.instructions]
+    return list(dict.fromkeys(each for each in found if bit_moves(each, name)))
 
 
 def _keeps_at_unknown_price(prediction: Prediction) -> bool:
@@ -28,10 +37,16 @@ def _keeps_at_unknown_price(prediction: Prediction) -> bool:
 
 
 def lacking(prediction: Prediction) -> str:
-    """What makes a figure a lower bound: ``no figures for fxch and fnop``; empty for an exact one."""
+    """What makes a figure a lower bound: ``no figures for fxch and fnop``, ``the time of pext depends on the
+    mask``; empty for an exact one."""
+    reasons = []
     if _lacks_records(prediction):
-        return f"no figures for {names(prediction.instructions)}"
-    return "no price for legacy SSE beside 256-bit code" if _keeps_at_unknown_price(prediction) else ""
+        reasons.append(f"no figures for {names(prediction.instructions)}")
+    if by_data := _by_data(prediction):
+        reasons.append(f"the time of {' and '.join(by_data)} depends on the mask")
+    if _keeps_at_unknown_price(prediction):
+        reasons.append("no price for legacy SSE beside 256-bit code")
+    return "; ".join(reasons)
 
 
 def doubt(prediction: Prediction) -> str:

@@ -3,10 +3,14 @@
 from pathlib import Path
 
 import pytest
-from blocks import templates_of
+from blocks import block_of, templates_of
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.assumptions import CODES, assumptions
+from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.simulator.pipeline import simulate
 from factories import prediction
 
 
@@ -35,6 +39,56 @@ def test_what_a_figure_takes_for_granted(code, said):
         assert any(sentence.startswith(said) for sentence in sentences)
     else:
         assert sentences == []
+
+
+GATHERS = {
+    "vpgatherdd": "c4e26d9004 8f",  # ymm0, [rdi+ymm1*4], ymm2
+    "vgatherqpd": "c4e2ed9304 cf",  # ymm0, [rdi+ymm1*8], ymm2
+    "vpgatherdd zmm": "62f27d499004 8f",  # zmm0 {k1}, [rdi+zmm1*4]
+    "vgatherqps xmm": "c4e2699304 0f",  # xmm0, [rdi+xmm1], xmm2
+}
+
+
+@pytest.mark.parametrize("code", GATHERS.values(), ids=GATHERS)
+@pytest.mark.parametrize("name", ["SKL", "SKX", "KBL", "CFL", "CLX", "ICL", "TGL", "RKL"])
+def test_gathers_are_those_of_older_microcode_from_skylake_to_rocket_lake(code, name):
+    (found,) = [each for each in told(code, name) if each.code == "older-microcode"]
+    assert found.instructions == (0,)
+    assert "Intel-SA-00828" in found.message and name in found.message
+
+
+@pytest.mark.parametrize("name", ["HSW", "BDW", "ADL", "SPR", "GNR", "ARL", "ZEN2", "ZEN3", "ZEN4", "ZEN5"])
+def test_other_cores_keep_their_gathers(name):
+    assert "older-microcode" not in [each.code for each in told(GATHERS["vpgatherdd"], name)]
+
+
+def test_a_scatter_or_a_load_is_no_gather():
+    assert told("62f27d49a0048f c5fc1006", "SKX") == ()  # vpscatterdd [rdi+zmm1*4] {k1}, zmm0; vmovups
+
+
+PEXT, PDEP_MEMORY = "c4e2e2f5c2", "c4e27bf500"  # pext rax, rbx, rdx; pdep eax, eax, [rax]
+
+
+@pytest.mark.parametrize("name", ["ZEN+", "ZEN2"])
+@pytest.mark.parametrize("code", [PEXT, PDEP_MEMORY], ids=["pext", "pdep"])
+def test_bits_are_moved_one_by_one_before_zen_3(code, name):
+    """18 to 290 cycles by the mask (llvm-project, pull request 217304)."""
+    (found,) = [each for each in told(code, name) if each.code == "few-mask-bits"]
+    assert found.values == {"least_cycles": 18, "most_cycles": 290}
+    block = block_of(code, name, loop=False)
+    made = explain(block, registry.get(name), simulate(block, registry.get(name)))
+    assert made.cycles_per_iteration >= 18
+    assert is_lower_bound(made)
+    assert "depends on the mask" in lacking(made)
+
+
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN5", "HSW", "SKL"])
+def test_other_cores_take_the_same_whatever_the_mask(name):
+    assert told(PEXT, name) == ()
+    block = block_of(PEXT, name, loop=False)
+    made = explain(block, registry.get(name), simulate(block, registry.get(name)))
+    assert made.cycles_per_iteration <= 1.0
+    assert not is_lower_bound(made)
 
 
 def test_each_names_its_instructions():

@@ -2,8 +2,8 @@
 
 The load seems to need what is stored and waits until the whole addresses are known to differ. Known of it:
 Intel's lists of events for Golden and Redwood Cove have ``LD_BLOCKS.ADDRESS_ALIAS`` (perfmon, 2026); what it
-costs is not published, and that Intel's other cores do the same is assumed. Zen 4 was measured, and Zen 5
-does not do it (docs/zen5.md). Of Zen+ and Zen 2 nothing is known. It is not simulated.
+costs was measured on Golden Cove, and that Intel's other cores do the same is assumed. Zen 3 and 4 were
+measured, and Zen 5 does not do it (docs/zen5.md). Of Zen+ and Zen 2 nothing is known. It is not simulated.
 """
 
 from __future__ import annotations
@@ -11,50 +11,111 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.insight.addresses import Access, accesses
-from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.microarchitecture import Maker
+from cyclelens.analyzer.microarchitectures import caveats, registry
+from cyclelens.analyzer.model.microarchitecture import Maker, Microarchitecture
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.memory_renaming import access_bytes
 
 CODE = "page-aliasing"
 _PAGE = 4096
+_CYCLES_IN_FLIGHT = 40
+"""About so long a store is in flight that waits for nothing: through the pipeline, and to the cache in its
+turn."""
 _MOST = 1 << 20
 """Displacements beyond are addresses of symbols, for which numbers stand in."""
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every load that follows such a store, in the same iteration or the next."""
+    """One finding for every load that follows such a store while that is in flight, in the same iteration or
+    a later one."""
     core = registry.get(prediction.microarchitecture)
-    cycles = core.macro_ops.page_aliasing_cycles if core.macro_ops is not None else 0
+    cycles = caveats.page_aliasing_cycles(core.name)
+    if core.macro_ops is not None:
+        cycles = core.macro_ops.page_aliasing_cycles
     if not cycles and core.maker is not Maker.INTEL:
         return
     longer = f"It may take {cycles} cycles longer" if cycles else "It may wait some cycles"
     templates = prediction.instructions
-    first, second = accesses(templates)
+    moving = _moving(templates)
+    stores = [each for each in moving if each.now.access.written and _is_known(each.now)]
+    iterations = min(_in_flight(templates, core, len(stores)), _soon(prediction.cycles_per_iteration))
     seen: set[int] = set()
-    for at, load in enumerate(order := [*first, *second]):
-        if not load.access.read or load.instruction in seen or not _is_known(load):
+    for load in moving:
+        if not load.now.access.read or load.now.instruction in seen or not _is_known(load.now):
             continue
-        store = _aliased(order[:at], load, templates)
-        if store is None:
+        met = _aliased(stores, load, iterations)
+        if met is None:
             continue
-        seen.add(load.instruction)
-        distance = load.address.plus(store.address, -1).constant
+        seen.add(load.now.instruction)
+        store = templates[met.store.now.instruction].instruction.text
         yield Finding(
             code=CODE,
             severity=Severity.INFORMATION,
-            instruction=load.instruction,
+            instruction=load.now.instruction,
             message=(
-                f"4K aliasing: the load is {abs(distance):,} bytes from what "
-                f"'{templates[store.instruction].instruction.text}' stores, and so has the same lower 12 "
-                f"bits of the address. {longer} until these are known to differ; what that costs on top of "
-                "the figure is not known. Another distance avoids it."
+                f"4K aliasing: the load is {abs(met.distance):,} bytes from what '{store}' stores"
+                f"{_before(met.iterations)}, and so has the same lower 12 bits of the address. {longer} "
+                "until these are known to differ; what that costs on top of the figure is not known. "
+                "Another distance avoids it."
             ),
             label="4K aliasing",
             microarchitecture=prediction.microarchitecture,
         )
+
+
+class _Moving(NamedTuple):
+    """An access of every iteration."""
+
+    place: int
+    """In program order."""
+    now: Access
+    step: int | None
+    """Bytes by which it moves from iteration to iteration, None if that is not known."""
+    size: int
+
+
+class _Met(NamedTuple):
+    """A store that a load is taken to read from."""
+
+    store: _Moving
+    iterations: int
+    """Since the store."""
+    distance: int
+
+
+def _moving(templates: tuple[InstructionTemplate, ...]) -> list[_Moving]:
+    first, second = accesses(templates)
+    found = []
+    for place, (now, later) in enumerate(zip(first, second, strict=True)):
+        moved = later.address.plus(now.address, -1)
+        step = None if moved.terms else moved.constant
+        found.append(_Moving(place, now, step, access_bytes(templates[now.instruction], now.access)))
+    return found
+
+
+def _in_flight(templates: tuple[InstructionTemplate, ...], core: Microarchitecture, stores: int) -> int:
+    """How many iterations later a store can still be in flight: as the reorder buffer and the store buffer
+    have room."""
+    slots = sum(each.retire_slots for each in templates if not each.fused_with_previous)
+    room = core.macro_ops.store_queue if core.macro_ops is not None else core.store_buffer_size
+    iterations = core.reorder_buffer_size // max(1, slots)
+    if room is not None:
+        iterations = min(iterations, room // max(1, stores))
+    return max(1, iterations)
+
+
+def _soon(cycles: float) -> int:
+    """How many iterations later a load is issued before a store that nothing keeps has left."""
+    return max(1, int(_CYCLES_IN_FLIGHT / max(cycles, 0.25)))
+
+
+def _before(iterations: int) -> str:
+    if not iterations:
+        return ""
+    return " in the iteration before" if iterations == 1 else f" {iterations} iterations before"
 
 
 def _is_known(access: Access) -> bool:
@@ -62,19 +123,28 @@ def _is_known(access: Access) -> bool:
     return access.access.base not in (None, "RIP") and abs(access.access.displacement or 0) < _MOST
 
 
-def _aliased(before: list[Access], load: Access, templates: tuple[InstructionTemplate, ...]) -> Access | None:
+def _aliased(stores: list[_Moving], load: _Moving, most: int) -> _Met | None:
     """The newest store that overlaps with the load in a page, and does not overlap with it in memory."""
-    size = access_bytes(templates[load.instruction], load.access)
-    for store in reversed(before):
-        if not store.access.written or not _is_known(store):
-            continue
-        difference = load.address.plus(store.address, -1)
-        stored = access_bytes(templates[store.instruction], store.access)
-        if difference.terms or not size or not stored:
-            continue
-        distance = difference.constant
-        if -size < distance < stored:
-            return None
-        if distance % _PAGE < stored or distance % _PAGE + size > _PAGE:
-            return store
+    for iterations in range(most + 1):
+        for store in reversed(stores):
+            if iterations == 0 and store.place >= load.place:
+                continue
+            distance = _distance(store, load, iterations)
+            if distance is None:
+                continue
+            if -load.size < distance < store.size:
+                return None
+            if distance % _PAGE < store.size or distance % _PAGE + load.size > _PAGE:
+                return _Met(store, iterations, distance)
     return None
+
+
+def _distance(store: _Moving, load: _Moving, iterations: int) -> int | None:
+    """Bytes from what was stored so many iterations before to what is loaded; None if that is not always the
+    same, or not known."""
+    difference = load.now.address.plus(store.now.address, -1)
+    if difference.terms or store.step != load.step or not store.size or not load.size:
+        return None
+    if not iterations:
+        return difference.constant
+    return None if store.step is None else difference.constant + iterations * store.step
