@@ -123,7 +123,7 @@ def _causes(
     mixes = mixes_for_certain(decode(comparison.code))
     if mixes and measured.cycles > (comparison.predicted or 0):
         kept = "SSE/AVX mix: legacy SSE beside 256-bit code has to keep upper halves of vector registers"
-        options = ModelOptions(model=Model.HARDWARE, assume=Pointers.STACK)
+        options = ModelOptions(assume=Pointers.STACK)
         cycles = predict(comparison.code, loop, request.offset, options)
         known = cycles is not None and explains(cycles)
         price = f"with that it would be {cycles:.2f}" if known else "what that takes here is not known"

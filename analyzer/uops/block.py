@@ -142,7 +142,8 @@ def build_block(
         chained = additions[position] if additions else None
         kept = upper[position] if upper else 0
         returns = position in returning
-        if wide or effects or branch or second or jcc or joins or taken or chained is not None or kept or returns:
+        special = wide or effects or branch or second or jcc or joins or taken
+        if special or chained is not None or kept or returns:
             slower, merged = effects[position] if effects else NO_EFFECTS
             absorbs = 0 if branch is None else branch.shape.as_branch
             context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained, kept, returns)
