@@ -24,7 +24,7 @@ from cyclelens.analyzer.simulator.form import compiled
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 
-MODELS = Model.REFERENCE, Model.HARDWARE
+MODELS = Model.UICA, Model.HARDWARE
 ROUNDING = 0.006
 CYCLES = 3.0
 """What a whole window of rounds may lack where the rounds have no period."""
