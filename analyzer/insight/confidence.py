@@ -13,9 +13,9 @@ from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 
 def is_lower_bound(prediction: Prediction) -> bool:
     """True if some instruction has no figures at all, or only the least that it can take, or the core keeps
-    upper halves of vector registers at a price that nobody knows: the region takes at least what is predicted.
-    Nothing may be computed from such a figure that needs an exact one: no difference, no gain, no budget
-    kept."""
+    upper halves of vector registers at a price that nobody knows: the region takes at least what is
+    predicted. Nothing may be computed from such a figure that needs an exact one: no difference, no gain, no
+    budget kept."""
     return _lacks_records(prediction) or bool(_by_data(prediction)) or _keeps_at_unknown_price(prediction)
 
 
