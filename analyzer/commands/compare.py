@@ -90,6 +90,8 @@ def _tables(options: argparse.Namespace) -> list[Table]:
         kind = "region"
     elif options.revision is not None:
         kind = "version"
+    # The others show every core, unless somebody names some.
+    options.core_is_said = kind not in ("alignments", "tools")
     analysis = analysis_options(options)
     if machine_code is None:
         analysis = replace(analysis, function=options.function)

@@ -78,6 +78,13 @@ def test_commands_without_such_a_report_say_it_in_a_note(run: Run, arguments: tu
     assert err == "note: the core is SPR (this machine, Sapphire Rapids); --arch names another\n"
 
 
+def test_a_table_of_every_core_needs_no_such_note(run: Run) -> None:
+    _, out, err = run("SPR", "compare", "--region", "one")
+    assert err == "" and "SNB" in out and "ZEN5" in out
+    _, _, err = run("SPR", "compare", "--alignments", "--region", "one")
+    assert err.startswith("note: the core is SPR (this machine")
+
+
 def test_a_marker_an_option_a_project_and_the_environment_decide_otherwise(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
