@@ -20,7 +20,7 @@ from cyclelens.analyzer.comparisons.predictions import (
     on_every_microarchitecture,
 )
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import AtLeast, Rate, Step, Table, grid
+from cyclelens.analyzer.comparisons.table import LowerBound, Rate, Step, Table, grid
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Prediction, Work
@@ -59,7 +59,7 @@ def _figures(prediction: Prediction | None, work: Work | None) -> tuple[float | 
     cycles = figure(prediction)
     if not work:
         return (cycles,)
-    return (cycles, None) if isinstance(cycles, AtLeast) else (cycles, Rate(cycles / work.amount))
+    return (cycles, None) if isinstance(cycles, LowerBound) else (cycles, Rate(cycles / work.amount))
 
 
 def _words(prediction: Prediction | None, absent: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import AtLeast
+from cyclelens.analyzer.comparisons.table import LowerBound
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
 from cyclelens.analyzer.microarchitectures import registry
@@ -54,4 +54,4 @@ def limits(prediction: Prediction) -> str:
 def figure(prediction: Prediction) -> float:
     """The figure of a table's cell, which says that it is a lower bound if it is one."""
     cycles = prediction.cycles_per_iteration
-    return AtLeast(cycles) if is_lower_bound(prediction) else cycles
+    return LowerBound(cycles) if is_lower_bound(prediction) else cycles

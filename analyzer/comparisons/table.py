@@ -36,7 +36,7 @@ class Rate(float):
     """Cycles per element or byte: small numbers, which need one more decimal."""
 
 
-class AtLeast(float):
+class LowerBound(float):
     """A figure that instructions without figures are left out of."""
 
 
@@ -46,7 +46,7 @@ def cell(value: object) -> str:
         return "-"
     if isinstance(value, Rate):
         return f"{value:.3f}"
-    if isinstance(value, AtLeast):
+    if isinstance(value, LowerBound):
         return f"at least {value:.2f}"
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 

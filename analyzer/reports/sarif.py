@@ -91,7 +91,7 @@ def _figures(prediction: Prediction) -> dict[str, Any]:
     figures: dict[str, Any] = {
         "microarchitecture": prediction.microarchitecture,
         "cyclesPerIteration": prediction.cycles_per_iteration,
-        "atLeast": is_lower_bound(prediction),
+        "lowerBound": is_lower_bound(prediction),
         "bottlenecks": list(prediction.bottlenecks),
     }
     if prediction.account is not None:
