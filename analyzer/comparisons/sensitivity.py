@@ -56,7 +56,7 @@ def compare(request: Request) -> Iterator[Step | Table]:
 def incomparable(prediction: Prediction) -> str:
     """Why nothing is tried with a lower bound: what a change saves is a difference of two figures."""
     return (
-        f"{wording.cycles_per(prediction)} on {prediction.microarchitecture}: there are "
+        f"{wording.cycles_per(prediction)} on {prediction.microarchitecture}: "
         f"{lacking(prediction)}, so what a change saves is not known."
     )
 

@@ -138,13 +138,16 @@ def analyse_region(
 
 
 def _priced(asked: Asked, region: RegionAnalysis) -> RegionAnalysis:
-    """The region with what its findings cost."""
+    """The region with what its findings cost; on a core with a lower bound that is not known."""
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
     from cyclelens.analyzer.insight.prices import priced
 
     findings = [each for each in region.findings if not each.microarchitecture]
     for prediction in region.predictions:
         own = [each for each in region.findings if each.microarchitecture == prediction.microarchitecture]
-        if own:
+        if own and is_lower_bound(prediction):
+            findings += own
+        elif own:
             tried = experiment(asked.workspace, region, prediction, asked.options.model, asked.cancel)
             findings += priced(tried, own)
     known = {each.microarchitecture for each in region.predictions}

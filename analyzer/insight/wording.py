@@ -24,7 +24,7 @@ _MOST_FIGURES = 2
 _LEAST_SHARE = 0.01
 AT_LEAST = "at least "
 """Before a figure that some instructions are left out of."""
-_NOT_KNOWN = "What limits the region is not known: {}. All that follows is about the other instructions."
+_NOT_KNOWN = "What limits the region is not known: {}. All that follows leaves that out."
 _NO_SINGLE_LIMIT = "No single limit explains the figure: several effects add up."
 SOURCES = ("LSD", "DSB", "MITE", "MS")
 """Where the front end takes uops from."""
