@@ -27,6 +27,7 @@ from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import LeftOut, what_counts
+from cyclelens.analyzer.uops.upper_halves import may_mix
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.runs import Runs
@@ -224,6 +225,7 @@ def _port_binding(
 
 def _once(run: Run) -> Answer | LeftOut:
     """One pass, where the code is taken to lie."""
+    from cyclelens.analyzer.decoding.decoder import decode
     from cyclelens.analyzer.insight import one_pass
     from cyclelens.analyzer.insight.addresses import accesses
     from cyclelens.analyzer.insight.assumptions import assumptions
@@ -231,7 +233,9 @@ def _once(run: Run) -> Answer | LeftOut:
 
     question = run.question
     alignment = question.placement.offsets[0]
-    block = run.built(question.instructions, False, alignment)
+    behind = decode(one_pass.CLEARS) if may_mix(question.instructions) else ()
+    block = run.built((*question.instructions, *behind), False, alignment)
+    block = replace(block, entries=block.entries[: len(question.instructions)])
     lacking = what_counts(block.instructions, run.store)
     if lacking is not None:
         return lacking

@@ -24,9 +24,12 @@ from cyclelens.analyzer.model.simulation import Simulation, Trace
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.uops.upper_halves import may_mix
 
 _NOP = bytes.fromhex("0f1f840000000000")
 """Eight bytes: a window of the uop cache has room for all that lie in it."""
+CLEARS = bytes.fromhex("c5f877")
+"""VZEROUPPER: what is called before and after leaves no upper halves of vector registers in use."""
 _MARGIN = 16
 _TOUCHES = 0.98
 
@@ -40,6 +43,8 @@ def simulate_once(
     """One pass; its figures are those of one iteration. ``trace``: every event with its causes. Raises as
     ``simulate``."""
     nops = decode(_NOP * (runs.microarchitecture.reorder_buffer_size + _MARGIN))
+    if may_mix(instructions):
+        nops += decode(CLEARS)
     wanted = Wanted(min_rounds=1, min_cycles=0, trace=True, trace_rounds=None if trace else 1)
     simulation = simulate(
         build((*instructions, *nops)),

@@ -198,3 +198,21 @@ def test_what_would_help_first_of_all_is_to_keep_nothing(core):
     found = helpful([each for each, _ in explore(tried, base, as_written.with_places(region, prediction))])
     assert "SSE with VEX, or vzeroupper" in found[0].change.words
     assert found[0].outcome.cycles_per_iteration == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize(("core", "switch"), [("HSW", 70), ("SPR", 199), ("ZEN3", 170)])
+def test_one_pass_begins_without_upper_halves_in_use_and_pays_once(core, switch):
+    def once(*statements):
+        lines = ["# cyclelens-begin pass mode=once", *statements, "# cyclelens-end"]
+        options = AnalysisOptions(microarchitectures=(core,), model=HARDWARE)
+        (region,) = Analyzer().analyze("\n".join(lines), options).regions
+        return region
+
+    wide, legacy = "    vaddps %ymm5, %ymm4, %ymm4", "    addps %xmm0, %xmm2"
+    mixed, apart = once(wide, legacy), once(wide, "    vzeroupper", legacy)
+    (found,) = [each for each in mixed.findings if each.code == "sse-avx-mix"]
+    assert found.instruction == 1
+    assert not [each for each in apart.findings if each.code == "sse-avx-mix"]
+    more = mixed.predictions[0].cycles_per_iteration - apart.predictions[0].cycles_per_iteration
+    assert more == pytest.approx(switch, abs=15)
+    assert mixed.predictions[0].bounds["Upper halves"] <= mixed.predictions[0].cycles_per_iteration

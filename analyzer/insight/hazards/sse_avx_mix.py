@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
+from cyclelens.analyzer.model.upper_halves import UpperHalves
 from cyclelens.analyzer.uops.upper_halves import Effect, effects, may_mix, uses_of
 
 CODE = "sse-avx-mix"
@@ -30,7 +32,11 @@ def find(prediction: Prediction) -> Iterator[Finding]:
         return
     core = registry.get(prediction.microarchitecture)
     simulated = any(each.switches_upper_halves or each.merges_upper_half for each in templates)
-    for index, (template, effect) in enumerate(zip(templates, effects(uses, core.upper_halves), strict=True)):
+    if prediction.mode is Mode.ONCE:
+        uses.append(UpperHalves.CLEARS)  # as what is called before and after does
+    for index, (template, effect) in enumerate(
+        zip(templates, effects(uses, core.upper_halves), strict=False)
+    ):
         if effect is None:
             continue
         if core.macro_ops and core.upper_halves is UpperHalfRule.MERGED and not template.merges_upper_half:
