@@ -138,7 +138,9 @@ class OwnReading:
             for found, regions in made
             if found.loop is not None
         )
-        remark_wide_code(self.reading, self.program, [(found.first, regions) for found, regions in made])
+        firsts = [(found.first, regions) for found, regions in made]
+        refused = {index for each in windows if each.code is not None for index in each.code.refused}
+        remark_wide_code(self.reading, self.program, firsts, refused)
         return [region for _, regions in made for region in regions]
 
     def _functions(self) -> list[FoundCode]:

@@ -4,7 +4,7 @@ legacy SSE. What a text shows is followed line by line; behind a jump that is al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cyclelens.analyzer.assembly.programs.program import Kind, Program, Statement
 from cyclelens.analyzer.assembly.readings.reading import Reading
@@ -31,9 +31,13 @@ _BETWEEN_FUNCTIONS = frozenset(
 
 
 def remark_wide_code(
-    reading: Reading, program: Program, made: Sequence[tuple[int, Sequence[Region]]]
+    reading: Reading,
+    program: Program,
+    made: Sequence[tuple[int, Sequence[Region]]],
+    refused: Collection[int],
 ) -> None:
-    """Report it, each at its statement. ``made``: the first statement of each window with its regions."""
+    """Report it, each at its statement. ``made``: the first statement of each window with its regions;
+    ``refused``: statements that cannot be encoded."""
     if not _WIDE.search(reading.text):
         return
     entered = dict(made)
@@ -45,7 +49,7 @@ def remark_wide_code(
             since = -1 if statement.name in _BETWEEN_FUNCTIONS else since
         elif statement.kind is not Kind.INSTRUCTION:
             continue
-        elif statement.refusal or _CLEARS.match(statement.text):
+        elif statement.refusal or index in refused or _CLEARS.match(statement.text):
             since = -1
         elif _writes_wide(statement):
             since = index
