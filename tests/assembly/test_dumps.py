@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
 import subprocess
@@ -260,6 +261,36 @@ def test_an_instruction_without_bytes_and_of_another_length_is_named() -> None:
     assert [each.line for each in found] == [15, 16]
     assert "6 bytes" in found[0].message
     assert [region.incomplete for region in assembled.regions] == [True]
+
+
+def test_a_dump_with_lines_left_out_has_no_figure() -> None:
+    lines = _with_bytes().splitlines()
+    assert "mulss" in lines.pop(14)
+    assembled = assemble("\n".join(lines))
+    (problem,) = assembled.problems
+    assert (problem.line, problem.message) == (13, "The dump does not show all bytes behind this line.")
+    assert [region.incomplete for region in assembled.regions] == [True]
+
+
+def test_addresses_far_apart_make_no_large_code() -> None:
+    assembled = assemble(_with_bytes().replace("11fa:", "7ffffffffffff0:"))
+    assert [region.code for region in assembled.regions] == [LOOP]
+
+
+def test_damaged_dumps_never_fail() -> None:
+    chance = random.Random(7)
+    for text in (PERF, _with_bytes(), FACS) * 20:
+        lines = text.splitlines()
+        for _ in range(chance.randint(1, 5)):
+            at = chance.randrange(len(lines))
+            line, place = lines[at], chance.randrange(len(lines[at]) + 1)
+            lines[at] = chance.choice(
+                ["", line[:place] + chance.choice("0f:<\t") + line[place + 1 :], PERF[:90]]
+            )
+            chance.shuffle(lines) if chance.random() < 0.1 else lines.insert(at, chance.choice(lines))
+        assembled = assemble("\n".join(lines))
+        assert "internal-error" not in [problem.code for problem in assembled.problems]
+        assert all(0 <= line.line < len(lines) for region in assembled.regions for line in region.lines)
 
 
 NO_DUMPS = [

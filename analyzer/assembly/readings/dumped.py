@@ -42,7 +42,8 @@ _USUAL_ALIGNMENT = 16
 """Bytes to which compilers align functions."""
 _FIRST_PAGE = 0x1000
 """Below that lies no code of a program, but that of most objects."""
-_LARGEST_GAP = 1 << 16
+_FILLED = b"\x90"
+"""Takes the place of bytes that the dump does not show, in front of functions say."""
 _JUMP = pattern(r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+(?:0x)?([0-9a-f]+)$")
 _NOP = pattern(r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b")
 _LONG_NOP = bytes.fromhex("662e0f1f840000000000")
@@ -82,6 +83,7 @@ def read(reading: Reading, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
         regions += own
         branchings += [code.branching(each, own) for each in found.branchings if each.name not in known]
         problems += [code.problem(problem) for problem in found.problems]
+        problems += code.gaps
         functions += code.functions
     wanted = reading.options.function
     if wanted is not None:
@@ -124,6 +126,8 @@ class _Code:
             (name, line, max(ends.get(end, line), line)) for name, line, _, end in dumps.functions_of(part)
         ]
         """Name, first and last line."""
+        self.gaps: list[Problem] = []
+        """Where regions have code that the dump does not show."""
 
     def regions(self, reading: Reading, spans: Sequence[Span], *, whole: bool) -> AssembledFile:
         """Those that are wanted, as the file has them. Raises ObjectFileError."""
@@ -139,11 +143,17 @@ class _Code:
     def region(self, region: Region, spans: Sequence[Span], doubtful: set[int]) -> Region:
         """A region with its lines."""
         lines = []
+        is_whole = True
+        row = self.part.rows[0]
         for line in region.lines:
-            row = self._rows[line.address or 0]
-            place = (row.line, row.column, row.end_column, row.text)
-            lines.append(replace(line, line=place[0], column=place[1], end_column=place[2], text=place[3]))
-            lines[-1] = replace(lines[-1], address=None, file="")
+            known = self._rows.get(line.address or 0)
+            if known is None and is_whole:
+                is_whole = False
+                message = "The dump does not show all bytes behind this line."
+                self.gaps.append(Problem(row.line, row.column, row.end_column, "syntax-error", message))
+            row = known or row
+            here = replace(line, line=row.line, column=row.column, end_column=row.end_column, text=row.text)
+            lines.append(replace(here, address=None, file=""))
         numbers = [line.line for line in lines] or [0]
         first, last, options = min(numbers), max(numbers), region.options
         for span in spans:
@@ -155,7 +165,7 @@ class _Code:
             last_line=last,
             options=options,
             lines=tuple(lines),
-            incomplete=any(number in doubtful for number in numbers),
+            incomplete=not is_whole or any(number in doubtful for number in numbers),
         )
 
     def branching(self, branching: Branching, regions: Sequence[Region]) -> Branching:
@@ -205,7 +215,7 @@ def _stretch(part: Part, spans: Sequence[Span], is_linked: bool) -> Stretch:
     base = first if is_linked else first // LINE_BYTES * LINE_BYTES if part.functions else first
     code = bytearray(first - base)
     for row in part.rows:
-        code += bytes(max(row.address - base - len(code), 0))
+        code += _FILLED * max(row.address - base - len(code), 0)
         code[row.address - base :] = row.code
     alignment = LINE_BYTES if is_linked else _alignment(functions)
     symbols = [MadeSymbol(name, begin, end - begin) for name, _, begin, end in functions]
@@ -285,7 +295,7 @@ def _encode(reading: Reading, dump: Dump, dialect: Dialect) -> list[Problem]:
     problems = []
     for row in left:
         size = sizes.get(id(row), 0)
-        row.code = nop_fill(min(size or 1, _LARGEST_GAP))
+        row.code = _FILLED * (size or 1)
         what = f"has the {size} bytes that its addresses give it" if size else "is known"
         message = f"No encoding of this instruction {what}."
         problems.append(Problem(row.line, row.column, row.end_column, "unsupported-instruction", message))

@@ -44,6 +44,9 @@ _TELLING = pattern(
     re.MULTILINE,
 )
 _COMMENT = pattern(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
+_LARGEST_GAP = 1 << 16
+"""Bytes between two rows of one part."""
+_FAR_AWAY = 1 << 65
 _FEWEST = 2
 """Rows of a dump."""
 
@@ -122,9 +125,9 @@ class _Reader:
     def read(self, text: str) -> Dump:
         for number, line in enumerate(text.splitlines()):
             self._line(number, line)
-        self._dump.parts = [part for part in self._dump.parts if part.rows]
         for part in self._dump.parts:
             part.rows.sort(key=lambda row: row.address)
+        self._dump.parts = [piece for part in self._dump.parts for piece in _pieces(part)]
         return self._dump
 
     def _part(self) -> Part:
@@ -207,6 +210,27 @@ class _Reader:
             if name != self._last:
                 functions.setdefault(address, (name, number))
             self._last = name
+
+
+def _pieces(part: Part) -> Iterator[Part]:
+    """A part cut where nothing is shown of a long stretch of addresses."""
+    cuts = [
+        at
+        for at in range(1, len(part.rows))
+        if part.rows[at].address > part.rows[at - 1].address + _LARGEST_GAP
+    ]
+    for first, end in zip([0, *cuts], [*cuts, len(part.rows)], strict=True):
+        rows = part.rows[first:end]
+        if not rows:
+            continue
+        low = 0 if first == 0 else rows[0].address
+        high = part.rows[end].address if end < len(part.rows) else _FAR_AWAY
+        yield Part(
+            part.name,
+            rows,
+            {at: each for at, each in part.functions.items() if low <= at < high},
+            [each for each in part.relocations if low <= each.address < high],
+        )
 
 
 def functions_of(part: Part) -> Iterator[tuple[str, int, int, int]]:
