@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Fields = list[Any]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised with every change of the tables; kept in sqlite's ``user_version``."""
 
 APPLICATION_ID = 0x43594C4E
@@ -190,13 +190,15 @@ def _encode_figures(figures: Figures) -> Fields:
             figures.available_simple_decoders,
             figures.divider_cycles,
             figures.tp,
+            figures.throughput,
         ]
     )
 
 
 def _decode_figures(fields: Fields) -> Figures:
-    fields = fields + [None] * (9 - len(fields))
-    uops, retire_slots, mite_uops, ms_uops, ports, complex_decoder, simple_decoders, divider, tp = fields
+    fields = fields + [None] * (10 - len(fields))
+    uops, retire_slots, mite_uops, ms_uops, ports, complex_decoder, simple_decoders, *times = fields
+    divider, tp, throughput = times
     return Figures(
         uops=uops,
         retire_slots=retire_slots,
@@ -207,6 +209,7 @@ def _decode_figures(fields: Fields) -> Figures:
         ports=_decode_ports(ports),
         divider_cycles=divider,
         tp=tp,
+        throughput=throughput,
     )
 
 

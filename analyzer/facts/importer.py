@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from cyclelens.analyzer.facts import coves, encoding, rules, zen, zen5
+from cyclelens.analyzer.facts import coves, encoding, rules, zen, zen3, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Latency
@@ -168,11 +168,19 @@ class _Collector:
                 continue  # the first measurement counts, as everywhere in the file
             figures = _attributes(measurement)
             if figures.get("provenance") == rules.CHARACTERIZED:
-                pass
+                if zen.is_zen(microarchitecture) and "TP_loop" in figures:
+                    figures["throughput"] = figures["TP_loop"]
             elif zen.is_zen(microarchitecture):
+                nodes = [_attributes(node) for node in measurement.iterchildren("latency")]
                 figures = zen.completed(
-                    figures, described, microarchitecture, zero_latencies=_all_zero(measurement)
+                    figures,
+                    described,
+                    microarchitecture,
+                    zero_latencies=_all_zero(measurement),
+                    chain=zen.implicit_chain(nodes, operands),
                 ) | {"provenance": "constructed"}
+                if microarchitecture == zen3.NAME:
+                    figures = zen3.corrected(name, figures)
             elif microarchitecture == zen5.NAME:
                 figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
             latencies = [zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")]

@@ -37,6 +37,7 @@ STATED = {
     "available_simple_decoders": "available_simple_decoders",
     "ports": "ports",
     "divider_cycles": "div_cycles",
+    "throughput": "throughput",
 }
 """Fields of ``Figures`` and the attributes that state them. TP counts only beside a divider (D3)."""
 
@@ -158,7 +159,14 @@ def figures(
         ports=port_uses,
         divider_cycles=divider,
         tp=tp,
+        throughput=_throughput(attributes, suffix),
     )
+
+
+def _throughput(attributes: Mapping[str, str], suffix: str) -> float | None:
+    """As ``zen.completed`` found it."""
+    text = attributes.get("throughput" + suffix)
+    return None if text is None else float(text)
 
 
 def latencies(nodes: Iterable[Mapping[str, str]]) -> dict[tuple[int, int], Latency]:

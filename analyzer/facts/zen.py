@@ -19,10 +19,11 @@ Units are written as the ports of the tables, whose digits say what a uop does (
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cyclelens.analyzer.model.facts import NOPS, OperandFacts
+from cyclelens.analyzer.model.units import unit_cycles
 
 _FP_PIPES = dict(zip("012345", "ABCDEE", strict=True))
 _ALUS = "0156"
@@ -59,6 +60,10 @@ _SHIFTS_BY_CL = re.compile(r"(SHL|SHR|SAR|ROL|ROR|SHLD|SHRD) \(.*CL\)")
 _WAITS = re.compile("K(XOR|ANDN)|V?PCMPGT|PCMPEQQ|PSUBU?S")
 """Of one register they wait for nothing, of two for both."""
 _ELIMINATED_FROM = 32
+_EXPLAINED = 0.95
+"""Share of the measured cycles from which on the units explain them: figures have two digits."""
+_SAME = 0.1
+"""Share by which a throughput and a chain differ at most that may be the same."""
 _FASTPATH = 2
 """Macro-ops of one instruction beyond which the microcode sequencer delivers."""
 
@@ -97,12 +102,17 @@ class Described:
 
 
 def completed(
-    attributes: Mapping[str, str], variant: Described, microarchitecture: str, *, zero_latencies: bool
+    attributes: Mapping[str, str],
+    variant: Described,
+    microarchitecture: str,
+    *,
+    zero_latencies: bool,
+    chain: float = 0.0,
 ) -> dict[str, str]:
-    """The attributes of a measurement with all uops in ``ports``.
+    """The attributes of a measurement with all uops in ``ports``, and the measured ``throughput``.
 
-    ``zero_latencies``: nothing depends on the inputs if all registers are the same. Raises ValueError for a
-    figure that is no number.
+    ``zero_latencies``: nothing depends on the inputs if all registers are the same; ``chain``: as
+    ``implicit_chain`` finds it. Raises ValueError for a figure that is no number.
     """
     name, category, operands = variant.name, variant.category, variant.operands
     core = _CORES[microarchitecture]
@@ -158,6 +168,13 @@ def completed(
         uses += [data, core.store_addresses] * parts if again else [data]
 
     result = dict(attributes)
+    # What is called the throughput by the ports was measured where there are no ports.
+    throughput = float(attributes.get("TP_loop" if "ports" in attributes else "TP_ports") or "0")
+    # That of branches is the one of their places.
+    if category not in _BRANCHES and abs(throughput - chain) > _SAME * throughput:
+        result["throughput"] = f"{throughput:.2f}"
+    else:
+        throughput = 0.0
     result["uops"] = str(len(uses))
     result["ports"] = "+".join(f"{uses.count(ports)}*{ports}" for ports in dict.fromkeys(uses))
     if not uses:
@@ -179,6 +196,15 @@ def completed(
     if divides:
         measured = max(cycles, float(attributes.get("TP_loop", "0")))
         result["div_cycles"] = str(max(1, round(measured)))
+    elif (
+        not core.later
+        and not {"div_cycles", "TP_unrolled"} & set(attributes)
+        and round(throughput) > 1
+        and _needed(uses) < _EXPLAINED * throughput
+    ):
+        # The instruction itself holds up the next one. With an occupancy beyond the divider's, the rules of
+        # the tables take the latter for a limit (D2).
+        result |= {"div_cycles": "0", "TP_unrolled": str(round(throughput))}
     result.pop("macro_fusible", None)
     fusible = (
         _fusible_later(mnemonic, loads) if core.later else variant.fusible if mnemonic in _FUSIBLE else ""
@@ -249,6 +275,26 @@ def measured_latency(
     return result
 
 
+def implicit_chain(latencies: Iterable[Mapping[str, str]], operands: Sequence[OperandFacts]) -> float:
+    """Cycles of a chain through what every instance reads and writes, flags or a register that it does not
+    name: a throughput that is as long may be that of the chain."""
+    implied = {
+        str(o.index)
+        for o in operands
+        if (o.kind == "flags" and o.flags_read and o.flags_written)
+        or (o.kind == "reg" and len(o.registers) == 1 and o.read and o.written)
+    }
+    own = (each for each in latencies if each.get("start_op") == each.get("target_op"))
+    return max(
+        (float(each.get("cycles", "0")) for each in own if each.get("start_op") in implied), default=0.0
+    )
+
+
+def _needed(uses: Sequence[str]) -> float:
+    """Cycles that the units need for uops whose ports are written like this."""
+    return unit_cycles((sum(1 << int(letter, 16) for letter in use), 1.0) for use in uses)
+
+
 def _floating_point(text: str) -> list[str]:
     """Pipes of every uop of ``1*FP01+2*FP2``."""
     uses = []
@@ -279,8 +325,8 @@ def _alus(mnemonic: str, macro_ops: int, cycles: float, memory: bool, *, later: 
         return "5"
     if later and mnemonic.startswith(("SET", "CMOV")):
         return _ALUS_BY_COUNT[2]
-    # With a memory operand the throughput is that of the load or store.
-    if memory or not cycles or (later and mnemonic in _CARRIES):
+    # With a memory operand the throughput is that of the load or store, that of microcode its own.
+    if (later and macro_ops > _FASTPATH) or memory or not cycles or (later and mnemonic in _CARRIES):
         return _ALUS
     count = round(macro_ops / cycles)
     if later and count == len(_SHIFTERS) and not mnemonic.startswith(_OF_BRANCHES):

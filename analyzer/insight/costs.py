@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import reduce
-from itertools import combinations
-from operator import or_
 
 from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.units import UnitUse
+from cyclelens.analyzer.model.units import UnitUse, unit_cycles
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.patterns import pattern
 
@@ -31,8 +28,6 @@ ATT_NAMES = {
 }
 """What AT&T syntax calls some instructions, however else they can be written there."""
 _CONDITIONAL = pattern(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
-_MOST_SETS = 8
-"""Sets of units of one instruction up to which all their unions are looked at."""
 _TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")
 
 
@@ -138,7 +133,9 @@ def _cost(facts: InstructionFacts, operands: str, model: Microarchitecture) -> C
     ]
     slots = base.retire_slots if base.retire_slots is not None else base.uops or 0
     width = model.issue_width
-    throughput = max(_unit_cycles(uses), slots / width, base.divider_cycles or 0, base.tp or 0, 1 / width)
+    by_units = unit_cycles((use.units.mask, use.uops) for use in uses)
+    stated = max(base.divider_cycles or 0, base.tp or 0, base.throughput or 0)
+    throughput = max(by_units, slots / width, stated, 1 / width)
     return Cost(
         operands,
         base.uops,
@@ -146,19 +143,4 @@ def _cost(facts: InstructionFacts, operands: str, model: Microarchitecture) -> C
         (min(cycles), max(cycles)) if cycles else None,
         float(throughput),
         bool(base.ms_uops),
-    )
-
-
-def _unit_cycles(uses: tuple[UnitUse, ...]) -> float:
-    """Cycles of the busiest group of units if uops are spread at best (uops.info paper, section 5.3)."""
-    sets = {use.units.mask for use in uses if use.units.mask}
-    if not sets:
-        return 0.0
-    most = len(sets) if len(sets) <= _MOST_SETS else 1
-    groups = {reduce(or_, chosen) for size in range(1, most + 1) for chosen in combinations(sets, size)} | {
-        reduce(or_, sets)
-    }
-    return max(
-        sum(use.uops for use in uses if use.units.mask and not use.units.mask & ~group) / group.bit_count()
-        for group in groups
     )

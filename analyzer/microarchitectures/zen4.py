@@ -129,6 +129,9 @@ _SHARED_UNITS = Source(
 _MEASURED = Source(
     Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 9004 (docs/zen5.md, Zen 4)"
 )
+_MEASURED_ZEN_3 = Source(
+    Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 7003 (docs/zen5.md, Zen 3)"
+)
 _AS_ZEN_4 = Source(Certainty.INFERRED, "as Zen 4", "As measured on Zen 4, which has the same units")
 _LINE_FIELDS = Source(Certainty.ASSUMED, "unknown", "Not published; as many as a line has entries")
 _LEFT_OUT = Source(Certainty.ASSUMED, "unknown", "Not known on this core; the model leaves it out")
@@ -164,6 +167,7 @@ _ZEN_3 = derived(
         _LLVM: "units",
         _SHARED_UNITS: "macro_ops.units_by_mnemonic",
         _LINE_FIELDS: "macro_ops.line_fields",
+        _MEASURED_ZEN_3: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart",
         _AS_ZEN_4: "policies.store_commit policies.late_operands macro_ops.jump_eighths "
         "macro_ops.page_aliasing_cycles "
         "macro_ops.fuses_memory_with_branch macro_ops.mask_to_integer_excess macro_ops.string_cycles "
@@ -211,6 +215,8 @@ _ZEN_3 = derived(
         fuses_moves=False,
         fuses_memory_with_branch=False,
         vector_bits=256,
+        zeroing_upper_ends_group=False,
+        divider_apart=True,
         units_by_mnemonic=False,
         sse_idioms_execute=True,
         fast_fp_adds=False,
@@ -248,6 +254,7 @@ MODELS = (
             _GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size load_buffer_size "
             "macro_ops.line_entries macro_ops.window_eighths",
             _MEASURED_BY_OTHERS: "idq_size",
+            _LEFT_OUT: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart",
             _MEASURED: "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles macro_ops.sse_idioms_execute "
             "macro_ops.page_crossing_store_cycles macro_ops.decode_bytes macro_ops.long_instruction_bytes "
@@ -278,6 +285,8 @@ MODELS = (
             line_entries=9,
             line_fields=9,
             window_eighths=_windows(9),
+            zeroing_upper_ends_group=True,
+            divider_apart=False,
             fuses_nops=True,
         ),
     ),

@@ -111,11 +111,13 @@ RULES = MacroOpRules(
     stack_adjustment_is_two_ops=True,
     fuses_moves=True,
     fuses_memory_with_branch=True,
+    zeroing_upper_ends_group=True,
     fuses_nops=False,
     # The outer ones first: fewer operations need just those.
     pipes=("FP3", "FP0", "FP2", "FP1"),
     vector_pickable=64,
     vector_bits=512,
+    divider_apart=False,
     units_by_mnemonic=True,
     to_integer_excess=0,
     mask_to_integer_excess=0,

@@ -69,6 +69,9 @@ class Figures:
     divider_cycles: int | None = None
     tp: int | None = None
     """Occupancy in cycles of throughput-limited instructions (rules D2, D3); not a report value."""
+    throughput: float | None = None
+    """Measured cycles from one instance to the next that does not depend on it. Only records of Zen+ to Zen 4
+    have it, whose integer units were not measured (M21)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ class MacroOpRules:
     fuses_moves: bool
     fuses_memory_with_branch: bool
     """A conditional branch shares the macro-op of an operation that reads memory too (M5)."""
+    zeroing_upper_ends_group: bool
+    """Nothing behind VZEROUPPER is dispatched in the same cycle (M4); else it takes no unit either."""
     fuses_nops: bool
     """A NOP shares the macro-op of what stands before it."""
     # schedulers
@@ -92,6 +94,9 @@ class MacroOpRules:
     """The oldest of the waiting vector uops that can be picked; the others queue before the schedulers."""
     vector_bits: int
     """A wider operation keeps its pipe for several cycles."""
+    divider_apart: bool
+    """A vector division takes its pipe for a cycle, and the divider behind it for as long as it lasts; else
+    the pipe is busy."""
     units_by_mnemonic: bool
     """Integer units are known by mnemonic (M9). Else the tables know how many units take an instruction, and
     only where the mnemonic's are as many it tells which."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum, StrEnum
+from functools import reduce
+from itertools import combinations
+from operator import or_
 
 from cyclelens.analyzer.data_classes import dataclass
 from cyclelens.analyzer.named_tuple import NamedTuple
@@ -112,6 +115,25 @@ class UnitUse(NamedTuple):
     kind: UopKind
     units: UnitSet
     uops: int
+
+
+_MOST_SETS = 8
+"""Of so many different sets every union is looked at."""
+
+
+def unit_cycles(uses: Iterable[tuple[int, float]]) -> float:
+    """Cycles that the busiest group of units needs at least, for masks of units and how many cycles each
+    takes of one of them (uops.info paper, section 5.3)."""
+    taken = [(mask, cycles) for mask, cycles in uses if mask]
+    sets = {mask for mask, _ in taken}
+    if not sets:
+        return 0.0
+    most = len(sets) if len(sets) <= _MOST_SETS else 1
+    groups = {reduce(or_, each) for size in range(1, most + 1) for each in combinations(sets, size)}
+    groups.add(reduce(or_, sets))
+    return max(
+        sum(cycles for mask, cycles in taken if not mask & ~group) / group.bit_count() for group in groups
+    )
 
 
 class Units:

@@ -43,7 +43,7 @@ class Trait(IntFlag):
     ALONE = 128
     """Of those that keep the core for themselves only one runs at a time."""
     DIVIDES = 256
-    """By the integer divider."""
+    """By a divider that is no unit of its own: the integer one, or the one of vectors."""
 
 
 class ValueKind(IntEnum):
@@ -74,11 +74,13 @@ class UopTemplate:
     memory_operand: int = -1
     """Loads and stores: index into the instruction's ``memory_operands``; -1: no known address."""
     divider_cycles: int = 0
-    """Cycles for which its unit, or what is behind it, is busy."""
+    """Cycles for which its unit, or what is behind it, is busy, rounded up."""
     late: tuple[int, ...] = ()
     """For every input the cycles by which it may come later than the uop begins; empty: none may. Only cores
     that count macro-ops have it."""
     traits: Trait = Trait.NONE
+    busy_eighths: int = 0
+    """``divider_cycles`` in eighths, not rounded. Only cores that count macro-ops have it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from cyclelens.analyzer.model.facts import NOPS, InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.units import Role
+from cyclelens.analyzer.model.units import Role, UnitSet
 from cyclelens.analyzer.model.uops import Value, ValueKind
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import canonical, is_simd, width
@@ -24,6 +24,7 @@ _VECTOR_ZERO_IDIOMS = re.compile(
 _NOTHING = ("nop", "endbr64", "endbr32", "clc")
 SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
 """In place, by a constant or CL."""
+DOUBLE_SHIFTS = frozenset(("shld", "shrd"))
 _COPIES = frozenset(("mov", "movzx", "movsx", "movsxd"))
 
 
@@ -43,10 +44,11 @@ class MacroInstruction:
         self.instruction = prepared.instruction
         self.mnemonic = prepared.instruction.mnemonic
         self.rules = rules
+        self.issue_width = microarchitecture.issue_width
         self.branch = branch
         self.walks_stack = walks_stack
         self.merges = merges
-        units = microarchitecture.units
+        units = self.units = microarchitecture.units
         self.alus = units.having(Role.ALU)
         self.branch_alus = units.having(Role.BRANCH)
         self.shifters = units.having(Role.SHIFT)
@@ -161,6 +163,11 @@ class MacroInstruction:
         if self.mnemonic.startswith("nop"):
             return 0
         return count + (address.displacement_bits > 0 or address.base == "RIP")
+
+    def only(self, units: UnitSet) -> UnitSet:
+        """One of these units: the one that divides, or the first."""
+        mask = units.mask & self.divider.mask or units.mask & -units.mask
+        return self.units.of(mask)
 
     def fresh(self) -> Value:
         """A value that only this instruction sees."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.model.uops import Value, ValueKind
-from cyclelens.analyzer.uops.macro_instruction import SHIFTS, MacroInstruction
+from cyclelens.analyzer.uops.macro_instruction import DOUBLE_SHIFTS, SHIFTS, MacroInstruction
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 
 FP_ADD_FAMILY = re.compile(r"v?(add|sub|min|max|cmp)[a-z]*[ps][sd]")
@@ -25,7 +25,7 @@ def latencies_of(
         ("reg", i, (ValueKind.REGISTER, r.canonical)) for i, r in enumerate(prepared.register_inputs)
     ]
     flags = [("flag", i, (ValueKind.FLAGS, group)) for i, group in enumerate(prepared.flag_inputs)]
-    if subject.mnemonic in SHIFTS:
+    if subject.mnemonic in SHIFTS or subject.mnemonic in DOUBLE_SHIFTS:
         flags = []  # M13
     starts += flags
     if subject.mnemonic == "sbb" and len(set(subject.registers)) == 1:

@@ -14,6 +14,7 @@ from cyclelens.analyzer.model.instruction import OperandKind
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.units import UnitSet, UopKind
 from cyclelens.analyzer.model.uops import MacroOps, MemoryAccess, Trait, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.uops.held import hold
 from cyclelens.analyzer.uops.macro_instruction import MacroInstruction
 from cyclelens.analyzer.uops.macro_latencies import (
     FP_ADD_FAMILY,
@@ -75,7 +76,7 @@ class _Expander(MacroInstruction):
     # -- the parts -----------------------------------------------------------------------------------------
 
     def expansion(self) -> Expansion:
-        if self.does_nothing():
+        if self.does_nothing() or self._zeroes_upper_for_free():
             return Expansion(
                 ops=self._ops(1, 0), sizes=(1,), uops=(UopTemplate(UopKind.EMPTY),), executes=False
             )
@@ -100,6 +101,7 @@ class _Expander(MacroInstruction):
             )
         count = max(1, self.prepared.figures.retire_slots or 1)
         uops, count = self._uops(count)
+        hold(self, uops, count)
         if self.adjusts_stack():
             count = 2
             uops = [Draft(UopKind.COMPUTE, self.alus), *uops]
@@ -137,9 +139,12 @@ class _Expander(MacroInstruction):
             decode_slots=2 if self.branch else 1,
             vector_ops=vector_ops,
             begins_decode_group=count > 2,
-            ends_group=self.mnemonic in _ENDS_GROUP,
+            ends_group=self.mnemonic in _ENDS_GROUP and not self._zeroes_upper_for_free(),
             serializing=self.mnemonic in _SERIALIZES,
         )
+
+    def _zeroes_upper_for_free(self) -> bool:
+        return self.mnemonic == "vzeroupper" and not self.rules.zeroing_upper_ends_group
 
     def _uses_pipes(self, uops: Sequence[Draft]) -> bool:
         integer = self.alus.mask
@@ -230,6 +235,12 @@ class _Expander(MacroInstruction):
     ) -> tuple[list[Draft], Value | None]:
         """The uops that compute: the last one has the inputs and results, the others only take units, but for
         a transfer from the integer registers and for inputs that a two-op instruction needs earlier."""
+        emptied = self._emptied_mask(computes, outputs)
+        if emptied is not None:
+            computes, outputs = (
+                computes[1:],
+                [output for output in outputs if output[2] != emptied.outputs[0][0]],
+            )
         inputs, latencies = latencies_of(self, loaded, outputs)
         fast = self.rules.fast_fp_adds and not self.merges
         if fast and FP_ADD_FAMILY.fullmatch(self.mnemonic):
@@ -243,6 +254,7 @@ class _Expander(MacroInstruction):
         elif _FP_COMPARES.fullmatch(self.mnemonic):
             traits = Trait.TAKES_FP_ADD
         uops: list[Draft] = []
+        others = [(v, late) for v, late in inputs if v[0] is not ValueKind.INTERNAL]
         most = max((late for _, late in inputs), default=0)
         # On its way to the vector unit a value passes one uop after the other (M27).
         transfers = self.writes_vector() and 0 < len(vector) < len(computes) and not self.from_integer.mask
@@ -258,9 +270,11 @@ class _Expander(MacroInstruction):
                 passed, value = value, self.fresh()
                 uops.append(Draft(UopKind.COMPUTE, units, [(passed, 0)], [(value, 1)]))
             inputs = [(v, late - most) for v, late in inputs if late > 0] + [(value, 0)]
+            others = [(v, 0) for v, _ in early if v[0] is not ValueKind.INTERNAL]
             results = [(v, cycles - most) for v, cycles in results]
             computes = computes[1 + len(between) :]
         stored: Value | None = None
+        split = len(uops)
         for place, units in enumerate(computes):
             uop = Draft(UopKind.COMPUTE, units)
             if place == len(computes) - 1:
@@ -269,7 +283,7 @@ class _Expander(MacroInstruction):
                     stored = self.fresh()
                     uop.outputs.append((stored, max(1, min((c for _, c in results), default=1))))
             elif units is not self.from_integer:
-                uop.inputs = [(v, late) for v, late in inputs if v[0] is not ValueKind.INTERNAL]
+                uop.inputs = others
             else:
                 integer = [
                     (v, late)
@@ -280,8 +294,27 @@ class _Expander(MacroInstruction):
             if units is self.from_integer:
                 uops += self._transfer(inputs)
             uops.append(uop)
+        if not transfers and self.prepared.figures.throughput is not None:
+            # The results wait for none of the others, which share units with them in latencies (M21).
+            uops.insert(split, uops.pop())
+        if emptied is not None:
+            uops.insert(0, emptied)
         occupy(self, uops)
         return uops, stored
+
+    def _emptied_mask(self, computes: list[UnitSet], outputs: list[tuple[str, int, Value]]) -> Draft | None:
+        """A gather or scatter empties its mask without waiting for its elements: the uop that does it."""
+        if "VSIB" not in self.prepared.facts.name or len(computes) < 2 or len(outputs) < 2:
+            return None
+        read = [r.canonical for r in self.prepared.register_inputs]
+        table = self.prepared.latencies
+        for kind, number, value in outputs:
+            # The other one that is read and written is the target, whose latencies are those of loads.
+            place = read.index(value[1]) if value[1] in read else None
+            if kind == "reg" and place is not None and number > 0:
+                cycles = max(1, table.get(("reg", place, kind, number), 1))
+                return Draft(UopKind.COMPUTE, computes[0], [(value, 0)], [(value, cycles)])
+        return None
 
     def _transfer(self, inputs: list[tuple[Value, int]]) -> list[Draft]:
         """What a transfer from an integer register takes of the ALUs: two slots, of which one waits (M11)."""
@@ -346,7 +379,9 @@ class _Expander(MacroInstruction):
             uops = [uop for uop in uops if uop.kind is UopKind.LOAD]
             busy = 6 if self.mnemonic == "vzeroall" else 1
             uops.append(Draft(UopKind.COMPUTE, self.alus, busy=busy, traits=Trait.ALONE))
-        long = figures.tp if figures.tp and not self.vector else 0
+        long: float = 0
+        if figures.tp and not self.vector:
+            long = figures.throughput or figures.tp
         if facts.category == "STRINGOP" and not self.instruction.repeat:
             long = self.rules.string_cycles
         if not uops and long:

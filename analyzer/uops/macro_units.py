@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import ceil
 
 from cyclelens.analyzer.model.units import UnitSet, UopKind
 from cyclelens.analyzer.model.uops import Trait, UopTemplate, Value
-from cyclelens.analyzer.uops.macro_instruction import SHIFTS, MacroInstruction
+from cyclelens.analyzer.uops.macro_instruction import DOUBLE_SHIFTS, SHIFTS, MacroInstruction
 
 _PLAIN = frozenset(
     (
@@ -24,9 +25,10 @@ _SHIFT_UNITS = SHIFTS | frozenset(
 )
 """The ALUs that shift (M9)."""
 _MULTIPLICATIONS = frozenset(("imul", "mul", "mulx"))
-_ONE_PER_CYCLE = frozenset(("bts", "btr", "btc", "shld", "shrd"))
+_ONE_PER_CYCLE = frozenset(("bts", "btr", "btc", *DOUBLE_SHIFTS))
 """On registers only one of them begins in a cycle, although their units could take more (M9)."""
 _LOADS_ALONE = ("mov", "movzx", "movbe")
+_EIGHTHS = 8
 WIDE_BYTES = 64
 """Of the widest accesses."""
 
@@ -40,7 +42,8 @@ class Draft:
     inputs: list[tuple[Value, int]] = field(default_factory=list)
     outputs: list[tuple[Value, int]] = field(default_factory=list)
     memory: int = -1
-    busy: int = 0
+    busy: float = 0
+    """Cycles for which its unit is taken; 0: one."""
     traits: Trait = Trait.NONE
 
     def template(self) -> UopTemplate:
@@ -51,9 +54,10 @@ class Draft:
             tuple(value for value, _ in self.inputs),
             tuple(self.outputs),
             self.memory,
-            self.busy,
+            ceil(self.busy),
             tuple(late for _, late in self.inputs) if any(late for _, late in self.inputs) else (),
             self.traits,
+            round(_EIGHTHS * self.busy),
         )
 
 
@@ -111,7 +115,7 @@ def _repaired(
         vector = [subject.store_pipes]
     if mnemonic in SHIFTS and len(integer) == 1:
         integer = [subject.shifters]
-    if mnemonic in ("shld", "shrd"):
+    if mnemonic in DOUBLE_SHIFTS:
         integer = [subject.alus] * max(1, subject.prepared.figures.retire_slots or 1)
     if subject.vector and subject.memory and subject.reads and not subject.writes:
         integer = [units for units in integer if units.mask & ~subject.alus.mask]
@@ -121,14 +125,21 @@ def _repaired(
 def occupy(subject: MacroInstruction, uops: list[Draft]) -> None:
     """Units that are busy for more than a cycle."""
     figures = subject.prepared.figures
-    divides = figures.divider_cycles or 0
+    divides: float = figures.divider_cycles or 0
+    if divides and figures.throughput:
+        divides = figures.throughput
     divider = next((uop for uop in uops if uop.units is subject.divider), None) or next(
         (uop for uop in uops if uop.units.mask & subject.divider.mask), None
     )
+    last = next((uop for uop in reversed(uops) if uop.outputs), None)
     for uop in uops:
         if divides and uop is divider:
-            uop.units, uop.busy = subject.divider, divides
-        elif divides and uop is uops[-1] and uop.units.mask & ~subject.alus.mask == 0:
+            uop.busy = divides
+            if subject.rules.divider_apart:
+                uop.traits |= Trait.DIVIDES
+            else:
+                uop.units = subject.divider
+        elif divides and uop is last and uop.units.mask & ~subject.alus.mask == 0:
             uop.busy = divides
             uop.traits |= Trait.DIVIDES
     if subject.mnemonic in _ONE_PER_CYCLE and not subject.memory and subject.rules.units_by_mnemonic:

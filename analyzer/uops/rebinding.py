@@ -229,4 +229,5 @@ def _rename(uop: UopTemplate, mapping: Mapping[str, str]) -> UopTemplate:
         uop.divider_cycles,
         uop.late,
         uop.traits,
+        uop.busy_eighths,
     )

@@ -54,7 +54,9 @@ cdef class OldestReady(Picker):
     cdef int[::1] _busy
     cdef int _admitted
     cdef int _last_admitted
+    cdef int _integers_busy
     cdef int _divider_free
+    cdef int _vector_divider_free
     cdef int _alone_free
     cdef int _integer_debt
     cdef int _address_debt
@@ -62,7 +64,10 @@ cdef class OldestReady(Picker):
     cdef void tick(self, int cycle) noexcept
     cdef int next_event(self, int cycle) noexcept
     cdef int _free_for(self, int uop, int scheduler) noexcept
+    cdef int _first_free(self, int units) noexcept
+    cdef int _after(self, int time, int cycle, int static) noexcept
     cdef int record(self, Record state) except -1
+    cdef int _record_eighth(self, Record state, int time) except -1
     cdef void admit(self, int first) noexcept
     cdef void _admit(self, int uop) noexcept
     cdef void _pick_integer(self, int cycle) noexcept

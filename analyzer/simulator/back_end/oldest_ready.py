@@ -83,7 +83,7 @@ class OldestReady(Picker):
         self._latest = ints(len(units))
         """The uop that each unit took last."""
         self._busy = ints(len(units))
-        """Cycle from which each unit is free again."""
+        """Eighth of a cycle from which each unit is free again."""
 
     def start(self, most: int) -> None:
         """No uop is ready."""
@@ -95,7 +95,10 @@ class OldestReady(Picker):
         self._admitted = 0
         """Vector uops in their schedulers; the others queue in front of them."""
         self._last_admitted = NONE
+        self._integers_busy = 0
+        """The latest time, in eighths, at which an integer unit is free again."""
         self._divider_free = 0
+        self._vector_divider_free = 0
         self._alone_free = 0
         self._integer_debt = 0
         """Eighths of slots that past picks have wasted."""
@@ -131,34 +134,53 @@ class OldestReady(Picker):
         wait for none of these, NEVER if others have to leave first."""
         static = self._columns.static[uop]
         traits = self._operations.t_traits[static]
+        units = self._flight.u_units[uop & self._flight.uop_mask]
         if scheduler == _VECTOR:
-            units = self._flight.u_units[uop & self._flight.uop_mask]
             if uop > self._last_admitted and not units & ~self._vector_mask:
                 return NEVER
-            free = NEVER
-            for unit in range(self._units):
-                if units >> unit & 1:
-                    free = min(free, self._busy[unit])
+            free = self._first_free(units)
+            if traits & _DIVIDES:
+                free = max(free, self._vector_divider_free // _EIGHTHS)
             return free
         free = 0
         if traits & _ALONE and self._program.u_kind[static] != LOAD:
-            free = self._alone_free
-        if scheduler == _INTEGER and traits & _DIVIDES:
-            free = max(free, self._divider_free)
+            free = self._alone_free // _EIGHTHS
+        if scheduler == _INTEGER:
+            free = max(free, self._first_free(units))
+            if traits & _DIVIDES:
+                free = max(free, self._divider_free // _EIGHTHS)
         return free
+
+    def _first_free(self, units: int) -> int:
+        """The first cycle in which one of these units is free."""
+        free = NEVER
+        for unit in range(self._units):
+            if units >> unit & 1:
+                free = min(free, self._busy[unit] // _EIGHTHS)
+        return free
+
+    def _after(self, time: int, cycle: int, static: int) -> int:
+        """When what is free from a time on, in this cycle at the latest, is free behind the uop it takes."""
+        return max(time, _EIGHTHS * cycle) + max(self._operations.t_busy[static], _EIGHTHS)
 
     def record(self, state: Record) -> None:
         """Its part of the pipeline's state."""
         state.add(self._integer_debt)
         state.add(self._address_debt)
-        state.add_time(self._divider_free, 0)
-        state.add_time(self._alone_free, 0)
+        self._record_eighth(state, self._divider_free)
+        self._record_eighth(state, self._vector_divider_free)
+        self._record_eighth(state, self._alone_free)
         for unit in range(self._units):
-            state.add_time(self._busy[unit], 0)
+            self._record_eighth(state, self._busy[unit])
         # All vector uops from here on queue in front.
         queue = self._flight.vectors
         state.add(queue.count)
         state.add(queue.firsts[queue.head] - state.uop if queue.count > 0 else 0)
+
+    def _record_eighth(self, state: Record, time: int) -> None:
+        state.add_time(time // _EIGHTHS, 0)
+        # What has passed counts for nothing.
+        state.add(time % _EIGHTHS if time // _EIGHTHS >= state.cycle else 0)
 
     def admit(self, first: int) -> None:
         """The uops of a list (``next_uop``) may leave from now on."""
@@ -194,6 +216,11 @@ class OldestReady(Picker):
             self._integer_debt -= _EIGHTHS * slots
             slots = 0
         free = self._integer_units
+        end = _EIGHTHS * (cycle + 1)
+        if self._integers_busy >= end:
+            for unit in range(self._units):
+                if self._busy[unit] >= end:
+                    free &= ~(1 << unit)
         kept = 0
         for position in range(self._counts[_INTEGER]):
             uop = self._ready[position]
@@ -201,8 +228,8 @@ class OldestReady(Picker):
             traits = self._operations.t_traits[static]
             slot = uop & flight.uop_mask
             mask = flight.u_units[slot] & free
-            if (traits & _ALONE and self._alone_free > cycle) or (
-                traits & _DIVIDES and self._divider_free > cycle
+            if (traits & _ALONE and self._alone_free >= end) or (
+                traits & _DIVIDES and self._divider_free >= end
             ):
                 mask = 0
             if slots <= 0 or mask == 0:
@@ -213,9 +240,12 @@ class OldestReady(Picker):
             free &= ~(1 << unit)
             slots -= 1
             if traits & _ALONE:
-                self._alone_free = cycle + program.u_divider[static]
-            if traits & _DIVIDES:
-                self._divider_free = cycle + program.u_divider[static]
+                self._alone_free = self._after(self._alone_free, cycle, static)
+            elif traits & _DIVIDES:
+                self._divider_free = self._after(self._divider_free, cycle, static)
+            elif self._operations.t_busy[static] > _EIGHTHS:
+                self._busy[unit] = self._after(self._busy[unit], cycle, static)
+                self._integers_busy = max(self._integers_busy, self._busy[unit])
             if program.u_port_mask[static] == self._multiply_mask:
                 self._integer_debt += self._multiplication
             if (
@@ -279,12 +309,14 @@ class OldestReady(Picker):
                     if flight.u_waste[slot] and self._wastes_address(uop, cycle):
                         self._address_debt += flight.u_waste[slot]
                     self._address_debt += flight.u_harness[slot]
-            elif stores < self._stores and not (traits & _ALONE and self._alone_free > cycle):
+            elif stores < self._stores and not (
+                traits & _ALONE and self._alone_free >= _EIGHTHS * (cycle + 1)
+            ):
                 taken = True
                 stores += 1
                 used += 1
                 if traits & _ALONE:
-                    self._alone_free = cycle + self._program.u_divider[static]
+                    self._alone_free = self._after(self._alone_free, cycle, static)
             if taken:
                 unit = self._lowest(mask)
                 free &= ~(1 << unit)
@@ -314,10 +346,10 @@ class OldestReady(Picker):
     def _pick_vectors(self, cycle: int) -> None:
         columns = self._columns
         flight = self._flight
-        program = self._program
         free = 0
+        end = _EIGHTHS * (cycle + 1)
         for unit in range(self._units):
-            if self._busy[unit] <= cycle:
+            if self._busy[unit] < end:
                 free |= 1 << unit
         while flight.vectors.count > 0 and self._admitted < self._pickable:
             self._last_admitted = flight.vectors.firsts[flight.vectors.head]
@@ -332,6 +364,7 @@ class OldestReady(Picker):
             mask = flight.u_units[uop & flight.uop_mask] & free
             if (
                 mask == 0
+                or (traits & _DIVIDES and self._vector_divider_free >= end)
                 or (traits & _MASK_TRAIT and masks >= self._mask_operations)
                 or (uop > self._last_admitted and mask & self._vector_mask)
             ):
@@ -342,8 +375,10 @@ class OldestReady(Picker):
             free &= ~(1 << unit)
             if traits & _MASK_TRAIT:
                 masks += 1
-            if program.u_divider[static] > 1:
-                self._busy[unit] = cycle + program.u_divider[static]
+            if traits & _DIVIDES:
+                self._vector_divider_free = self._after(self._vector_divider_free, cycle, static)
+            elif self._operations.t_busy[static] > _EIGHTHS:
+                self._busy[unit] = self._after(self._busy[unit], cycle, static)
             if mask & self._vector_mask:
                 self._admitted -= 1
             self._take(uop, static, unit, cycle)

@@ -41,6 +41,7 @@ cdef class Operations:
     cdef public int[::1] e_unknown
     cdef public int[::1] e_followed
     cdef public int[::1] t_traits
+    cdef public int[::1] t_busy
     cdef public int[::1] late
     cdef int _make(self, int instructions, int uops, int inputs) except -1
     cdef int _lay_out(self, object block) except -1

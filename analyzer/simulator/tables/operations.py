@@ -60,6 +60,8 @@ class Operations:
         self.e_followed = ints(instructions)
         """Whether an address depends on what the instruction does."""
         self.t_traits = ints(uops)
+        self.t_busy = ints(uops)
+        """Eighths of cycles for which a uop keeps its unit; 0: one cycle."""
         self.late = ints(inputs)
 
     def fill(self, block: Block) -> None:
@@ -83,9 +85,11 @@ class Operations:
             elif pair != _NO_PAIR:
                 self._pair(block, pair, i)
                 pair = _NO_PAIR
-            first_late = _FIELDS + program.i_uop_count[i]
-            for place in range(_FIELDS, first_late):
+            count = program.i_uop_count[i]
+            first_late = _FIELDS + 2 * count
+            for place in range(_FIELDS, _FIELDS + count):
                 self.t_traits[uop] = row[place]
+                self.t_busy[uop] = row[place + count]
                 uop += 1
             for place in range(first_late, len(row)):
                 self.late[operand] = row[place]
@@ -140,7 +144,8 @@ class Operations:
 
 _MOVES = 5
 _FIELDS = 22
-"""Behind them a row has the traits of every uop, and how late each of their inputs may come."""
+"""Behind them a row has the traits of every uop, for how long they are busy, and how late each of their
+inputs may come."""
 
 
 def operations_row(flat: FlatInstruction) -> LongColumn:
@@ -155,6 +160,7 @@ def operations_row(flat: FlatInstruction) -> LongColumn:
         *(effect.constant, effect.operation, effect.target_bits, effect.high, effect.memory),
         *(effect.memory_bits, effect.from_instruction_pointer, *unknown),
         *(int(uop.traits) for uop in uops),
+        *(uop.busy_eighths for uop in uops),
         *(late for uop in uops for late in uop.late or (0,) * len(uop.inputs)),
     )
     flat.macro_row = array("q", row)

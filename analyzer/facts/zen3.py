@@ -1,0 +1,69 @@
+"""What was measured on a Zen 3 (EPYC, family 19h model 1, by time stamps) where uops.info's figures for it
+are wrong or missing (data/SOURCES.md): throughputs, and pipes of the vector unit that only mixes of
+instructions tell apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+NAME = "ZEN3"
+_THROUGHPUTS = (
+    # Eight independent ones, and one in a chain of its own.
+    (r"SH[LR]D \(R\d+, R\d+, (I8|CL)\)", "1.50"),
+    (r"MULX \(.*", "1.38"),
+    (r"CMPXCHG \(M.*", "9.00"),
+    # From blocks of real code.
+    (r"\w+_LOCK \(M.*", "7.80"),
+    (r"XADD_LOCK \(M.*", "7.90"),
+    (r"CMPXCHG_LOCK \(M.*", "8.70"),
+    (r"LFENCE", "14.00"),
+    (r"PAUSE", "78.00"),
+    (r"VPMOV[SZ]X.* \(YMM, XMM\)", "1.00"),
+    (r"VPERM(D|PS) \(YMM, YMM, YMM\)", "1.33"),
+    (r"VPERM(Q|PD) \(YMM, YMM, I8\)", "1.27"),
+)
+"""Cycles from one to the next; of several that fit the last counts."""
+_ACROSS_LANES = re.compile(
+    r"V(PERM2[FI]128|INSERT[FI]128|EXTRACT[FI]128|P?BROADCAST(SS|SD|[BWDQ])|PERM(D|PS|Q|PD)|PMOV[SZ]X.*|CVT.*)"
+    r" \(.*YMM.*"
+)
+"""Between the halves of a register: one per cycle, where the table has two pipes."""
+_EITHER_MULTIPLIER, _FIRST = "*AB", "1*A"
+_TRANSFERS = re.compile(r"V?(CVTSI2S[SD]|PINSR[BWDQ]) \(XMM.*, R\d+.*")
+_TRANSFER = "1*06+1*C"
+_FINISH = {"CVT": "1*CD", "PIN": "1*BC"}
+"""The pipes behind a transfer."""
+
+
+def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
+    """The attributes of a completed measurement with what was found."""
+    result = dict(attributes)
+    for pattern, cycles in _THROUGHPUTS:
+        if re.fullmatch(pattern, name):
+            result["throughput"] = cycles
+    ports = result.get("ports", "")
+    if _TRANSFERS.fullmatch(name):
+        ports = f"{_TRANSFER}+{_FINISH[name.removeprefix('V')[:3]]}"
+        result["uops"] = "3"
+    elif "1*06+1*D" in ports:
+        ports = ports.replace("1*06+1*D", _TRANSFER)
+    elif _ACROSS_LANES.fullmatch(name):
+        ports = _one_on_the_first(ports)
+    elif name.startswith("XADD (R"):
+        # The other macro-op exchanges registers, without a unit.
+        ports, result["uops"] = "1*0156", "1"
+    if ports:
+        result["ports"] = ports
+    return result
+
+
+def _one_on_the_first(ports: str) -> str:
+    """One of the uops that either multiplier takes goes to the first."""
+    uses = ports.split("+")
+    for place, use in enumerate(uses):
+        if use.endswith(_EITHER_MULTIPLIER):
+            left = int(use.split("*")[0]) - 1
+            uses[place : place + 1] = [_FIRST, *([f"{left}{_EITHER_MULTIPLIER}"] if left else [])]
+            break
+    return "+".join(uses)

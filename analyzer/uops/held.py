@@ -1,0 +1,57 @@
+"""Units that an instruction of AMD's cores holds because it is slower than its units explain (M21)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.model.units import UopKind, unit_cycles
+from cyclelens.analyzer.model.uops import Trait
+from cyclelens.analyzer.uops.macro_instruction import MacroInstruction
+from cyclelens.analyzer.uops.macro_units import Draft
+
+_MICROCODE = 3
+"""Macro-ops from which on an instruction is microcode."""
+_KEPT = Trait.ALONE | Trait.DIVIDES
+_EXPLAINED = 0.95
+"""Share of the measured cycles from which on the units explain them: figures have two digits."""
+
+
+def hold(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int) -> None:
+    """Keep a unit busy for the measured throughput where that is more than all uops need: of a vector
+    operation a pipe of the uop with the fewest to choose from, of one or two integer operations their unit.
+    Microcode keeps other microcode waiting."""
+    measured = subject.prepared.figures.throughput
+    computing = [uop for uop in uops if uop.kind is UopKind.COMPUTE and uop.units.mask]
+    if measured is None or measured < 1 or not computing or _explains(subject, uops, macro_ops, measured):
+        return
+    pipes = [uop for uop in computing if uop.units.mask & ~subject.alus.mask]
+    if pipes:
+        _hold_unit(subject, pipes, measured)
+    elif macro_ops < _MICROCODE:
+        _hold_unit(subject, computing, measured)
+    else:
+        computing[0].busy, computing[0].traits = measured, computing[0].traits | Trait.ALONE
+
+
+def _explains(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int, measured: float) -> bool:
+    """Whether units, the ways to memory, and dispatch alone make it as slow."""
+    if any(uop.traits & _KEPT for uop in uops):
+        return True
+    loads = len(subject.reads) / (
+        subject.rules.vector_loads_per_cycle if subject.vector else subject.rules.loads_per_cycle
+    )
+    units = [(uop.units.mask, max(1.0, uop.busy)) for uop in uops if uop.kind is UopKind.COMPUTE]
+    stores = len(subject.writes) / subject.rules.stores_committed_per_cycle
+    needed = max(unit_cycles(units), loads, stores, macro_ops / subject.issue_width)
+    return needed >= _EXPLAINED * measured
+
+
+def _hold_unit(subject: MacroInstruction, uops: Sequence[Draft], measured: float) -> None:
+    """The uop with the fewest units keeps one of them, for what the others leave of the time. Of the others
+    those that have a choice leave it that unit."""
+    chosen = min(uops, key=lambda uop: uop.units.mask.bit_count())
+    kept = chosen.units = subject.only(chosen.units)
+    for uop in uops:
+        uop.units = subject.units.of(uop.units.mask & ~kept.mask or kept.mask)
+    others = sum(max(1.0, uop.busy) for uop in uops if uop is not chosen and uop.units is kept)
+    chosen.busy = max(chosen.busy, measured - others)
