@@ -123,11 +123,7 @@ def _causes(
     mixes = mixes_for_certain(decode(comparison.code))
     if mixes and measured.cycles > (comparison.predicted or 0):
         kept = "SSE/AVX mix: legacy SSE beside 256-bit code has to keep upper halves of vector registers"
-        options = ModelOptions(assume=Pointers.STACK)
-        cycles = predict(comparison.code, loop, request.offset, options)
-        known = cycles is not None and explains(cycles)
-        price = f"with that it would be {cycles:.2f}" if known else "what that takes here is not known"
-        causes.append(f"{kept}; {price}")
+        causes.append(f"{kept}; what that takes here is not known")
     for text, options in (
         (
             "addresses: with registers that point to the same memory it would be {:.2f}",
