@@ -170,6 +170,7 @@ def test_the_sweeps_of_the_documentation(capsys):
     assert "latencies up to 12 cycles are hidden" in parallel
     example = str(ROOT / "examples" / "polynomial.s")
     arguments = ["--region", "horner", "--arch", "HSW", "--resource", "rs", "--scale", "1.0..1.4"]
+    arguments += ["--model", "uica"]
     assert main(["sweep", example, *arguments]) == 0
     out = capsys.readouterr().out
     assert "x1.00     60         3.65" in out
