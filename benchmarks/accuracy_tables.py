@@ -350,18 +350,17 @@ def main() -> None:
     )
     step = 1 if arguments.limit is None else max(1, len(redwood) // arguments.limit)
     general = read_samples(measured_there / "zen5-dev.csv", Selection(microarchitectures=(ZEN_5.name,)))
-    vectors = read_samples(
-        measured_there / "zen5-kernels-dev.csv",
-        Selection(microarchitectures=(ZEN_5.name,), max_spread=0.05, max_pages=12),
-    )
+    exactly = Selection(microarchitectures=(ZEN_5.name,), max_spread=0.05, max_pages=12)
+    exact = read_samples(measured_there / "zen5-dev.csv", exactly)
+    vectors = read_samples(measured_there / "zen5-kernels-dev.csv", exactly)
     few = step * ZEN_5_SHARE
     makers: dict[str, Callable[[], str]] = {
         "both_models": lambda: both_models(
             {
                 "BHive": (bhive, Pointers.DIFFERENT),
                 "Redwood Cove": (Study(redwood[::step], arguments.jobs), Pointers.SAME),
-                "Zen 5, general code": (Study(general[::step], arguments.jobs), Pointers.SAME),
-                "Zen 5, vector code": (Study(vectors[::step], arguments.jobs), Pointers.SAME),
+                "Zen 5, general code": (Study(exact[::step], arguments.jobs), Pointers.DIFFERENT),
+                "Zen 5, vector code": (Study(vectors[::step], arguments.jobs), Pointers.DIFFERENT),
             }
         ),
         "zen5_rules": lambda: zen_5_rules(general[::few], vectors[::few]),
