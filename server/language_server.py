@@ -9,11 +9,12 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
 from cyclelens.analyzer.assembly.files.includes import may_read
+from cyclelens.analyzer.assembly.text.problems import make_problem
 from cyclelens.analyzer.compiling.background import PATIENCE
 from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.model.source import Origin, Severity
 from cyclelens.server.background.searches import Searches
 from cyclelens.server.background.tasks import Tasks
 from cyclelens.server.display import messages
@@ -92,7 +93,9 @@ class CyclelensServer(LanguageServer):
         """
         settings = self.settings
         if self._session.is_large(snapshot) and not asked:
-            self._complain_once(messages.large(snapshot.uri, snapshot.size, self._session.large_size))
+            message = messages.large(snapshot.size, self._session.large_size)
+            problem = make_problem("file-too-large", message, 0, 0, 0, Severity.INFORMATION)
+            self.notify(self._session.put(snapshot.answered(FileResult((), (problem,)))))
             return
         if not self.settings_known.is_set() or (snapshot.language and not settings["sources"]):
             return

@@ -53,11 +53,11 @@ def profile_outside(path: str) -> str:
     )
 
 
-def large(uri: str, size: int, limit: int) -> str:
+def large(size: int, limit: int) -> str:
     """A text is not analysed by itself."""
     return (
-        f"{uri.rpartition('/')[2]} has about {size:,} lines. A text of more than {limit:,} is analysed when "
-        "you run the command cyclelens.analyse, and only what is visible of it is coloured. The setting "
+        f"This file has about {size:,} lines. A text of more than {limit:,} is analysed when you run "
+        "the command cyclelens.analyse, and only what is visible of it is coloured. The setting "
         "cyclelens.largeFileLines moves that limit."
     )
 

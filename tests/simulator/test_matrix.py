@@ -1,5 +1,5 @@
 """Every core with both models has an answer to everything, a figure or a reason, and never an internal error.
-``benchmarks/matrix.py`` asks ten times as much."""
+``benchmarks/every_core.py`` asks ten times as much."""
 
 import matrix
 import pytest

@@ -1,6 +1,6 @@
 """Every core with every model on everything that is at hand: blocks, and how each ends.
 
-``tests/simulator/test_matrix.py`` runs a share of it, ``benchmarks/matrix.py`` the whole.
+``tests/simulator/test_matrix.py`` runs a share of it, ``benchmarks/every_core.py`` the whole.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 and generated blocks: how many runs end with a figure, how many with a stated reason, and how many with an
 internal error, of which there must be none.
 
-    python benchmarks/matrix.py
-    python benchmarks/matrix.py --generated 200 --arch SKL GNR ZEN5
+    python benchmarks/every_core.py
+    python benchmarks/every_core.py --generated 200 --arch SKL GNR ZEN5
 """
 
 from __future__ import annotations
