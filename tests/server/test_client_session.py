@@ -189,7 +189,7 @@ async def test_labels_are_found_and_completed_and_regions_fold(editor: Editor) -
     assert await completed("    mov ") == set()
     assert await completed("# cyclelens-begin x arch=HSW,sk") == {"SKL", "SKX"}
     assert await completed("# cyclelens-begin x ") == {f"{key}=" for key in MARKERS}
-    assert await completed("# cyclelens-begin x mode=") == {"loop", "unroll"}
+    assert await completed("# cyclelens-begin x mode=") == {"loop", "unroll", "once"}
     for key, setting in MARKERS.items():
         assert await completed(f"# cyclelens-begin x {key}=") == set(setting.offered()) != set()
 
