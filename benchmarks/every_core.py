@@ -18,9 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+from core_answers import EXAMPLES, MODELS, WAYS, generated, internal_errors, kernels, of_blocks, of_example
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
-from matrix import EXAMPLES, MODELS, WAYS, generated, internal_errors, kernels, of_blocks, of_example
 
 _BATCH = 500
 _AFTER_THE_KIND = re.compile(r"(unknown instruction|unsupported).*|[`'\"].*?[`'\"]|\d+")

@@ -1,7 +1,7 @@
 """Every core with both models has an answer to everything, a figure or a reason, and never an internal error.
 ``benchmarks/every_core.py`` asks ten times as much."""
 
-import matrix
+import core_answers
 import pytest
 from blocks import store
 from cyclelens.analyzer.microarchitectures import registry
@@ -12,27 +12,27 @@ GENERATED = 60 if compiled() else 3
 KERNELS = 1000 if compiled() else 5
 
 
-@pytest.mark.parametrize("way", matrix.WAYS)
-@pytest.mark.parametrize("model", matrix.MODELS)
+@pytest.mark.parametrize("way", core_answers.WAYS)
+@pytest.mark.parametrize("model", core_answers.MODELS)
 @pytest.mark.parametrize("core", registry.names())
 def test_every_block_has_an_answer(core: str, model: Model, way: str) -> None:
-    blocks = [*matrix.kernels()[:KERNELS], *matrix.generated(GENERATED)]
-    ends = matrix.of_blocks(blocks, core, model, way, store())
-    assert not matrix.internal_errors(ends)
+    blocks = [*core_answers.kernels()[:KERNELS], *core_answers.generated(GENERATED)]
+    ends = core_answers.of_blocks(blocks, core, model, way, store())
+    assert not core_answers.internal_errors(ends)
     assert ends.total() == len(blocks)
-    assert ends[matrix.FIGURE] > len(blocks) / 4
+    assert ends[core_answers.FIGURE] > len(blocks) / 4
     assert "" not in ends
 
 
-@pytest.mark.parametrize("model", matrix.MODELS)
-@pytest.mark.parametrize("path", matrix.EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("model", core_answers.MODELS)
+@pytest.mark.parametrize("path", core_answers.EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_has_a_figure_on_every_core(path, model: Model) -> None:
     if not compiled():
         pytest.skip("as plain Python the examples take minutes")
-    ends = matrix.of_example(path, model, store(), registry.names())
-    assert not matrix.internal_errors(ends)
-    assert ends[matrix.FIGURE] >= len(registry.names())
+    ends = core_answers.of_example(path, model, store(), registry.names())
+    assert not core_answers.internal_errors(ends)
+    assert ends[core_answers.FIGURE] >= len(registry.names())
 
 
 def test_the_blocks_are_the_same_every_time() -> None:
-    assert list(matrix.generated(5)) == list(matrix.generated(20))[:5]
+    assert list(core_answers.generated(5)) == list(core_answers.generated(20))[:5]
