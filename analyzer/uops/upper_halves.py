@@ -177,6 +177,7 @@ def _switching(
         uop_count=template.uop_count + 1,
         retire_slots=template.retire_slots + slots,
         mite_uops=template.mite_uops + 1,
+        eliminable_move=False,
         switches_upper_halves=True,
     )
 

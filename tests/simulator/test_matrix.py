@@ -34,5 +34,13 @@ def test_every_example_has_a_figure_on_every_core(path, model: Model) -> None:
     assert ends[core_answers.FIGURE] >= len(registry.names())
 
 
+@pytest.mark.parametrize("mode", ["loop", "unroll"])
+@pytest.mark.parametrize("core", registry.names())
+def test_a_move_that_switches_upper_halves_is_not_eliminated(core: str, mode: str) -> None:
+    """vmovaps ymm0, ymm1; movapd xmm0, xmm1, either way round: the switch holds up issue until it is over."""
+    moves = [bytes.fromhex(code) for code in ("c5fc28c1660f28c1", "660f28c1c5fc28c1")]
+    assert core_answers.of_blocks(moves, core, Model.HARDWARE, mode, store()) == {core_answers.FIGURE: 2}
+
+
 def test_the_blocks_are_the_same_every_time() -> None:
     assert list(core_answers.generated(5)) == list(core_answers.generated(20))[:5]
