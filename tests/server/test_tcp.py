@@ -36,6 +36,13 @@ def message(**fields: object) -> bytes:
     return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
+def leave(client: socket.socket) -> None:
+    """As a client should."""
+    client.sendall(message(id=2, method="shutdown"))
+    client.recv(4096)
+    client.sendall(message(method="exit"))
+
+
 @pytest.mark.parametrize("politely", [True, False], ids=["after exit", "after the connection is lost"])
 def test_it_serves_one_client_and_ends(politely: bool) -> None:
     port = free_port()
@@ -45,9 +52,7 @@ def test_it_serves_one_client_and_ends(politely: bool) -> None:
             client.sendall(message(id=1, method="initialize", params={"capabilities": {}}))
             assert b"Content-Length" in client.recv(4096)
             if politely:
-                client.sendall(message(id=2, method="shutdown"))
-                client.recv(4096)
-                client.sendall(message(method="exit"))
+                leave(client)
         code = server.wait(TIMEOUT)
     finally:
         server.kill()
@@ -83,9 +88,7 @@ def test_what_does_not_begin_as_lsp_is_refused_and_does_not_end_the_server(forei
             time.sleep(0.05)
             client.sendall(hidden[5:])
             assert b"Content-Length" in client.recv(4096)
-            client.sendall(message(id=2, method="shutdown"))
-            client.recv(4096)
-            client.sendall(message(method="exit"))
+            leave(client)
             code = server.wait(TIMEOUT)
     finally:
         server.kill()
