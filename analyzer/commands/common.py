@@ -24,15 +24,13 @@ NO_REGION = "no-region"
 OK, PROBLEMS = 0, 1
 """Exit codes; ``cyclelens.analyzer.cli`` lists all."""
 
-
 ELF_MAGIC = b"\x7fELF"
 MAXIMUM_BYTES = 2 << 30
 """Of a file that is analysed; the largest programs with all that debuggers need are smaller."""
 _PART = 64 << 20
 _FOREIGN_FORMATS = {
     b"!<arch>\n": "an archive: take an object out of it with ar x",
-    b"\xcf\xfa\xed\xfe": "a Mach-O file: only ELF files can be read",
-    b"\xca\xfe\xba\xbe": "a Mach-O file: only ELF files can be read",
+    **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a Mach-O file: only ELF files can be read"),
     b"MZ": "a Windows program: only ELF files can be read",
     b"\x64\x86": "a COFF object: only ELF files can be read",
 }
@@ -71,7 +69,7 @@ def microarchitectures(text: str) -> tuple[str, ...]:
 
 def alignment(text: str) -> int:
     """Type of an argument: bytes within a 64-byte line."""
-    if not text.isdecimal() or int(text) > 63:
+    if not (text.isascii() and text.isdecimal()) or int(text) > 63:
         raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes from 0 to 63")
     return int(text)
 
