@@ -23,7 +23,7 @@ from cyclelens.analyzer.measuring.requests import BUSY, PATTERN, SAME, Inputs
 from cyclelens.analyzer.microarchitectures.events import events
 from cyclelens.analyzer.model.choices import Clocks, Pages, Repetition
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
+from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 
@@ -83,7 +83,7 @@ class SimulatedMachine:
         self,
         model: Microarchitecture,
         store: FactsStore,
-        options: ModelOptions = DEFAULT,
+        options: ModelOptions = PUBLISHED,
         *,
         counted: bool = True,
     ) -> None:

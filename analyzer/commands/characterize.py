@@ -283,14 +283,14 @@ def _machine(
     from cyclelens.analyzer.characterizing.machines import SimulatedMachine, opened
     from cyclelens.analyzer.measuring.harness import CannotMeasure
     from cyclelens.analyzer.microarchitectures import registry
-    from cyclelens.analyzer.model.options import DEFAULT
+    from cyclelens.analyzer.model.options import PUBLISHED
 
     if name.startswith(_SIMULATED):
         try:
             simulated = registry.get(name.removeprefix(_SIMULATED))
         except registry.UnknownMicroarchitecture as error:
             raise InputError(str(error)) from None
-        yield SimulatedMachine(simulated, store, options or DEFAULT)
+        yield SimulatedMachine(simulated, store, options or PUBLISHED)
         return
     try:
         own = registry.get(_NATIVE)

@@ -7,6 +7,7 @@ import pytest
 from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
+from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 UNROLLED_BOUNDS = [
@@ -202,7 +203,7 @@ def test_a_jump_at_the_start_of_a_line_is_not_fused(build, microarchitecture, al
 
 
 def check_prediction(block, model, cycles, names):
-    simulation = simulate(block, model)
+    simulation = simulate(block, model, options=PUBLISHED)
     assert simulation.cycles_per_iteration == pytest.approx(cycles)
     assert " ".join(bottlenecks(compute_bounds(block, model, simulation), simulation)) == names
 

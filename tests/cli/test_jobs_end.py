@@ -91,7 +91,7 @@ def _evaluating(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGTERM, -signal.SIGTERM), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)],
+    [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)],
 )
 def test_no_worker_outlives_the_command(
     command: str, number: signal.Signals, code: int, tmp_path: Path

@@ -132,7 +132,8 @@ def test_the_smallest_idq_holds_what_the_lsd_places():
 @pytest.mark.parametrize(("name", "widest"), [("SNB", 4), ("SKL", 8), ("ICL", 8)])
 def test_wider_groups_than_there_are_port_rules_for_are_refused(name, widest):
     def figure(width):
-        return simulate(block_of("90" * 32, name), replace(registry.get(name), issue_width=width))
+        core = replace(registry.get(name), issue_width=width)
+        return simulate(block_of("90" * 32, name), core, options=PUBLISHED)
 
     assert figure(widest).cycles_per_iteration > 0
     with pytest.raises(ValueError, match="at most"):

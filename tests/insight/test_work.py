@@ -71,11 +71,11 @@ def test_the_marker_says_it(option, expected):
     (prediction,) = region.predictions
     cycles = prediction.cycles_per_iteration
     each, unit = cycles / expected.amount, expected.unit
-    assert sentence(region, cycles) == (
+    assert sentence(region, prediction) == (
         f"{expected}, {each:.3f} cycles per {unit}, {expected.amount / cycles:.2f} {unit}s per cycle"
     )
     short = f"{expected.amount / cycles:.2f} B/cycle" if unit == "byte" else f"{each:.2f} cycles/{unit}"
-    assert rate(region, cycles) == short
+    assert rate(region, prediction) == short
     (hint,) = hints(region)
     assert hint.label.endswith(f" · {short}")
 

@@ -157,7 +157,7 @@ def test_the_source_distribution_holds_licence_and_readme(distributions: Path) -
 
 def test_an_example_is_analysed_in_another_folder(installed: Path, tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples/dot_product.s", tmp_path)
-    run = run_elsewhere(installed, tmp_path, "analyze", "dot_product.s")
+    run = run_elsewhere(installed, tmp_path, "analyze", "--arch", "SKL", "dot_product.s")
     assert run.returncode == 0, run.stdout + run.stderr
     assert "cycles/iter on SKL" in run.stdout
 

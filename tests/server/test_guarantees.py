@@ -105,7 +105,7 @@ HELD_BY = {
             "the_first_answer_is_what_is_shown_and_later_ones_only_add",
         ),
         (
-            "the first answer to an edit, or about long code, is about one position",
+            "The first answer to an edit, or about long code, is about one position",
             "the_first_answer_does_not_wait_for_all_positions_of_long_code",
         ),
         (
