@@ -125,8 +125,10 @@ def is_divider(template: InstructionTemplate, row: TraceRow) -> bool:
 
 
 def used_port(case: Case, row: TraceRow) -> str:
-    """Z3: the uop that holds the divider takes the turn of port 0, whatever port it was bound to."""
-    return "0" if is_divider(case.block.instructions[row.instruction], row) else row.port
+    """Z3: the uop that holds the divider takes the turn of port 0, whatever port it was bound to. Cores that
+    count macro-ops have no such rule: there a uop holds the unit that it was given (M21)."""
+    on_ports = case.model.macro_ops is None
+    return "0" if on_ports and is_divider(case.block.instructions[row.instruction], row) else row.port
 
 
 def events(row: TraceRow) -> Iterator[tuple[str, int]]:
