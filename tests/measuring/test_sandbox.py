@@ -104,9 +104,9 @@ CONTROL = Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True)
 
 
 def right(harness):
-    """Nothing, or what the control read wrong each time: a busy machine spoils measurements for seconds. What a
-    block has spoiled stays wrong however often the control is read. The test is skipped if the machine is too
-    busy for any."""
+    """Nothing, or what the control read wrong each time: a busy machine spoils measurements for seconds. What
+    a block has spoiled stays wrong however often the control is read. The test is skipped if the machine is
+    too busy for any."""
     found: list[object] = []
     end = time.monotonic() + PATIENCE_SECONDS
     while len(found) < CONTROLS or time.monotonic() < end:
