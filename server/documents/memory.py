@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cyclelens.analyzer.regular_files import read_regular
+from cyclelens.analyzer.temporary import lives
 
 MAXIMUM_BYTES = 1 << 20
 """Longer ones are not kept: a crash is rare, and a disk is no place for all versions of a huge region."""
@@ -40,7 +41,8 @@ class Memory:
         self._editor = editor
         with contextlib.suppress(OSError):
             for file in folder().glob("*-*.json"):
-                if not _lives(file.name.partition("-")[0]):
+                process = file.name.partition("-")[0]
+                if not (process.isdecimal() and lives(int(process))):
                     file.unlink(missing_ok=True)
 
     def write(self, uri: str, state: dict[str, Any]) -> None:
@@ -83,16 +85,3 @@ class Memory:
             folder()
             / f"{self._editor}-{hashlib.sha256(uri.encode('utf-8', 'replace')).hexdigest()[:24]}.json"
         )
-
-
-def _lives(process: str) -> bool:
-    """Whether a process of this number runs; where that cannot be asked, yes."""
-    if not process.isdecimal() or os.name != "posix":
-        return process.isdecimal()
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
