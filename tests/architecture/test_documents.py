@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.values import confidence
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
@@ -76,13 +77,25 @@ def test_folders_that_hold_the_invariants_exist() -> None:
     assert [name for name in sorted(named) if not list((ROOT / name).glob("test_*.py"))] == []
 
 
-def test_readme_names_every_microarchitecture() -> None:
-    rows = re.findall(r"^\| `([A-Z0-9+]+)` \|", (ROOT / "README.md").read_text(), re.M)
-    assert tuple(rows) == registry.names()
+def test_the_page_of_processors_names_every_microarchitecture() -> None:
+    page = (ROOT / "docs/processors.md").read_text()
+    rows = re.findall(r"^\| `([A-Z0-9+]+)` \| (.+?) \|", page, re.M)
+    assert tuple(name for name, _ in rows) == registry.names()
+    approximate = [name for name, title in rows if "approximate" in title]
+    assert approximate == [name for name in registry.names() if confidence(name)]
+    assert f"[{len(rows)} processors](docs/processors.md)" in (ROOT / "README.md").read_text()
 
 
-def test_commands_in_the_readme_exist() -> None:
-    commands = set(re.findall(r"^cyclelens ([a-z-]+)", (ROOT / "README.md").read_text(), re.M))
+def test_the_readme_has_a_picture_and_the_two_commands() -> None:
+    first_screen = (ROOT / "README.md").read_text().split("\n## ")[0]
+    assert re.search(r"^!\[.+\]\(docs/images/[\w-]+\.png\)$", first_screen, re.M)
+    assert re.search(r"^\./dev/analyze ", first_screen, re.M)
+    assert re.search(r"^\./dev/test ", first_screen, re.M)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/commands.md"])
+def test_commands_in_the_readme_exist(document: str) -> None:
+    commands = set(re.findall(r"^cyclelens ([a-z-]+)", (ROOT / document).read_text(), re.M))
     assert commands >= {"analyze", "predict", "lsp", "data"}
     cyclelens = Path(sys.executable).with_name("cyclelens")
     for command in sorted(commands):
