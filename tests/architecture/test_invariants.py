@@ -15,6 +15,7 @@ import pytest
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.server.documents.session import Session, Snapshots
 from cyclelens.server.language_server import CyclelensServer, EditedServer
+from simulator_kinds import kinds_of_simulator_files
 
 ROOT = Path(__file__).parents[2]
 ANALYZER = ROOT / "analyzer"
@@ -60,15 +61,10 @@ def test_no_module_needs_itself() -> None:
     assert list(TopologicalSorter(graph).static_order())  # it names a cycle if there is one
 
 
-def kinds_of_simulator_files() -> dict[str, str]:
-    """From the table of units in ARCHITECTURE.md: module below the simulator -> what kind it is."""
-    rows = [line.split("|") for line in (ROOT / "ARCHITECTURE.md").read_text().splitlines()]
-    kinds = {"clock", "registry", "interface", "policy", "stage", "helper", "shared"}
-    return {
-        row[1].strip(" `").removesuffix(".py").replace("/", "."): row[2].strip()
-        for row in rows
-        if len(row) > 3 and row[2].strip() in kinds
-    }
+def test_every_file_of_the_simulator_has_a_kind() -> None:
+    files = (ANALYZER / "simulator").rglob("*.py")
+    names = {unit(file.relative_to(ROOT).as_posix()) for file in files if file.stem != "__init__"}
+    assert set(kinds_of_simulator_files()) == names
 
 
 @pytest.mark.parametrize(

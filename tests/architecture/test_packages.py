@@ -1,6 +1,8 @@
 """The tree, the list of packages in pyproject.toml and the tables of ARCHITECTURE.md say the same."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -68,10 +70,15 @@ def test_architecture_page_names_the_folders() -> None:
     assert documented == folders_with_modules()
 
 
-def test_architecture_page_names_the_units_of_the_simulator() -> None:
-    folder = ROOT / "analyzer/simulator"
-    files = {file.relative_to(folder).as_posix() for file in folder.rglob("*.py") if file.stem != "__init__"}
-    assert set(architecture_table("file")) == files
+def test_the_command_that_lists_files_has_all_of_them() -> None:
+    """``dev/files.py`` takes the place of a table in ARCHITECTURE.md: path and first sentence of the docstring."""
+    run = subprocess.run([sys.executable, ROOT / "dev/files.py"], capture_output=True, text=True, check=True)
+    listed = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in run.stdout.splitlines())
+    files = [file for top in ("analyzer", "server") for file in (ROOT / top).rglob("*.py")]
+    assert listed.keys() == {file.relative_to(ROOT).as_posix() for file in files}
+    for file in files:
+        sentence = listed[file.relative_to(ROOT).as_posix()]
+        assert sentence and " ".join(file.read_text().removeprefix("r").removeprefix('"""').split()).startswith(sentence)
 
 
 def test_nothing_at_the_root_makes_a_second_copy_of_the_packages() -> None:

@@ -1,0 +1,69 @@
+"""What kind of file each module of the simulator is, which decides what it may import.
+
+The kinds are explained in ARCHITECTURE.md, "Units of the simulator". A new file of the simulator needs a line here.
+"""
+
+KINDS = {
+    # runs the stages cycle by cycle, and decides when to stop
+    "clock": """
+        alike clock macro_pipeline period pipeline replay reuse rounds uop_pipeline
+    """,
+    # lists the policies
+    "registry": """
+        policies
+    """,
+    # declares what a policy has to offer
+    "interface": """
+        back_end.addition back_end.binding back_end.commit_rule back_end.dispatch_rule
+        back_end.elimination back_end.late_operands back_end.load_renaming back_end.memory_renaming
+        back_end.picker back_end.scheduler_choice
+        front_end.front_end
+    """,
+    # is one choice where cores differ in kind
+    "policy": """
+        back_end.bound_unit back_end.eight_ports back_end.emptiest_scheduler back_end.every_move
+        back_end.fewest_waiting back_end.learnt_pairs back_end.line_commit back_end.load_words
+        back_end.move_elimination back_end.oldest_ready back_end.owed_constants
+        back_end.random_ports back_end.same_registers back_end.six_ports back_end.store_pairs
+        back_end.ten_ports back_end.twelve_ports back_end.two_stores back_end.wasted_slots
+        back_end.wide_memory
+        front_end.intel front_end.op_cache front_end.simple_front_end
+    """,
+    # is a unit of the pipeline
+    "stage": """
+        back_end.macro_renamer back_end.macro_scheduler back_end.renamer back_end.reorder_buffer
+        back_end.scheduler back_end.store_buffer back_end.store_queue
+        front_end.code_fetch front_end.decoder front_end.dsb front_end.lsd
+        front_end.microcode_sequencer front_end.predecoder front_end.stack_engine
+    """,
+    # is a part of one stage, or of one helper of it
+    "helper": """
+        back_end.emulator back_end.fences back_end.issue_group back_end.macro_memory back_end.memory
+        back_end.one_page back_end.resources
+    """,
+    # is used by several stages and knows none
+    "shared": """
+        failures form wanted
+        back_end.alternation back_end.chance back_end.turns
+        observed.accounting observed.summary observed.tally
+        tables.arrays tables.column_classes tables.columns tables.constants tables.declared
+        tables.emulation tables.entries tables.flat tables.in_flight tables.layout
+        tables.macro_tables tables.operations tables.program tables.queues tables.rename_keys
+        tables.values
+    """,
+}
+
+
+def kinds_of_simulator_files() -> dict[str, str]:
+    """Module below the simulator, such as ``back_end.scheduler`` -> its kind.
+
+    Raises:
+        ValueError: A module has two kinds.
+    """
+    found: dict[str, str] = {}
+    for kind, names in KINDS.items():
+        for name in names.split():
+            if name in found:
+                raise ValueError(f"{name} is listed as {found[name]} and as {kind}")
+            found[name] = kind
+    return found
