@@ -1,4 +1,4 @@
-"""Lists the project's modules, each with the first sentence of its docstring: ``python dev/files.py [FOLDER ...]``."""
+"""Lists the modules with the first sentence of each docstring: ``python dev/files.py [FOLDER ...]``."""
 
 from __future__ import annotations
 

@@ -71,14 +71,15 @@ def test_architecture_page_names_the_folders() -> None:
 
 
 def test_the_command_that_lists_files_has_all_of_them() -> None:
-    """``dev/files.py`` takes the place of a table in ARCHITECTURE.md: path and first sentence of the docstring."""
+    """Each line has a path and the first sentence of the docstring."""
     run = subprocess.run([sys.executable, ROOT / "dev/files.py"], capture_output=True, text=True, check=True)
     listed = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in run.stdout.splitlines())
     files = [file for top in ("analyzer", "server") for file in (ROOT / top).rglob("*.py")]
     assert listed.keys() == {file.relative_to(ROOT).as_posix() for file in files}
     for file in files:
         sentence = listed[file.relative_to(ROOT).as_posix()]
-        assert sentence and " ".join(file.read_text().removeprefix("r").removeprefix('"""').split()).startswith(sentence)
+        text = file.read_text().removeprefix("r").removeprefix('"""')
+        assert sentence and " ".join(text.split()).startswith(sentence)
 
 
 def test_nothing_at_the_root_makes_a_second_copy_of_the_packages() -> None:

@@ -1,6 +1,6 @@
 """What kind of file each module of the simulator is, which decides what it may import.
 
-The kinds are explained in ARCHITECTURE.md, "Units of the simulator". A new file of the simulator needs a line here.
+ARCHITECTURE.md explains the kinds. A new file of the simulator needs an entry here.
 """
 
 KINDS = {
