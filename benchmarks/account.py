@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import time
 
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
+from cyclelens.analyzer.isa.counted_loop import counted_loop
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted

@@ -20,9 +20,9 @@ from cyclelens.analyzer.characterizing.characterize import Characterizer, Row
 from cyclelens.analyzer.characterizing.comparison import Comparison
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Machine, Run, SimulatedMachine, Start
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore, open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
 

@@ -18,12 +18,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from code_bases import PACKAGES
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.objects.elf import ObjectFile
-from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.doors.prediction import Predictor
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.prediction import Predictor
+from cyclelens.analyzer.engine.workspace import Workspace
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.machine_code import outermost, regions_of
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions

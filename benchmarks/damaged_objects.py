@@ -20,8 +20,8 @@ from collections import Counter
 from io import BytesIO
 from pathlib import Path
 
-from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.result import AnalysisOptions
 from elftools.elf.elffile import ELFFile
 

@@ -19,9 +19,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from cyclelens.analyzer.assembly.backends.gnu_backend import GNU_AS
-from cyclelens.analyzer.assembly.backends.program_client import ProgramClient
-from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.assemblers.gnu_backend import GNU_AS
+from cyclelens.analyzer.frontend.assemblers.program_client import ProgramClient
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile

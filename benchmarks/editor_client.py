@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-SERVER = (sys.executable, "-m", "cyclelens.analyzer.cli", "lsp")
+SERVER = (sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp")
 TIMEOUT = 120.0
 """Seconds after which a server is taken for hung."""
 

@@ -41,8 +41,8 @@ if GUIDED:
     except ImportError:
         sys.exit("atheris is not installed: pip install -e .[fuzz]")
 # Only what is imported here tells Atheris which code a text reaches.
-with atheris.instrument_imports(include=["cyclelens.analyzer.assembly"]) if GUIDED else nullcontext():
-    from cyclelens.analyzer.assembly.frontend import assemble
+with atheris.instrument_imports(include=["cyclelens.analyzer.frontend"]) if GUIDED else nullcontext():
+    from cyclelens.analyzer.frontend.assemble import assemble
     from cyclelens.analyzer.model.choices import Regions, Syntax
     from cyclelens.analyzer.model.result import AnalysisOptions
     from cyclelens.analyzer.model.source import NOWHERE, AssembledFile

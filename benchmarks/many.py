@@ -15,11 +15,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from cyclelens.analyzer.doors.plans import ALIGNMENTS
-from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.engine.plans import ALIGNMENTS
+from cyclelens.analyzer.engine.prediction import Predictor
+from cyclelens.analyzer.engine.workers import collect_rarely
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.workers import collect_rarely
 from measuring import CYCLELENS, describe, print_table, real_blocks
 
 DEFAULT = "SKL"

@@ -14,9 +14,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.isa.counted_loop import counted_loop
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.simulator.form import compiled
 from iced_x86 import Decoder, Formatter, FormatterSyntax
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 CORPUS = SHARED / "corpus" / "blocks.hex.xz"
 REFERENCE = SHARED / "reference" / "throughput-dev.csv"
-CYCLELENS = [sys.executable, "-c", "from cyclelens.analyzer.start import command; command()"]
+CYCLELENS = [sys.executable, "-c", "from cyclelens.analyzer.cli.start import command; command()"]
 MCA = os.environ.get("LLVM_MCA", "llvm-mca")
 
 

@@ -13,9 +13,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
 from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
 from cyclelens.analyzer.evaluation.metrics import mean_error, share_within
+from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.model.choices import Repetition
 from measuring import peer_command, peer_version, write_for_peer
 

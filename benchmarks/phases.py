@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cyclelens.analyzer.decoding.counted_loop import loop_end
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.counted_loop import loop_end
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate

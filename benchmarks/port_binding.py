@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from cyclelens.analyzer.decoding.counted_loop import decoded_end
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.port_binding import port_binding
 from cyclelens.analyzer.insight.runs import Runs
+from cyclelens.analyzer.isa.counted_loop import decoded_end
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Model, Pointers

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.frontend import assemble
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.datasets import Sample
+from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.choices import Repetition
 
 CORE = "ZEN5"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from pathlib import Path
 
-from cyclelens.analyzer.decoding.codes import CODES_PATH, asked, enum_names, text_of
+from cyclelens.analyzer.isa.codes import CODES_PATH, asked, enum_names, text_of
 from iced_x86 import Code, CodeSize, Instruction
 
 PSEUDO = frozenset({Code.INVALID, Code.DECLAREBYTE, Code.DECLAREWORD, Code.DECLAREDWORD, Code.DECLAREQWORD})

@@ -42,8 +42,8 @@ link_packages() {
     for package in analyzer server data; do
         ln -sfn "../../../$package" "$names/$package"
     done
-    for package in "$root"/analyzer/public/*.py; do
-        ln -sfn "../../../analyzer/public/$(basename "$package")" "$names/"
+    for package in "$root"/analyzer/api/*.py; do
+        ln -sfn "../../../analyzer/api/$(basename "$package")" "$names/"
     done
     for site in "$root"/.venv/lib/python*/site-packages; do
         rm -f "$site"/__editable__*cyclelens*

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from cyclelens.analyzer.decoding.codes import enum_names
-from cyclelens.analyzer.decoding.forms import FORMS_PATH
-from cyclelens.analyzer.decoding.spelling import described
+from cyclelens.analyzer.isa.codes import enum_names
+from cyclelens.analyzer.isa.forms import FORMS_PATH
+from cyclelens.analyzer.isa.spelling import described
 from iced_x86 import Code, EncodingKind, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpCodeTableKind
 from iced_x86 import MemorySizeExt as MemorySizes
 from lxml import etree

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
-from cyclelens.analyzer.assembly.files.includes import may_read
-from cyclelens.analyzer.assembly.text.problems import make_problem
+from cyclelens.analyzer.common.escaping import printable
 from cyclelens.analyzer.compiling.background import PATIENCE
-from cyclelens.analyzer.escaping import printable
+from cyclelens.analyzer.frontend.files.includes import may_read
+from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin, Severity

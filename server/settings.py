@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.engine.project import Values
+from cyclelens.analyzer.engine.settings import ANALYSIS, Setting, checked, to_options
 from cyclelens.analyzer.hints import region
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.analyzer.project import Values
-from cyclelens.analyzer.settings import ANALYSIS, Setting, checked, to_options
 
 SECTION = "cyclelens"
 """Name under which editors keep the settings."""

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from cyclelens.analyzer.data_classes import dataclass
-from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class Edge(NamedTuple):

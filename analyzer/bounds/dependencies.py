@@ -22,10 +22,10 @@ from cyclelens.analyzer.bounds.forwarding import (
 )
 from cyclelens.analyzer.bounds.latencies import Target, arrivals, from_store, waits_for_addition
 from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues, step_of
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess, Value, ValueKind
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import canonical
 
 _ITERATIONS = 3

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from cyclelens.analyzer.bounds.cycle_ratio import CriticalCycle, Edge, cover, critical_edges
-from cyclelens.analyzer.data_classes import dataclass
-from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 MOST_CHAINS = 16
 """Chains that are listed. There can be exponentially many; the edges of all are marked as critical."""

@@ -3,10 +3,10 @@ stored, from there to a load, and on to its result (docs/pipeline.md, O6d and W6
 
 from __future__ import annotations
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, Value, ValueKind
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.registers import is_simd
 

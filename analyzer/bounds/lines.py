@@ -14,10 +14,10 @@ from cyclelens.analyzer.bounds.symbolic import (
     may_be_anywhere,
     step_of,
 )
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.memory_renaming import access_bytes
 
 _LINE = 64

@@ -14,7 +14,7 @@ from cyclelens.analyzer.characterizing.instances import ADDRESS, LINE, Variant, 
 from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair, pairs
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, FLAGS, INDEXED, REGISTER, Links, Place
 from cyclelens.analyzer.characterizing.machines import Machine, Run, Start
-from cyclelens.analyzer.decoding.encoder import Memory, encodings
+from cyclelens.analyzer.isa.encoder import Memory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
 
 _STEMS = ("DIV", "IDIV", "SQRT")

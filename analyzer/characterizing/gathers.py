@@ -28,7 +28,7 @@ from cyclelens.analyzer.characterizing.links import (
     moved,
 )
 from cyclelens.analyzer.characterizing.machines import Machine
-from cyclelens.analyzer.decoding.encoder import Memory, encodings
+from cyclelens.analyzer.isa.encoder import Memory, encodings
 
 _CARRIER, _ZEROS = "V12", "V14"
 """Vector registers that no instance uses."""

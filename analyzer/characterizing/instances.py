@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.encoder import Decoration, Memory, Operand, Target, encodings
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.encoder import Decoration, Memory, Operand, Target, encodings
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.requests import PATTERN
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts

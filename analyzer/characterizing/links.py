@@ -23,7 +23,7 @@ from cyclelens.analyzer.characterizing.instances import (
     family,
 )
 from cyclelens.analyzer.characterizing.machines import Machine
-from cyclelens.analyzer.decoding.encoder import Memory, encodings
+from cyclelens.analyzer.isa.encoder import Memory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
 
 REGISTER, FLAGS, CONTENTS = "", "flags", "memory"

@@ -14,9 +14,9 @@ from statistics import median
 from time import monotonic, sleep
 from typing import NamedTuple, Protocol
 
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.isa.counted_loop import counted_loop
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.blocks import measure_block
 from cyclelens.analyzer.measuring.harness import MOST_EVENTS, Harness
 from cyclelens.analyzer.measuring.requests import BUSY, PATTERN, SAME, Inputs

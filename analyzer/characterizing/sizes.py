@@ -15,7 +15,7 @@ from itertools import cycle, islice, pairwise
 
 from cyclelens.analyzer.characterizing.instances import ADDRESS, UNCHANGED
 from cyclelens.analyzer.characterizing.machines import Machine
-from cyclelens.analyzer.decoding.encoder import Memory, Operand, encodings
+from cyclelens.analyzer.isa.encoder import Memory, Operand, encodings
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from cyclelens.analyzer.characterizing.instances import ADDRESS, INDEX, variant
 from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Pair
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.uops import UopTemplate, Value, ValueKind

@@ -14,7 +14,7 @@ from itertools import groupby
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import LEAST_DIFFERENCE, Step, Table, picture
-from cyclelens.analyzer.doors.plans import ALIGNMENTS
+from cyclelens.analyzer.engine.plans import ALIGNMENTS
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.reports import html

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.workspace import Cancel
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Cancel
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
-from cyclelens.analyzer.doors.experiments import experiment as experiment_with
+from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
 from cyclelens.analyzer.insight.sensitivity import Kind, Tried, explore, helpful

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from cyclelens.analyzer.comparisons.predictions import figure, found, gone, limits
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table, grid
-from cyclelens.analyzer.decoding.att_syntax import att_loop
+from cyclelens.analyzer.isa.att_syntax import att_loop
 from cyclelens.analyzer.peers.peer import Peer, PeerError
 from cyclelens.analyzer.peers.registry import PEERS
 from cyclelens.analyzer.simulator.failures import Cancelled

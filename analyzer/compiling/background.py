@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cyclelens.analyzer import temporary
+from cyclelens.analyzer.common import temporary
+from cyclelens.analyzer.common.recent import Caches, Contents
+from cyclelens.analyzer.common.regular_files import read_regular
 from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
 from cyclelens.analyzer.compiling.projects import Command, language
-from cyclelens.analyzer.recent import Caches, Contents
-from cyclelens.analyzer.regular_files import read_regular
 
 PATIENCE = 300.0
 """Seconds that a compiler may take: a crate's dependencies are compiled with it."""

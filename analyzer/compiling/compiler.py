@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cyclelens.analyzer import temporary
+from cyclelens.analyzer.common import temporary
 from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
 
 

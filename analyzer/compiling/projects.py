@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cyclelens.analyzer.recent import Caches, Contents
-from cyclelens.analyzer.regular_files import read_regular
+from cyclelens.analyzer.common.recent import Caches, Contents
+from cyclelens.analyzer.common.regular_files import read_regular
 
 DATABASE = "compile_commands.json"
 CARGO = "Cargo.toml"

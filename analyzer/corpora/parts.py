@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, format_of
-from cyclelens.analyzer.doors.prediction import Predictor, Task, predict_many
+from cyclelens.analyzer.engine.prediction import Predictor, Task, predict_many
+from cyclelens.analyzer.engine.shared import shared_workspace
+from cyclelens.analyzer.engine.workers import pool, start_worker
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode, Repetition
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
-from cyclelens.analyzer.shared import shared_workspace
-from cyclelens.analyzer.workers import pool, start_worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.bounds.registry import predict_analytically
-from cyclelens.analyzer.decoding.counted_loop import counted_loop, usual_copies
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.counted_loop import counted_loop, usual_copies
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Model, Repetition

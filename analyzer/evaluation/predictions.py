@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, format_of
+from cyclelens.analyzer.engine.workers import pool, start_worker
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
-from cyclelens.analyzer.workers import pool, start_worker
 from tqdm import tqdm
 
 _CHUNK = 64

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.metrics import WITHIN, Summary, relative_error
 from cyclelens.analyzer.evaluation.predictions import Outcome
 from cyclelens.analyzer.evaluation.summary import Evaluation
+from cyclelens.analyzer.isa.decoder import decode
 
 _PROBLEMS_SHOWN = 10
 

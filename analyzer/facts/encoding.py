@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.facts import Figures, Latency, OperandFacts, PortUse
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

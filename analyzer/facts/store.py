@@ -9,11 +9,11 @@ from _sqlite3 import Connection, Error, connect
 from collections.abc import Iterator
 
 import cyclelens.data
+from cyclelens.analyzer.common.own_tables import OWN_TABLES
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.facts import encoding
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
-from cyclelens.analyzer.own_tables import OWN_TABLES
-from cyclelens.analyzer.recent import Caches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import gcd
 
-from cyclelens.analyzer.data_classes import dataclass
-from cyclelens.analyzer.decoding.register_use import used_registers
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight.dependencies import Dependency
+from cyclelens.analyzer.isa.register_use import used_registers
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose

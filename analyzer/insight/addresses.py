@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
 from cyclelens.analyzer.simulator.tables.values import SUM, ValueRule, value_rule
 from cyclelens.analyzer.uops.calls import coming_back

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitUse, unit_cycles
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.patterns import pattern
 
 _NAME = pattern(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
 _REPEATED = pattern(r"_REP(E|NE|NZ|Z)?\b")

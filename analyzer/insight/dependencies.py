@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, strong_parts
 from cyclelens.analyzer.bounds.dependencies import dependency_graph, own_latency
 from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Step
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture

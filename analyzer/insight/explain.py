@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.choices import Mode, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture

@@ -7,9 +7,9 @@ cvtsi2sd %rax, %xmm0    keeps the upper part of xmm0
 
 from __future__ import annotations
 
-from cyclelens.analyzer.decoding.register_use import with_register
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.isa.register_use import with_register
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import canonical
 
 _COUNTS = frozenset(["popcnt", "lzcnt", "tzcnt"])

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cyclelens.analyzer.data_classes import replace
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.assumptions import ONE_PASS
 from cyclelens.analyzer.insight.dependencies import dependencies_of
 from cyclelens.analyzer.insight.explain import bare, explain, front_end_shares
 from cyclelens.analyzer.insight.runs import Runs
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture

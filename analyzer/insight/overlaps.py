@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.assumptions import listed
 from cyclelens.analyzer.insight.runs import Runs

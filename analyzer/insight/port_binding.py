@@ -6,7 +6,7 @@ busy, rules that fit measurements equally well make different figures of a short
 
 from __future__ import annotations
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.result import PortBinding, Prediction

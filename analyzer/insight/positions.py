@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.assumptions import ONE_POSITION
 from cyclelens.analyzer.insight.explain import steady_state

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.hazards import (
     failed_forwarding,
     false_renaming,

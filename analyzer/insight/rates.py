@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.result import Prediction
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Rates(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.common.data_classes import dataclass, field
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.model.result import Prediction
 
 Ports = frozenset[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.waits import Edge, Timeline, timeline
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import TraceRow

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area, Cause
 from cyclelens.analyzer.model.microarchitecture import Maker

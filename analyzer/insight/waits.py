@@ -10,13 +10,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import Input, Scheduling, Trace, TraceRow
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 _LEAST_ROUNDS = 3
 _SLOTS_TAKEN = ("", "issue group")

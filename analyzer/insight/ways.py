@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.source import END, UNKNOWN_LINE, Branching, JumpPlace, Region
 from cyclelens.analyzer.model.ways import BlockFigure, BranchingAnalysis, Way

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.ways import Shares, choices
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import END, Branching, Counts

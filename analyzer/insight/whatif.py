@@ -12,15 +12,15 @@ from math import lcm
 from types import MappingProxyType
 from typing import Any
 
-from cyclelens.analyzer.data_classes import dataclass, field_names, replace
-from cyclelens.analyzer.decoding.counted_loop import back
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.register_use import with_register
+from cyclelens.analyzer.common.data_classes import dataclass, field_names, replace
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, free_registers
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
+from cyclelens.analyzer.isa.counted_loop import back
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.register_use import with_register
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Mode

@@ -11,11 +11,11 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, Work
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import canonical
 
 _AMOUNT = re.compile(r"([1-9]\d{0,8})(B?)")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.decoding.counted_loop import loop_end, usual_copies
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.isa.counted_loop import loop_end, usual_copies
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.region import vector_bits

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.text.dialect import comment_sign
-from cyclelens.analyzer.assembly.text.lexer import leading_labels
-from cyclelens.analyzer.assembly.text.stretches import Source
-from cyclelens.analyzer.assembly.text.surroundings import words_around
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.effects import effects
-from cyclelens.analyzer.decoding.register_use import used_registers
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.source.dialect import comment_sign
+from cyclelens.analyzer.frontend.source.lexer import leading_labels
+from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.frontend.source.surroundings import words_around
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.effects import effects
+from cyclelens.analyzer.isa.register_use import used_registers
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable
 from cyclelens.analyzer.measuring.refusals import refusal

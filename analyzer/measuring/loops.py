@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cyclelens.analyzer.decoding.counted_loop import loop_end
-from cyclelens.analyzer.decoding.decoder import decode, number_field
-from cyclelens.analyzer.decoding.effects import written_registers
+from cyclelens.analyzer.isa.counted_loop import loop_end
+from cyclelens.analyzer.isa.decoder import decode, number_field
+from cyclelens.analyzer.isa.effects import written_registers
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Counter, Inputs
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import lacking
 from cyclelens.analyzer.measuring.harness import Harness

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.effects import written_registers
-from cyclelens.analyzer.decoding.register_use import is_privileged
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.effects import written_registers
+from cyclelens.analyzer.isa.register_use import is_privileged
 from cyclelens.analyzer.measuring.loops import constant_step
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable, with_data
 from cyclelens.analyzer.measuring.refusals import refusal, split_lock
@@ -93,7 +93,7 @@ def measure_region(harness: Harness, region: Request, predict: Predict, runs: in
 
 
 def _end(request: Request) -> bytes:
-    from cyclelens.analyzer.decoding.counted_loop import loop_end
+    from cyclelens.analyzer.isa.counted_loop import loop_end
 
     return loop_end(decode(request.code)) or b""
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.provenance import Certainty, Source
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 GATHERS = Source(
     Certainty.PUBLISHED,

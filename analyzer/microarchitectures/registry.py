@@ -6,10 +6,10 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.suggestions import nearest
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty
-from cyclelens.analyzer.named_tuple import NamedTuple
-from cyclelens.analyzer.suggestions import nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

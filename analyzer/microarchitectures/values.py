@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from cyclelens.analyzer.data_classes import field_names
+from cyclelens.analyzer.common.data_classes import field_names
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.picture import roles
 from cyclelens.analyzer.model.microarchitecture import IDENTITY, UNLIMITED, Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Divider, Scheduler, Unit, Units, UnitSet
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

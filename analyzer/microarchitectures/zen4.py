@@ -50,7 +50,7 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the
 
 from __future__ import annotations
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.microarchitectures import zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3, ZEN_4
 from cyclelens.analyzer.microarchitectures.literature import same_as

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from enum import StrEnum
 
-from cyclelens.analyzer.data_classes import dataclass
-from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class Area(StrEnum):

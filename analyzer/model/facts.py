@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.common.data_classes import dataclass, field
 
 PortUse = tuple[str, int]
 """A set of units as the source of the tables names it, and how many uops need one of them: ("0156", 2). Which

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 
 
 class OperandKind(StrEnum):

@@ -3,7 +3,7 @@ docs/zen5.md. Weights and costs that are no whole cycles are in eighths, so that
 
 from __future__ import annotations
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from cyclelens.analyzer.data_classes import dataclass, replace
+from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.provenance import NO_SOURCES, Source, Sources
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, UnitSet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
 
 _CHOICES = {"model": Model, "assume": Pointers, "harness": MeasuredIn, "move_elimination": MoveElimination}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
-from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class Certainty(StrEnum):

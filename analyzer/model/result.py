@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.common.data_classes import dataclass, field
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
@@ -12,7 +13,6 @@ from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import NOWHERE, Made, Origin, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.model.ways import BranchingAnalysis, Weight
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Position(NamedTuple):

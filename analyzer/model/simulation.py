@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.buffer import Buffer
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from cyclelens.analyzer.data_classes import dataclass, field, replace
+from cyclelens.analyzer.common.data_classes import dataclass, field, replace
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 UNKNOWN_LINE = -1
 """Stands for a line where there is none: in object files without line information."""

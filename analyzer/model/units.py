@@ -9,8 +9,8 @@ from functools import reduce
 from itertools import combinations
 from operator import or_
 
-from cyclelens.analyzer.data_classes import dataclass
-from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 MOST_UNITS = 30
 """A set of units is a mask in a signed 32-bit integer."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import IntEnum, IntFlag
 from functools import cached_property
 
-from cyclelens.analyzer.data_classes import dataclass, field
+from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.source import Branching
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 
 class Way(NamedTuple):

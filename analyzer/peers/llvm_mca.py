@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cyclelens.analyzer.assembly.backends.external import Finished
+from cyclelens.analyzer.frontend.assemblers.external import Finished
 from cyclelens.analyzer.peers.peer import Peer, PeerError, first_words
 
 _ITERATIONS = (100, 300)

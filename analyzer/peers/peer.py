@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cyclelens.analyzer.assembly.backends.external import Finished, HungError, Job, find_program, run
+from cyclelens.analyzer.frontend.assemblers.external import Finished, HungError, Job, find_program, run
 
 _PATIENCE = 20.0
 """Seconds of the processor for one run."""

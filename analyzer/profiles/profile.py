@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.data_classes import dataclass, field
-from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.common.data_classes import dataclass, field
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class Place(NamedTuple):

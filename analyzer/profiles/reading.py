@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from io import TextIOWrapper
 
+from cyclelens.analyzer.common.recent import Caches, Contents
+from cyclelens.analyzer.common.regular_files import open_regular
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
 from cyclelens.analyzer.profiles.perf_script import Branches
 from cyclelens.analyzer.profiles.profile import Profile, ProfileError
-from cyclelens.analyzer.recent import Caches, Contents
-from cyclelens.analyzer.regular_files import open_regular
 
 _MAXIMUM_BYTES = 4 << 30
 _LONGEST_LINE = 1 << 16

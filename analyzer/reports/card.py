@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from cyclelens.analyzer.escaping import code, printable, prose
+from cyclelens.analyzer.common.escaping import code, printable, prose
 from cyclelens.analyzer.insight import absence, as_written, costs, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.source_lines import by_line

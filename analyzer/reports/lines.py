@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from enum import StrEnum
 
-from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 PARAGRAPH = 110
 """Characters of a line of prose where nobody says how wide the terminal is."""

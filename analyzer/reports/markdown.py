@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
-from cyclelens.analyzer.escaping import code, printable, prose
+from cyclelens.analyzer.common.escaping import code, printable, prose
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from textwrap import shorten
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.renaming import renamings
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis

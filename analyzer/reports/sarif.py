@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound
 from cyclelens.analyzer.model.result import Analysis, Prediction

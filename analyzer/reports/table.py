@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight import costs, vocabulary, wording
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry

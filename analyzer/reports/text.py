@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, reservations
 from cyclelens.analyzer.insight.pressure import port_pressure

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.pressure import port_shares
 from cyclelens.analyzer.insight.timelines import shown as timeline
@@ -26,7 +27,6 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.units import Units
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 DEFAULT_ROUNDS = 3
 MAX_CYCLES = 120

@@ -11,15 +11,14 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any, TypeVar
 
-from cyclelens.analyzer.assembly.objects.raw_code import RawCodeError, from_hexadecimal
 from cyclelens.analyzer.comparisons.registry import table
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Table
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.workspace import Cancel, Workspace
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.settings import ANALYSIS, checked, forced, to_options
+from cyclelens.analyzer.engine.workspace import Cancel, Workspace
 from cyclelens.analyzer.facts.store import open_store
-from cyclelens.analyzer.fixes.proposal import Fix, apply
-from cyclelens.analyzer.fixes.registry import fixes
+from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError, from_hexadecimal
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.findings import at_statement
@@ -29,8 +28,9 @@ from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports.card import instruction_cards
 from cyclelens.analyzer.reports.registry import FORMATS, render
+from cyclelens.analyzer.rewrites.proposal import Fix, apply
+from cyclelens.analyzer.rewrites.registry import fixes
 from cyclelens.analyzer.serving.disassembly import written_out
-from cyclelens.analyzer.settings import ANALYSIS, checked, forced, to_options
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 LONGEST_TEXT = 1 << 20

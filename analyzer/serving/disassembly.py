@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.objects.raw_code import RawCodeError
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import AnalysisOptions

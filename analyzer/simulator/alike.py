@@ -13,10 +13,10 @@ from array import array
 from collections.abc import Iterator
 from itertools import count
 
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.tables.arrays import Column, ints
 from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.flat import FlatInstruction, flatten

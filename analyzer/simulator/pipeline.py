@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike, Key
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.wanted import Wanted

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import canonical
 
 

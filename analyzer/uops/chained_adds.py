@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.patterns import pattern
+from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.uops.operands import Prepared
 
 _ADDITION = pattern(r"V?(ADD|SUB|ADDSUB)[PS][SD]_(XMM|YMM)")

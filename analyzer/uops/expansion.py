@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import UopTemplate, Value, ValueKind
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.operands import Latencies, Prepared
 
 FORWARDING_LATENCY = 5

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
 
+from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.uops import Entry, InstructionTemplate
-from cyclelens.analyzer.recent import Caches, Recent
 from cyclelens.analyzer.uops.ablations import ablated
 from cyclelens.analyzer.uops.binding import Binder, BoundOperand, fixed_registers
 from cyclelens.analyzer.uops.chained_adds import is_addition

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from functools import partial
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.units import UnitUse
@@ -16,7 +17,6 @@ from cyclelens.analyzer.model.uops import (
     MacroOps,
     ValueKind,
 )
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.calls import coming_back
 from cyclelens.analyzer.uops.known import Core, InContext, Known
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move, fuses_with_branch

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.uops import Entry, InstructionTemplate, MacroOps
-from cyclelens.analyzer.named_tuple import NamedTuple
 
 WINDOW = 64
 """Bytes; no line of the op cache reaches over the end of one."""

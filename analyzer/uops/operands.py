@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from cyclelens.analyzer.data_classes import dataclass, replace
+from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.microarchitectures.caveats import bit_moves
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
 from cyclelens.analyzer.model.instruction import Instruction

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from enum import IntFlag
 
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.model.upper_halves import UpperHalves
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.registers import is_simd
 
 _DRAINING = 8
@@ -67,7 +67,7 @@ def may_mix(instructions: Iterable[Instruction]) -> bool:
 def uses_of(instructions: Iterable[Instruction]) -> list[UpperHalves]:
     """What each of them does with upper halves."""
     # Here, because hardly any block asks.
-    from cyclelens.analyzer.decoding.upper_halves import upper_halves
+    from cyclelens.analyzer.isa.upper_halves import upper_halves
 
     return [upper_halves(instruction.code) for instruction in instructions]
 

@@ -82,7 +82,7 @@ def _command_line() -> str:
     lines = ["# Command line", "", "What `cyclelens COMMAND --help` says.", ""]
     for command in COMMANDS:
         run = subprocess.run(
-            [sys.executable, "-m", "cyclelens.analyzer.cli", command, "--help"],
+            [sys.executable, "-m", "cyclelens.analyzer.cli.main", command, "--help"],
             capture_output=True,
             text=True,
             check=True,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cyclelens.analyzer.fixes.proposal import Fix
-from cyclelens.analyzer.fixes.search import Advice
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Problem
+from cyclelens.analyzer.rewrites.proposal import Fix
+from cyclelens.analyzer.rewrites.search import Advice
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.outcomes.results import SEARCH, Found, Job, Outcome, Searched
 from cyclelens.server.workers.jobs import Jobs, Trouble

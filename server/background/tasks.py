@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cyclelens.analyzer.comparisons.table import Step, Table
-from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.outcomes.results import Job, Outcome

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.fixes.search import Advice
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
+from cyclelens.analyzer.rewrites.search import Advice
 
 _UNIT = " cycles/iter"
 _SEPARATOR = " · "

@@ -14,8 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from cyclelens.analyzer.regular_files import read_regular
-from cyclelens.analyzer.temporary import lives
+from cyclelens.analyzer.common.regular_files import read_regular
+from cyclelens.analyzer.common.temporary import lives
 
 MAXIMUM_BYTES = 1 << 20
 """Longer ones are not kept: a crash is rare, and a disk is no place for all versions of a huge region."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from cyclelens.analyzer.project import Project, ProjectError, Values, find, read
+from cyclelens.analyzer.engine.project import Project, ProjectError, Values, find, read
 
 
 class Projects:

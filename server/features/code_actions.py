@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.assembly.text.dialect import comment_sign
-from cyclelens.analyzer.assembly.text.stretches import Source
-from cyclelens.analyzer.fixes.proposal import Edit, Fix
+from cyclelens.analyzer.frontend.source.dialect import comment_sign
+from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.hints.change import change
 from cyclelens.analyzer.insight.work import Pace
+from cyclelens.analyzer.rewrites.proposal import Edit, Fix
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import shows
 from cyclelens.server.features.diagnostics import SOURCE

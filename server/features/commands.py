@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cyclelens.analyzer.common.escaping import printable
 from cyclelens.analyzer.comparisons.table import Table
-from cyclelens.analyzer.escaping import printable
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.display import messages
 from cyclelens.server.documents.origins import path_of

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cyclelens.analyzer.assembly.statements.directives import ALIGNMENTS, SILENT
-from cyclelens.analyzer.assembly.text.lexer import COMMENT_SIGN
+from cyclelens.analyzer.engine.settings import MARKERS
+from cyclelens.analyzer.frontend.source.lexer import COMMENT_SIGN
+from cyclelens.analyzer.frontend.statements.directives import ALIGNMENTS, SILENT
 from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.settings import MARKERS
 from cyclelens.server.display.costs import documentation
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names

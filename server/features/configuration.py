@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from cyclelens.analyzer.project import NAME as PROJECT
+from cyclelens.analyzer.engine.project import NAME as PROJECT
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.settings import SECTION
 from lsprotocol import types

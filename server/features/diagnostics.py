@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from cyclelens.analyzer.escaping import printable
+from cyclelens.analyzer.common.escaping import printable
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.server.display import documentation, messages
 from cyclelens.server.documents.session import ShownRegion, Snapshot

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from cyclelens.analyzer.common.escaping import printable
 from cyclelens.analyzer.comparisons.table import grid
-from cyclelens.analyzer.escaping import printable
 from cyclelens.analyzer.insight.work import Pace, faster
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.documents.history import Version, text_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.escaping import prose, without_markdown
+from cyclelens.analyzer.common.escaping import prose, without_markdown
 from cyclelens.server.display.costs import documentation, variants
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE

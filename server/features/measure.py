@@ -10,8 +10,8 @@ code action that makes it.
 from __future__ import annotations
 
 from cyclelens.analyzer.comparisons.table import Table
-from cyclelens.analyzer.fixes.proposal import Fix
 from cyclelens.analyzer.measuring.harness import PROGRAM
+from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot

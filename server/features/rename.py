@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.text.lexer import SYMBOL
-from cyclelens.analyzer.fixes.site import resized
+from cyclelens.analyzer.frontend.source.lexer import SYMBOL
+from cyclelens.analyzer.rewrites.site import resized
 from cyclelens.analyzer.uops.registers import HIGH8, canonical, is_general_purpose, width
 from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from cyclelens.analyzer.assembly.text.dialect import BY_NAME, detect, semicolon_starts_comment
-from cyclelens.analyzer.assembly.text.stretches import Source
+from cyclelens.analyzer.frontend.source.dialect import BY_NAME, detect, semicolon_starts_comment
+from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.protocol.convert import Converter, to_client

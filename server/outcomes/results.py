@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cyclelens.analyzer.comparisons.table import Step, Table
-from cyclelens.analyzer.fixes.proposal import Fix
-from cyclelens.analyzer.fixes.search import Advice
 from cyclelens.analyzer.model.result import AnalysisOptions, Hint, Work
 from cyclelens.analyzer.model.source import Problem
+from cyclelens.analyzer.rewrites.proposal import Fix
+from cyclelens.analyzer.rewrites.search import Advice
 
 ANALYSIS = "analysis"
 """The task of a job that wants everything about a text."""

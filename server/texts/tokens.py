@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.statements.registers import REGISTERS
-from cyclelens.analyzer.assembly.text.lexer import MARKER_WORDS, Shape, lexemes
-from cyclelens.analyzer.recent import Recent
+from cyclelens.analyzer.common.recent import Recent
+from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, Shape, lexemes
+from cyclelens.analyzer.frontend.statements.registers import REGISTERS
 
 
 class Kind(IntEnum):

@@ -10,14 +10,12 @@ from functools import partial
 from cyclelens.analyzer.comparisons.registry import COMPARISONS
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Step, Table
-from cyclelens.analyzer.compiled import NOT_COMPILED, CompiledAnalyzer
+from cyclelens.analyzer.compiling.analyzer import NOT_COMPILED, CompiledAnalyzer
 from cyclelens.analyzer.compiling.projects import language
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.experiments import templates
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.experiments import templates
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.facts.store import FactsStore, open_store
-from cyclelens.analyzer.fixes.proposal import Fix
-from cyclelens.analyzer.fixes.registry import fixes
 from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.insight import as_written, wording
@@ -30,6 +28,8 @@ from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import inlined_card, instruction_cards, line_cards, region_card
+from cyclelens.analyzer.rewrites.proposal import Fix
+from cyclelens.analyzer.rewrites.registry import fixes
 from cyclelens.server.outcomes.results import (
     ANALYSIS,
     CHECK,

@@ -22,7 +22,7 @@ from enum import StrEnum
 from multiprocessing.connection import Connection
 from typing import Any
 
-from cyclelens.analyzer import log, temporary
+from cyclelens.analyzer.common import log, temporary
 from cyclelens.server.outcomes.exchange import Receiver
 from cyclelens.server.outcomes.results import Job, Outcome
 from cyclelens.server.workers import worker

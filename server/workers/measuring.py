@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.table import Table
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.fixes.proposal import apply
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.measuring import equality
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Clock, Harness
 from cyclelens.analyzer.measuring.inputs import InputsError
@@ -15,6 +14,7 @@ from cyclelens.analyzer.measuring.region import Comparison
 from cyclelens.analyzer.measuring.states import described
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Clocks
+from cyclelens.analyzer.rewrites.proposal import apply
 from cyclelens.server.outcomes.results import Job
 
 MILLISECONDS = 600

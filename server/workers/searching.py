@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from cyclelens.analyzer.assembly.text.surroundings import words_around
-from cyclelens.analyzer.compiled import CompiledAnalyzer
+from cyclelens.analyzer.compiling.analyzer import CompiledAnalyzer
 from cyclelens.analyzer.compiling.projects import language
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.facts.store import FactsStore
-from cyclelens.analyzer.fixes.compiled_loops import as_text, rebuilt
-from cyclelens.analyzer.fixes.search import Advice, search
+from cyclelens.analyzer.frontend.source.surroundings import words_around
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
+from cyclelens.analyzer.rewrites.compiled_loops import as_text, rebuilt
+from cyclelens.analyzer.rewrites.search import Advice, search
 from cyclelens.server.outcomes.results import Found, Job, Searched
 
 MOST_REGIONS = 40

@@ -19,7 +19,7 @@ from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
-from cyclelens.analyzer import temporary
+from cyclelens.analyzer.common import temporary
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.comparisons.table import Step, Table

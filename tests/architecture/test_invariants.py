@@ -100,7 +100,7 @@ def test_a_helper_belongs_to_one_stage_or_to_one_helper() -> None:
 
 def test_nothing_below_the_command_line_prints() -> None:
     wrong = []
-    for file, tree in modules(*PURE, "assembly", "decoding"):
+    for file, tree in modules(*PURE, "frontend", "isa"):
         for node in ast.walk(tree):
             prints = (
                 isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
@@ -226,12 +226,13 @@ def literals_for_units(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 NO_UNITS = {
-    "assembly/statements/directives.py": ("'p2'", "'01234567'"),  # of .p2align; octal digits
-    "assembly/objects/line_tables.py": ("MAXIMUM_UNITS = 20000",),  # of a compiler
-    "assembly/statements/expressions.py": ("'89'",),  # digits that are not octal
+    "frontend/statements/directives.py": ("'p2'", "'01234567'"),  # of .p2align; octal digits
+    "frontend/objects/line_tables.py": ("MAXIMUM_UNITS = 20000",),  # of a compiler
+    "frontend/statements/expressions.py": ("'89'",),  # digits that are not octal
     "characterizing/ports.py": ("'0123456789'",),
-    "commands/characterize.py": ("_NUMBER.sub('N', row.ports_problem)",),  # of a message
-    "commands/serve.py": ("PORT = 8640",),  # of a server
+    "cli/characterize.py": ("_NUMBER.sub('N', row.ports_problem)",),  # of a message
+    "cli/serve.py": ("PORT = 8640",),  # of a server
+    "engine/settings.py": ("'48'", "'16'"),  # positions, as a user writes them
     "model/units.py": ("MOST_UNITS = 30",),  # bits of a mask
     "reports/html.py": ("2 <= position < 2 + ports", "1 <= position < 2 + ports"),  # columns of a table
     "reports/interactive.py": ("_ALL_PORTS = 8",),  # lines that the page has room for
@@ -362,9 +363,9 @@ def test_no_file_is_too_long() -> None:
 MOST_PARAMETERS = 6
 """Of a function: what belongs together is a value."""
 FOR_USERS = {
-    "analyzer/public/library.py analyze",
-    "analyzer/public/library.py measure",
-    "analyzer/public/library.py predict_batch",
+    "analyzer/api/library.py analyze",
+    "analyzer/api/library.py measure",
+    "analyzer/api/library.py predict_batch",
     "analyzer/corpora/parts.py parts",
 }
 """The library's functions, whose named arguments are choices that users write one by one."""

@@ -18,7 +18,7 @@ def folders_with_modules() -> set[str]:
 
 
 def package_name(folder: str) -> str:
-    if folder == "analyzer/public":
+    if folder == "analyzer/api":
         return "cyclelens"
     top, *rest = folder.split("/")
     return ".".join([MAPPED[top], *rest])

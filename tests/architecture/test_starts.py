@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.patterns import pattern
+from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.simulator.form import compiled
 
 ROOT = Path(__file__).parents[2]
@@ -22,19 +22,19 @@ def loaded_after(statement: str) -> set[str]:
 
 
 PREDICTION = (
-    "from cyclelens.analyzer.doors.prediction import Predictor;"
+    "from cyclelens.analyzer.engine.prediction import Predictor;"
     "Predictor().predict(bytes.fromhex('4801c0'), 'SKL')"
 )
 
 
 def test_starting_the_command_line_loads_no_heavy_library() -> None:
     """The libraries of the server and of the importer cost more than a prediction."""
-    loaded = loaded_after("import cyclelens.analyzer.cli")
+    loaded = loaded_after("import cyclelens.analyzer.cli.main")
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone", "iced_x86", "tqdm"} == set()
 
 
 def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
-    loaded = loaded_after("import cyclelens.analyzer.doors.analysis")
+    loaded = loaded_after("import cyclelens.analyzer.engine.analysis")
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone"} == set()
 
 
@@ -49,7 +49,7 @@ def test_an_analysis_compiles_no_methods_of_classes() -> None:
     """The standard library's data classes took a tenth of its time, and paths, digests and folders for
     programs that are not run the same again."""
     loaded = loaded_after(
-        "from cyclelens.analyzer.doors.analysis import Analyzer;"
+        "from cyclelens.analyzer.engine.analysis import Analyzer;"
         "from cyclelens.analyzer.model.result import AnalysisOptions;"
         "Analyzer().analyze('add %rax, %rbx', AnalysisOptions(allow_external_programs=False))"
     )
@@ -78,11 +78,12 @@ def test_a_command_loads_no_translations() -> None:
     """The standard library's parser of arguments looks for some of its own messages, which takes longer than
     to import the parser."""
     script = (
-        "import sys; sys.argv[1:] = ['arch', 'list']; from cyclelens.analyzer.start import command; command()"
+        "import sys; sys.argv[1:] = ['arch', 'list'];"
+        "from cyclelens.analyzer.cli.start import command; command()"
     )
     run = subprocess.run([sys.executable, "-X", "importtime", "-c", script], capture_output=True, text=True)
     loaded = {line.rpartition("|")[2].strip() for line in run.stderr.splitlines()}
-    assert run.returncode == 0 and "cyclelens.analyzer.cli" in loaded
+    assert run.returncode == 0 and "cyclelens.analyzer.cli.main" in loaded
     assert loaded & {"gettext", "locale"} == set()
 
 
@@ -100,7 +101,7 @@ def test_patterns_of_assembly_are_compiled_when_they_are_used() -> None:
     """Nearly 200 of them, most for what most texts have not."""
     found = [
         f"{file.relative_to(ROOT)}:{statement.lineno}"
-        for file in (ROOT / "analyzer" / "assembly").rglob("*.py")
+        for file in (ROOT / "analyzer" / "frontend").rglob("*.py")
         for statement in ast.parse(file.read_text()).body
         if not isinstance(statement, (ast.FunctionDef, ast.ClassDef))
         and "re.compile(" in ast.unparse(statement)

@@ -1,4 +1,4 @@
-"""What modules remember by themselves: nothing. Caches belong to a workspace (``analyzer/recent.py``)."""
+"""Modules remember nothing by themselves: caches belong to a workspace (``analyzer/common/recent.py``)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PURE = (
     "model",
-    "decoding",
-    "assembly",
+    "isa",
+    "frontend",
     "facts",
     "microarchitectures",
     "uops",
@@ -25,7 +25,7 @@ PURE = (
     "insight",
     "hints",
     "reports",
-    "doors",
+    "engine",
     "compiling",
     "profiles",
 )
@@ -39,10 +39,12 @@ COMPLETED = {
 makes them longer than that."""
 
 PROCESSES = {
-    "assembly.backends.external:_not_confined": "programs that this machine cannot confine",
-    "assembly.backends.assembler_client:_shared": "the assembler's child process",
-    "assembly.backends.fallbacks:_llvm_client": "LLVM's child process",
-    "doors.prediction:_worker": "what a process of a batch works with",
+    "frontend.assemblers.external:_not_confined": "programs that this machine cannot confine",
+    "frontend.assemblers.assembler_client:_shared": "the assembler's child process",
+    "frontend.assemblers.fallbacks:_llvm_client": "LLVM's child process",
+    "engine.prediction:_worker": "what a process of a batch works with",
+    "engine.shared:_lock": "the workspace that a process shares among its threads",
+    "engine.shared:_mine": "the workspace of each thread",
 }
 """What a process has one of."""
 

@@ -1,8 +1,8 @@
 """Builds blocks from hexadecimal code, for the published model: the checks are its worked examples."""
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.uops.block import build_block

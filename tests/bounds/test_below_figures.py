@@ -13,9 +13,9 @@ import pytest
 from blocks import block_of
 from core_tables import listed
 from cyclelens.analyzer.bounds.registry import compute_bounds
-from cyclelens.analyzer.decoding.counted_loop import loop_end
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight.explain import explain, steady_state
+from cyclelens.analyzer.isa.counted_loop import loop_end
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import ModelOptions

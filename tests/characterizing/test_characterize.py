@@ -17,11 +17,11 @@ from cyclelens.analyzer.characterizing.machines import (
 from cyclelens.analyzer.characterizing.ports import linear_program, table_ports
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.encoder import Decoration, Memory, encodings
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.encoder import Decoration, Memory, encodings
 from cyclelens.analyzer.microarchitectures import registry
 
 VARIANTS, MOST_UOPS = 60, 8

@@ -16,7 +16,7 @@ from cyclelens.analyzer.characterizing.machines import (
 from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.unit_times import Known, sums
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.measuring.harness import Clock, Harness
 from cyclelens.analyzer.measuring.requests import BUSY, Measurement

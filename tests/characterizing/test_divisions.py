@@ -8,9 +8,9 @@ from cyclelens.analyzer.characterizing.latency import Measured
 from cyclelens.analyzer.characterizing.links import Links
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, SimulatedMachine
 from cyclelens.analyzer.characterizing.table import xml
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from stubs import StubMachine
 

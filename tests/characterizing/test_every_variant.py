@@ -6,10 +6,10 @@ from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.instances import Variant, variant
 from cyclelens.analyzer.characterizing.machines import MeasuredMachine, Run, SimulatedMachine
 from cyclelens.analyzer.characterizing.ports import table_ports
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.encoder import Memory, Target, encodings
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.encoder import Memory, Target, encodings
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry

@@ -9,9 +9,9 @@ from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, Simula
 from cyclelens.analyzer.characterizing.ports import Blockers
 from cyclelens.analyzer.characterizing.throughput import spread
 from cyclelens.analyzer.characterizing.unit_times import Known, sums
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 
 WIDTH = 4

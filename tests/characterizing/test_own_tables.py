@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 
 FORMS = (
     r"^(XADD|PUSH|POP|CMP|ADD|ADD_01|IMUL|MULPS|ADC_13|STOSQ) ?(\((R64|M64|XMM)(, (R64|M64|XMM|M128))?\))?$"

@@ -6,9 +6,9 @@ from cyclelens.analyzer.characterizing.instances import UNCHANGED, ZERO_IDIOM, v
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run
 from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.characterizing.throughput import throughput
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 
 FOUR_UNITS = 4

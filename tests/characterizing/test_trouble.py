@@ -6,8 +6,8 @@ import pytest
 from cyclelens.analyzer.characterizing import machines
 from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, MeasuredMachine, Run, SimulatedMachine
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from cyclelens.analyzer.doors import answers
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.prediction import Predictor
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine import answers
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.prediction import Predictor
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import AnalysisOptions

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 
 LOOP = """\
 # cyclelens-begin sum{option}

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 
 KERNEL = """
 # cyclelens-begin slow

@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 import pytest
-from cyclelens.analyzer import cli
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.commands import common
+from cyclelens.analyzer.cli import common
+from cyclelens.analyzer.cli import main as cli
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.microarchitectures.processors import Processor
 
@@ -265,7 +265,7 @@ def test_other_packages_add_commands_by_entry_point(run, monkeypatch):
 
 def test_a_reader_that_goes_away_is_no_error():
     script = (
-        "import sys, os; from cyclelens.analyzer.cli import main; r, w = os.pipe(); os.dup2(w, 1);"
+        "import sys, os; from cyclelens.analyzer.cli.main import main; r, w = os.pipe(); os.dup2(w, 1);"
         "os.close(r); os.close(w); sys.exit(main(['arch', 'list']))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -274,7 +274,7 @@ def test_a_reader_that_goes_away_is_no_error():
 
 def test_starting_imports_nothing_heavy():
     script = (
-        "import sys; from cyclelens.analyzer.cli import main; main(['arch', 'list']);"
+        "import sys; from cyclelens.analyzer.cli.main import main; main(['arch', 'list']);"
         "heavy = {'pygls', 'lsprotocol', 'lxml', 'tqdm', 'keystone', 'iced_x86', 'sqlite3'};"
         "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
     )

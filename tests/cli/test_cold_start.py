@@ -7,7 +7,7 @@ import pytest
 
 SCRIPT = """\
 import sys
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 code = main(["predict", "--arch", "SKL", "--mode", "loop"])
 print("\\n".join(sys.modules), file=sys.stderr)
 sys.exit(code)
@@ -37,7 +37,7 @@ def test_libraries_of_other_commands_are_not_loaded(loaded: set[str], library: s
 
 
 def test_the_assembler_is_not_loaded(loaded: set[str]) -> None:
-    assert "cyclelens.analyzer.assembly.frontend" not in loaded
+    assert "cyclelens.analyzer.frontend.assemble" not in loaded
 
 
 @pytest.mark.parametrize(

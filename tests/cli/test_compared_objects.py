@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer import cli
+from cyclelens.analyzer.cli import main as cli
 
 TEXT = ".globl f\nf:\n1: add (%rdi), %rax\n add $8, %rdi\n dec %rsi\n jnz 1b\n ret\n"
 TEXT += ".globl g\ng:\n2: imul %rax, %rax\n dec %rsi\n jnz 2b\n ret\n"

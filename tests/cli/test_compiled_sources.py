@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer import cli
+from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.compiling.commands import CommandError, steps
 from foreground import obey_interrupts
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer import cli
+from cyclelens.analyzer.cli import main as cli
 
 ROOT = Path(__file__).parents[2]
 SOURCE = """\

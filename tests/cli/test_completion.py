@@ -7,9 +7,9 @@ import shutil
 import subprocess
 
 import pytest
-from cyclelens.analyzer.cli import COMMANDS, main
-from cyclelens.analyzer.commands.completion import SHELLS
-from cyclelens.analyzer.examples import EXAMPLES
+from cyclelens.analyzer.cli.completion import SHELLS
+from cyclelens.analyzer.cli.examples import EXAMPLES
+from cyclelens.analyzer.cli.main import COMMANDS, main
 
 ALL = (*COMMANDS, "evaluate", "lsp")
 

@@ -1,9 +1,9 @@
 """The counter that makes a block a loop, and the registers that it must stay away from."""
 
 import pytest
-from cyclelens.analyzer.decoding.counted_loop import back, counted_loop, loop_end
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.register_use import used_registers
+from cyclelens.analyzer.isa.counted_loop import back, counted_loop, loop_end
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.register_use import used_registers
 
 
 def texts(code):

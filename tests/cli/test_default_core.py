@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cyclelens
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.microarchitectures.processors import Processor
 from cyclelens.analyzer.microarchitectures.registry import DEFAULT_ARCH

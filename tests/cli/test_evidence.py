@@ -8,9 +8,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer import cli, log
-from cyclelens.analyzer.assembly import frontend
-from cyclelens.analyzer.doors import answers, prediction
+from cyclelens.analyzer.cli import main as cli
+from cyclelens.analyzer.common import log
+from cyclelens.analyzer.engine import answers, prediction
+from cyclelens.analyzer.frontend import assemble as frontend
 from cyclelens.analyzer.model.source import Problem
 
 KERNEL = "# cyclelens-begin one\nadd %rax, %rbx\n# cyclelens-end\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import cyclelens
 import pytest
-from cyclelens.analyzer import cli
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.cli import main as cli
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.hints import region as region_hints
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode, Regions

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 )
 _PATIENCE = 60.0
 """Seconds; machines may be busy."""
-_CYCLELENS = [sys.executable, "-m", "cyclelens.analyzer.cli"]
+_CYCLELENS = [sys.executable, "-m", "cyclelens.analyzer.cli.main"]
 
 
 def _children(process: int) -> set[int]:

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.regions import statement_code as encoding
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.frontend.regions import statement_code as encoding
 
 TEXT = "f: xor %eax, %eax\n1: add %rax, %rbx\ndec %rcx\njnz 1b\n# cyclelens-begin k\nnop\n# cyclelens-end\n"
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import jsonschema
 import pytest
-from cyclelens.analyzer import cli
-from cyclelens.analyzer.assembly.objects.elf import ObjectFile
-from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
-from cyclelens.analyzer.assembly.objects.machine_code import regions_of
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.cli import main as cli
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.frontend.objects.machine_code import regions_of
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 
 import pytest
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.suggestions import among, did_you_mean, nearest
+from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.common.suggestions import among, did_you_mean, nearest
 
 TEXT = """# cyclelens-begin dot
 .Lloop:

@@ -4,7 +4,7 @@ import io
 import sys
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 
 LCP = "6605341249ffcf"  # add ax, 0x1234; dec r15
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.project import ProjectError, find, read
+from cyclelens.analyzer.engine.settings import ANALYSIS, MARKERS, OF_REGIONS, forced
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.analyzer.project import ProjectError, find, read
-from cyclelens.analyzer.settings import ANALYSIS, MARKERS, OF_REGIONS, forced
 
 LOOP = """.Lloop:
  imul %rax, %rax
@@ -157,7 +157,7 @@ def test_a_file_that_cannot_be_used_is_said_in_one_line(
 def test_a_file_that_is_nested_without_end_is_said_too(project: Callable[..., Path]) -> None:
     """In a process of its own: CPython 3.11 cannot compile any more in one whose stack was once exhausted."""
     project("a = " + "[" * 100_000)
-    command = [sys.executable, "-m", "cyclelens.analyzer.cli", "analyze", "src/a.s"]
+    command = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "analyze", "src/a.s"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.endswith("nested too deeply\n")

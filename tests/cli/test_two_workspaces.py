@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.s"))[:8]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 

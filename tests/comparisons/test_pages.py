@@ -9,8 +9,8 @@ from blocks import store
 from cyclelens.analyzer.comparisons.registry import table
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import Table
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.model.result import AnalysisOptions
 
 KERNEL = """# cyclelens-begin chain

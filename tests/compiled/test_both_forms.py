@@ -10,9 +10,9 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.decoding.counted_loop import loop_end
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.isa.counted_loop import loop_end
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
 from simulations import Task, simulation_lines

@@ -4,7 +4,7 @@ import io
 import sys
 
 import pytest
-from cyclelens.analyzer import cli
+from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.simulator import form
 
 

@@ -21,7 +21,7 @@ BUILT_FROM = (
     "data",
 )
 SCRIPT = """\
-from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.simulator.form import compiled
 print(compiled(), Predictor().predict(bytes.fromhex("6605341249ffcf"), "SKL").cycles_per_iteration)
 """

@@ -14,7 +14,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from cyclelens import corpora
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 
 BLOCKS = [f"4883c0{n:02x}480fafc3{'90' * (n % 9)}" for n in range(60)]
 FINISHED = "[0-9]*[0-9].csv"
@@ -91,7 +91,7 @@ def test_a_killed_run_goes_on_where_it_was(source, tmp_path):
     path, target = source(".txt"), tmp_path / "figures.csv"
     folder = tmp_path / "figures.csv.parts"
     words = ["predict", "--input", str(path), "--output", str(target), "--arch", "SKL", "--mode", "loop"]
-    command = [sys.executable, "-m", "cyclelens.analyzer.cli", *words, "--rows", "1"]
+    command = [sys.executable, "-m", "cyclelens.analyzer.cli.main", *words, "--rows", "1"]
     process = subprocess.Popen(command)
     # A part that is still being written has another name, which the pattern leaves out.
     while process.poll() is None and len(list(folder.glob(FINISHED))) < 5:

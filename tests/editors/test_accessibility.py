@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from accessibility import violations
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 from workbench import ROOT
 
 

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from cyclelens.analyzer.evaluation import command, predictions
+from cyclelens.analyzer.cli import evaluate as command
+from cyclelens.analyzer.evaluation import predictions
 
 HEADER = "hex,microarchitecture,mode,cycles_per_iteration\n"
 ADD = "4801d8"  # add rax, rbx: 1 cycle per iteration

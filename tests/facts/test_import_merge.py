@@ -1,7 +1,7 @@
 """Measurements of one's own are added to the tables that are there."""
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
 from cyclelens.analyzer.facts.store import open_store
 

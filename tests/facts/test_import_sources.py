@@ -10,8 +10,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.cli.import_tables import run_import
 from cyclelens.analyzer.facts import importer
-from cyclelens.analyzer.facts.command import run_import
 from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
 from cyclelens.analyzer.facts.store import default_tables
 from published_tables import ADD, document, imported, instruction

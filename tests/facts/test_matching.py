@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.forms import FORMS_PATH
 from cyclelens.analyzer.facts.encoding import decode_variants
 from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import FactsStore, default_tables, open_store
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.forms import FORMS_PATH
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from instructions import made_up

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts import encoding
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, default_tables, open_store
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.model.result import AnalysisOptions, Assumption, Finding, Position

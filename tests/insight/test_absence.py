@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.card import region_card

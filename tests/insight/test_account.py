@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 from blocks import block_of, in_a_loop, store
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight import vocabulary
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of, templates_of
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.overlaps import overlaps
 from cyclelens.analyzer.insight.runs import Runs

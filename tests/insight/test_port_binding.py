@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of, store
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight import port_binding as module
 from cyclelens.analyzer.insight import runs
 from cyclelens.analyzer.insight.explain import explain

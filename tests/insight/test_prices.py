@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.experiments import experiment as experiment_with
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight.prices import priced
 from cyclelens.analyzer.model.result import AnalysisOptions
 

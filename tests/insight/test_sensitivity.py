@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of, store
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.experiments import experiment as experiment_with
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.experiments import experiment as experiment_with
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.sensitivity import Kind, explore, helpful
 from cyclelens.analyzer.insight.whatif import Edit, Experiment

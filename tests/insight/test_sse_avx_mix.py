@@ -1,8 +1,8 @@
 """Legacy SSE beside 256-bit code: figures and findings of what people wrote and of variants of it."""
 
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.experiments import experiment
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.experiments import experiment
 from cyclelens.analyzer.insight import as_written, vocabulary
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
 from cyclelens.analyzer.insight.sensitivity import explore, helpful

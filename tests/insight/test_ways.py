@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight import ways
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from blocks import store
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.hints.region import hints
 from cyclelens.analyzer.insight.work import Pace, faster, rate, sentence, stated, work_of
 from cyclelens.analyzer.model.result import AnalysisOptions, Work

@@ -1,14 +1,14 @@
 """Rewrites run beside what they are made of: right ones are found to be the same, wrong ones to differ."""
 
 import pytest
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.fixes.proposal import apply
-from cyclelens.analyzer.fixes.search import alternatives
+from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.measuring.equality import INPUTS, Versions, compare
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.rewrites.proposal import apply
+from cyclelens.analyzer.rewrites.search import alternatives
 from kernels import HEAD, KERNELS
 
 OPTIONS = AnalysisOptions()
@@ -212,7 +212,7 @@ def test_the_command_checks_what_it_lists_and_makes(harness, tmp_path, capsys, m
     output.unlink()
     wrong = apply
     monkeypatch.setattr(
-        "cyclelens.analyzer.fixes.proposal.apply", lambda *given: wrong(*given).replace("vaddps", "vsubps")
+        "cyclelens.analyzer.rewrites.proposal.apply", lambda *given: wrong(*given).replace("vaddps", "vsubps")
     )
     assert main(["rewrite", str(path), "--apply", "1", "--check", "--output", str(output)]) == 1
     assert "was not made: results differ on random inputs: ymm0" in capsys.readouterr().err

@@ -4,7 +4,7 @@ A machine that is busy spoils single measurements, so each case may be tried aga
 """
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.requests import DISTINCT, Counter, Request
 
 TRIES = 10

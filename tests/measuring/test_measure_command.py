@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.microarchitectures import registry
 
 TRIES = 10

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.analyzer.measuring.refusals import refusal, refused_kind
 from cyclelens.analyzer.measuring.requests import Measurement, Request

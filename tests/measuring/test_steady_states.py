@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.measuring import repeated
 from cyclelens.analyzer.measuring.harness import Clock
 from cyclelens.analyzer.measuring.requests import Measurement, Request

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.decoding.codes import enum_names
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.decoding.forms import FORMS_PATH, forms_of
-from cyclelens.analyzer.decoding.spelling import described
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.codes import enum_names
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.isa.forms import FORMS_PATH, forms_of
+from cyclelens.analyzer.isa.spelling import described
 from cyclelens.analyzer.microarchitectures import extensions, instruction_sets, registry
 from cyclelens.analyzer.model.instruction import Instruction
 from iced_x86 import Code, CpuidFeature, OpCodeInfo

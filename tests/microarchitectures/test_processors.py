@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.microarchitectures import processors, registry
 from cyclelens.analyzer.microarchitectures.processors import Processor, microarchitecture_of, this_processor
 

@@ -6,8 +6,8 @@ import inspect
 import pickle
 
 import pytest
-from cyclelens.analyzer import data_classes
-from cyclelens.analyzer.data_classes import dataclass, field, field_names, replace
+from cyclelens.analyzer.common import data_classes
+from cyclelens.analyzer.common.data_classes import dataclass, field, field_names, replace
 from cyclelens.analyzer.model.options import ModelOptions
 
 

@@ -7,7 +7,7 @@ import typing
 from typing import Any
 
 import pytest
-from cyclelens.analyzer.named_tuple import NamedTuple
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class Quick(NamedTuple):

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "dot_product.s"
 BLOCKS = "6605341249ffcf\n480fafc3\n4801c04801d8\nf30f58c1\nc5f458c2\n"
-MAIN = "import sys; from cyclelens.analyzer.cli import main; sys.exit(main(sys.argv[1:]))"
+MAIN = "import sys; from cyclelens.analyzer.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SCRIPT = """\
 import sys
-from cyclelens.analyzer.cli import main
+from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.simulator.back_end import scheduler
 print(scheduler.__file__.endswith(".py"), file=sys.stderr)
 sys.exit(main(sys.argv[1:]))
@@ -25,7 +25,7 @@ def uncompiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("analyzer", "data"):
         compiled = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd")
         shutil.copytree(ROOT / name, folder / "cyclelens" / name, ignore=compiled)
-    for file in (ROOT / "analyzer" / "public").glob("*.py"):
+    for file in (ROOT / "analyzer" / "api").glob("*.py"):
         shutil.copy(file, folder / "cyclelens")
     return folder
 
@@ -54,5 +54,5 @@ def test_an_environment_variable_takes_the_stages_as_plain_python() -> None:
     plain = {**os.environ, "CYCLELENS_PLAIN": "1"}
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=plain)
     assert run.stdout.strip().endswith("clock.py"), run.stderr
-    version = [sys.executable, "-m", "cyclelens.analyzer.cli", "--version"]
+    version = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "--version"]
     assert "uncompiled" in subprocess.run(version, capture_output=True, text=True, env=plain).stdout

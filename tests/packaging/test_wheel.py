@@ -85,7 +85,7 @@ def shipped_files() -> set[str]:
     kept = {".py", ".sqlite", ".txt", ".md", ".typed"}
     return {
         f"{inside}/{file.relative_to(ROOT / folder).as_posix()}".replace(
-            "cyclelens/analyzer/public/", "cyclelens/"
+            "cyclelens/analyzer/api/", "cyclelens/"
         )
         for folder, inside in FOLDERS.items()
         for file in (ROOT / folder).rglob("*")

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.decoding.att_syntax import att_loop
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.isa.att_syntax import att_loop
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import AnalysisOptions

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer import cli
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.cli import main as cli
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
 from walked_programs import CHAINED, GNU, NASM, ODD, WALKED, Run, follow_kernel

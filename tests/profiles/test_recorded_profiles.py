@@ -9,8 +9,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-from cyclelens.analyzer import cli
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.cli import main as cli
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 from walked_programs import CHAINED, ODD, WALKED, Run
 

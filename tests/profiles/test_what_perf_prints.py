@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.profiles.profile import Mapped, Place, Profile
 from cyclelens.analyzer.profiles.reading import Profiles
-from cyclelens.analyzer.recent import Caches
 
 
 def read(tmp_path: Path, *lines: str) -> Profile:

@@ -1,8 +1,8 @@
 """One instruction as Markdown."""
 
 from blocks import store
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.model.result import AnalysisOptions, Finding
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.reports.card import instruction_card, region_card

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.cli import main
-from cyclelens.analyzer.commands.analyze import FORMATS
-from cyclelens.analyzer.escaping import code, printable, prose, without_markdown
+from cyclelens.analyzer.cli.analyze import FORMATS
+from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.common.escaping import code, printable, prose, without_markdown
 from cyclelens.analyzer.reports.card import instruction_card, region_card
 from factories import analysis, prediction, region_analysis, template
 from hypothesis import given

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.commands.analyze import FORMATS as OFFERED
+from cyclelens.analyzer.cli.analyze import FORMATS as OFFERED
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Assumption, Finding, Position

@@ -6,7 +6,7 @@ import json
 from html import unescape
 
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.insight.wording import headline
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import real_editors
 import workbench
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import render
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.json import document
 from factories import analysis, region_analysis

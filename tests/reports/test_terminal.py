@@ -14,8 +14,8 @@ from pathlib import Path
 from termios import TIOCSWINSZ
 
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.escaping import painted
+from cyclelens.analyzer.common.escaping import painted
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.wording import places
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
@@ -144,7 +144,15 @@ def on_a_terminal(width: int, **environment: str) -> str:
     master, slave = pty.openpty()
     ioctl(slave, TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
     own = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
-    command = [sys.executable, "-m", "cyclelens.analyzer.cli", "analyze", str(EXAMPLE), "--region", "dot"]
+    command = [
+        sys.executable,
+        "-m",
+        "cyclelens.analyzer.cli.main",
+        "analyze",
+        str(EXAMPLE),
+        "--region",
+        "dot",
+    ]
     process = subprocess.Popen(command, stdout=slave, env=own | {"TERM": "xterm"} | environment)
     os.close(slave)
     pieces = []

@@ -1,7 +1,7 @@
 """The report for a terminal."""
 
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import AnalysisOptions, Finding
 from cyclelens.analyzer.model.simulation import Trace

@@ -15,12 +15,15 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer import project, temporary
-from cyclelens.analyzer.assembly.files import includes
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.common import temporary
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.common.regular_files import open_regular, read_regular
 from cyclelens.analyzer.compiling import commands, projects
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine import project
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.files import includes
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
@@ -28,8 +31,6 @@ from cyclelens.analyzer.profiles.perf_annotate import Annotations
 from cyclelens.analyzer.profiles.perf_script import Branches
 from cyclelens.analyzer.profiles.profile import ProfileError
 from cyclelens.analyzer.profiles.reading import Profiles
-from cyclelens.analyzer.recent import Caches
-from cyclelens.analyzer.regular_files import open_regular, read_regular
 from whole_files import needs_gnu_as, needs_nasm
 
 TEXTS = {
@@ -328,7 +329,15 @@ def test_a_command_that_is_ended_leaves_no_folder(name: str, tmp_path: Path) -> 
     text.write_text(
         "%rep 100000\n%rep 100000\nnop\n%endrep\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
     )
-    command = [sys.executable, "-m", "cyclelens.analyzer.cli", "analyze", "--assembler", "nasm", str(text)]
+    command = [
+        sys.executable,
+        "-m",
+        "cyclelens.analyzer.cli.main",
+        "analyze",
+        "--assembler",
+        "nasm",
+        str(text),
+    ]
     place = tmp_path / "temporary"
     place.mkdir()
     process = subprocess.Popen(

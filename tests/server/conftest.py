@@ -19,7 +19,7 @@ from editor import Editor, make_client
 @pytest.fixture
 def server_command() -> list[str]:
     """What starts the server; tests of servers that go wrong have another one."""
-    return [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+    return [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
 
 
 @pytest_asyncio.fixture

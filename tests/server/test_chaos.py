@@ -18,7 +18,7 @@ from lsprotocol import types
 from processes import Process, descendants, eventually, zombies
 from pytest_lsp import ClientServerConfig
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
 SECONDS = float(os.environ.get("CYCLELENS_CHAOS_SECONDS", "5"))
 SEED = int(os.environ.get("CYCLELENS_CHAOS_SEED", "1"))
 BETWEEN_DEATHS = (0.02, 0.6)

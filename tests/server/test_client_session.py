@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.settings import MARKERS
+from cyclelens.analyzer.engine.settings import MARKERS
 from editor import Editor, small_capabilities, with_code_actions
 from lsprotocol import types
 from narrowing import some

@@ -20,7 +20,7 @@ from pygls.exceptions import JsonRpcInternalError
 from pytest_lsp import ClientServerConfig
 
 FAKE = [sys.executable, str(Path(__file__).parent / "support" / "serve_fake.py")]
-REAL = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+REAL = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
 
 TOY = "region one\n  add\nend"
 CHAIN = "# cyclelens-begin chain\n.L1:\n imul %rax, %rbx\n dec %r15\n jnz .L1\n# cyclelens-end\n"

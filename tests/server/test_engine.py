@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from cyclelens.analyzer.doors import answers as door
-from cyclelens.analyzer.fixes.proposal import Fix
+from cyclelens.analyzer.engine import answers as door
+from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.outcomes.results import FileResult, Job, RegionResult
 from cyclelens.server.settings import DEFAULTS
 from cyclelens.server.workers import engine

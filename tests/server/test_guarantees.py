@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.fixes import registry
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.rewrites import registry
 from editor import Editor, small_capabilities
 from lsprotocol import types
 from narrowing import some
@@ -160,7 +160,7 @@ HELD_BY = {
         ),
     ),
     "editors/test_vscode_session.py": (("`allowExternalPrograms` is false whatever the settings say", ""),),
-    "assembly/test_outside.py": (("nothing of another file gets into a message, a hover or a report", ""),),
+    "frontend/test_outside.py": (("nothing of another file gets into a message, a hover or a report", ""),),
     "server/test_trust.py": (
         (
             "Where no folder is open, the workspace is the folder of the document",
@@ -174,7 +174,7 @@ HELD_BY = {
         ),
         ("everything that the command line prints", "no_command_writes_what_a_terminal_obeys"),
     ),
-    "fixes/test_fixes.py": (
+    "rewrites/test_fixes.py": (
         ("each is applied to a copy of the text and simulated", "the_rewrite_and_its_gain"),
         (
             "is left out where an instruction of the region may read them",

@@ -162,7 +162,7 @@ def test_files_of_editors_that_are_gone_are_removed(state: Path) -> None:
 
 
 async def _serve(folder: Path) -> Editor:
-    command = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+    command = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
     environment = {**os.environ, "XDG_STATE_HOME": str(folder)}
     client: Any = await ClientServerConfig(
         server_command=command, client_factory=make_client, server_env=environment

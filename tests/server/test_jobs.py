@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from cyclelens.analyzer import log
+from cyclelens.analyzer.common import log
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server.outcomes.results import FileResult, Job, Outcome
 from cyclelens.server.workers.jobs import Jobs, Trouble

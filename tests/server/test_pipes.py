@@ -14,7 +14,7 @@ import pytest
 from cyclelens.server.app import create_server
 from pygls.io_ import StdoutWriter
 
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
 TIMEOUT = 60.0
 URI = "file:///kernel.s"
 

@@ -26,7 +26,7 @@ PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMETERS, NOT_INITIALIZE
     -32002,
 )
 URI = "file:///kernel.s"
-SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli", "lsp"]
+SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
 TIMEOUT = 60.0
 
 

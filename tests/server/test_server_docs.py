@@ -7,9 +7,9 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from cyclelens.analyzer.assembly.text.problems import CODES
-from cyclelens.analyzer.commands.common import NO_REGION
-from cyclelens.analyzer.compiled import NOT_COMPILED
+from cyclelens.analyzer.cli.common import NO_REGION
+from cyclelens.analyzer.compiling.analyzer import NOT_COMPILED
+from cyclelens.analyzer.frontend.source.problems import CODES
 from cyclelens.analyzer.insight import absence, hazards
 from cyclelens.server.app import create_server
 from cyclelens.server.display import documentation
@@ -56,7 +56,7 @@ def codes() -> set[str]:
     for module in iter_modules(hazards.__path__):
         hazard = import_module(f"{hazards.__name__}.{module.name}")
         found |= getattr(hazard, "CODES", None) or {hazard.CODE}
-    plans = (ROOT / "analyzer" / "doors" / "plans.py").read_text(encoding="utf-8")
+    plans = (ROOT / "analyzer" / "engine" / "plans.py").read_text(encoding="utf-8")
     return (
         found
         | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', plans))

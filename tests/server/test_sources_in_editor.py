@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
-from cyclelens.analyzer.recent import Caches
 from editor import Editor
 from narrowing import some
 from walked_programs import GNU, SOURCE, follow, follow_kernel, steps

@@ -46,7 +46,9 @@ def leave(client: socket.socket) -> None:
 @pytest.mark.parametrize("politely", [True, False], ids=["after exit", "after the connection is lost"])
 def test_it_serves_one_client_and_ends(politely: bool) -> None:
     port = free_port()
-    server = subprocess.Popen([sys.executable, "-m", "cyclelens.analyzer.cli", "lsp", "--tcp", str(port)])
+    server = subprocess.Popen(
+        [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp", "--tcp", str(port)]
+    )
     try:
         with connect(port) as client:
             client.sendall(message(id=1, method="initialize", params={"capabilities": {}}))
@@ -73,7 +75,9 @@ def test_it_serves_one_client_and_ends(politely: bool) -> None:
 def test_what_does_not_begin_as_lsp_is_refused_and_does_not_end_the_server(foreign: bytes) -> None:
     port = free_port()
     hidden = message(id=1, method="initialize", params={"capabilities": {}})
-    server = subprocess.Popen([sys.executable, "-m", "cyclelens.analyzer.cli", "lsp", "--tcp", str(port)])
+    server = subprocess.Popen(
+        [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp", "--tcp", str(port)]
+    )
     try:
         with connect(port) as page:
             page.sendall(foreign + (hidden if foreign else b""))

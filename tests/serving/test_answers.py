@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclelens.analyzer import cli
+from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.serving.answers import LONGEST_CODE, Answers, Overtaken
 from cyclelens.analyzer.serving.pages import PageServer
 

@@ -7,8 +7,8 @@ import random
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.assembly.frontend import assemble
-from cyclelens.analyzer.assembly.objects.raw_code import RawCodeError
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.serving.disassembly import written_out

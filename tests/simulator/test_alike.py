@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.facts.store import FactsStore, open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike, Key
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines

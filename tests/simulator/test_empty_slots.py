@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 from blocks import block_of
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.tables.constants import ISSUE_GROUP, REFUSALS, RETIRING, RS_FULL, SCHEDULERS

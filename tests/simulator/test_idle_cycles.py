@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
 from cyclelens.analyzer.simulator.wanted import Wanted

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from blocks import store
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.model.choices import MeasuredIn, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator import reuse
 from simulated import cycles, simulated
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.data_classes import replace
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
 from cyclelens.analyzer.simulator.wanted import Wanted

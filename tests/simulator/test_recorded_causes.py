@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.tables.constants import (

@@ -4,12 +4,12 @@ from that one's; they must be the rows that its own template gives."""
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.data_classes import replace
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.simulator.alike import Alike
 from cyclelens.analyzer.simulator.tables.flat import flatten
 from cyclelens.analyzer.simulator.tables.operations import operations_row

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from cyclelens.analyzer.doors.prediction import Predictor
+from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.model.choices import Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from simulated import cycles, simulated

@@ -5,9 +5,9 @@ from __future__ import annotations
 import atexit
 from functools import cache
 
-from cyclelens.analyzer.decoding.counted_loop import counted_loop
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import FactsStore, open_store
+from cyclelens.analyzer.isa.counted_loop import counted_loop
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions

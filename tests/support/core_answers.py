@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from core_tables import listed
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.defects import INTERNAL_ERROR
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.prediction import Predictor
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.common.defects import INTERNAL_ERROR
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.prediction import Predictor
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Mode, Model

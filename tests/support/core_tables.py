@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 
 from blocks import block_of, template_of
-from cyclelens.analyzer.decoding.counted_loop import loop_end
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.isa.counted_loop import loop_end
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account, Area
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from cyclelens.analyzer.assembly.frontend import assemble
+from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Severity, SourceLine

@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from cyclelens.analyzer.assembly.objects.elf import ObjectFile
-from cyclelens.analyzer.assembly.objects.machine_code import outermost, regions_of
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.machine_code import outermost, regions_of
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import Region
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from cyclelens.analyzer.doors.analysis import Analyzer
-from cyclelens.analyzer.doors.prediction import Predictor
-from cyclelens.analyzer.doors.workspace import Workspace
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.prediction import Predictor
+from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.analyzer.patterns import pattern
 from cyclelens.analyzer.reports.registry import FORMATS, render
 
 PREFIX = "cyclelens.analyzer."

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.assembly.text.markers import MAXIMUM_REGIONS
-from cyclelens.analyzer.assembly.text.problems import CODES
+from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
+from cyclelens.analyzer.frontend.source.problems import CODES
 from cyclelens.analyzer.model.source import AssembledFile
 
 CHARACTERS = "abcxyzRE0189$%(),*:;#@![]{}\"'\\/+-<>=|&^~ \t.é\u2028\x0c\x85😀"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, OperandFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.recent import Caches
 from cyclelens.analyzer.uops.block import build_block
 from instructions import made_up
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from cyclelens.analyzer.assembly.backends.gnu_backend import shared_gnu_client
+from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_client
 from cyclelens.analyzer.model.source import AssembledFile
 
 LAYOUT = frozenset(["inner-branch"])

@@ -4,7 +4,7 @@ from difflib import unified_diff
 
 import pytest
 from core_tables import FILES, FOLDER, LISTS, listed, text_of
-from cyclelens.analyzer.decoding.decoder import decode
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.form import compiled
 

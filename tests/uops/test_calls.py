@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.decoding.decoder import decode
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.explain import steady_state
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions

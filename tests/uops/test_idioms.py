@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of, template_of
-from cyclelens.analyzer.doors.analysis import Analyzer
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model

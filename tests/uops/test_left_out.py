@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.decoding.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import LeftOut, listed, what_counts

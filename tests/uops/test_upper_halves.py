@@ -1,7 +1,7 @@
 """What instructions have to do with upper halves of vector registers, and what repeated blocks make of it."""
 
 import pytest
-from cyclelens.analyzer.decoding.upper_halves import upper_halves
+from cyclelens.analyzer.isa.upper_halves import upper_halves
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.upper_halves import UpperHalves
 from cyclelens.analyzer.uops.upper_halves import ANY, Effect, State, effects

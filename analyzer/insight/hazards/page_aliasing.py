@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.insight.addresses import Access, accesses
 from cyclelens.analyzer.microarchitectures import caveats, registry
 from cyclelens.analyzer.model.microarchitecture import Maker, Microarchitecture
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.uops.memory_renaming import access_bytes
 
 CODE = "page-aliasing"

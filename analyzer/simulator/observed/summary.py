@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.simulation import (
@@ -15,7 +16,6 @@ from cyclelens.analyzer.model.simulation import (
     TraceRow,
 )
 from cyclelens.analyzer.model.units import Units
-from cyclelens.analyzer.named_tuple import NamedTuple
 from cyclelens.analyzer.simulator.observed.tally import Tally
 from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import (

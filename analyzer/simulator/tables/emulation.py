@@ -6,7 +6,7 @@ followed exactly, loads and stores through memory; every other result is a new v
 
 from __future__ import annotations
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS

@@ -4,7 +4,7 @@ and the finer ones of the hardware model, where everything that is not known to 
 
 from __future__ import annotations
 
-from cyclelens.analyzer.data_classes import dataclass
+from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 

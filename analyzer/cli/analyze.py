@@ -1,0 +1,126 @@
+"""``cyclelens analyze``: the regions of an assembly file, or of a function in an ELF file, as a report."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.cli.common import (
+    ELF_MAGIC,
+    OK,
+    PROBLEMS,
+    InputError,
+    add_analysis_arguments,
+    add_profile_argument,
+    analysis_options,
+    analyze_file,
+    is_clean,
+    new_parser,
+    read_bytes,
+    to_text,
+)
+from cyclelens.analyzer.common.data_classes import replace
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.model.result import Analysis
+
+FORMATS = ("text", "json", "markdown", "html", "sarif", "dot", "svg")
+
+
+def main(arguments: list[str]) -> int:
+    """Print the report; 1 if there are problems in the text."""
+    parser = new_parser(
+        "analyze",
+        "Analyse the marked regions of an assembly file, or the loops of a function in an ELF file.",
+    )
+    add_analysis_arguments(parser)
+    add_profile_argument(parser)
+    parser.add_argument(
+        "--list-functions",
+        action="store_true",
+        help="only list functions: address, size and name in ELF files, lines and name in texts",
+    )
+    bare = parser.add_mutually_exclusive_group()
+    bare.add_argument(
+        "--hex", action="store_true", help="the file is machine code by itself, in hexadecimal (48 01 d8 ...)"
+    )
+    bare.add_argument("--raw", action="store_true", help="the file is machine code by itself, byte by byte")
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--trace", action="store_true", help="add the timeline of every uop")
+    parser.add_argument(
+        "--account", action="store_true", help="say of every issue slot who used it or why it was lost"
+    )
+    options = parser.parse_args(arguments)
+    options.core_in_report = True
+    if options.list_functions:
+        for line in _list_functions(options):
+            print(line)
+        return OK
+
+    from cyclelens.analyzer.reports.registry import render
+
+    # A document to read at leisure has everything.
+    full = options.format == "html"
+    code = _bare_code(options.file, in_hexadecimal=options.hex) if options.hex or options.raw else None
+    analysis = analyze_file(
+        options, trace=full or options.trace, account=full or options.account, object_file=code
+    )
+    if options.format == "text" and sys.stdout.isatty():
+        _show(analysis, options.file)
+    else:
+        print(render(analysis, options.file, options.format), end="")
+    return OK if is_clean(analysis) else PROBLEMS
+
+
+def _list_functions(options: argparse.Namespace) -> Iterator[str]:
+    """A line for every function of a file: address and size in an ELF file, lines in a text. Raises
+    InputError if it cannot be read, or has none."""
+    file = options.file
+    data = read_bytes(file)
+    if not data.startswith(ELF_MAGIC):
+        from cyclelens.analyzer.frontend.assemble import assemble
+
+        assembled = assemble(to_text(data), replace(analysis_options(options), function=""))
+        if not assembled.functions:
+            raise InputError(f"{file}: there is no function in it")
+        for name, first, last in assembled.functions:
+            yield f"lines {first + 1:6} to {last + 1:6}  {name}"
+        return
+
+    from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+    from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+
+    try:
+        found = ObjectFile(data)
+        for function in (*found.functions, *found.unnamed()):
+            yield f"{function.address - function.origin:#12x} {function.size:8}  {function.name}"
+    except ObjectFileError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+def _bare_code(file: str, *, in_hexadecimal: bool) -> bytes:
+    """The object file that machine code by itself is made. Raises InputError."""
+    from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError, from_hexadecimal, object_of
+
+    data = read_bytes(file)
+    try:
+        return object_of(from_hexadecimal(to_text(data)) if in_hexadecimal else data)
+    except RawCodeError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+def _show(analysis: Analysis, file: str) -> None:
+    """The report on a terminal: as wide as that is, and in colours unless they are not wanted (NO_COLOR)."""
+    from shutil import get_terminal_size
+
+    from cyclelens.analyzer.common.escaping import painted
+    from cyclelens.analyzer.reports.lines import COLOURS
+    from cyclelens.analyzer.reports.text import lines
+
+    coloured = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    for line in lines(analysis, file, get_terminal_size().columns):
+        sys.stdout.write(painted(line.text, COLOURS[line.style] if coloured else ""))
+        sys.stdout.write("\n")

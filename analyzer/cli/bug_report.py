@@ -1,0 +1,139 @@
+"""``cyclelens bug-report``: one file with what somebody needs who looks for a defect or a wrong figure."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from cyclelens.analyzer.cli.common import OK, InputError, new_parser
+from cyclelens.analyzer.common.log import LOG
+
+_PACKAGES = ("cyclelens", "iced-x86", "keystone-engine", "llvmlite", "lsprotocol", "lxml", "pygls")
+_PROGRAMS = ("as", "nasm", "gcc", "clang", "rustc")
+_LARGEST = 32 << 20
+"""Bytes of a file that is packed."""
+_PATIENCE = 10.0
+"""Seconds for a program to say its version."""
+
+
+def main(arguments: list[str]) -> int:
+    """Write the file, and say what is in it."""
+    own, command = arguments, list[str]()
+    if "--" in arguments:
+        place = arguments.index("--")
+        own, command = arguments[:place], arguments[place + 1 :]
+    parser = new_parser(
+        "bug-report",
+        "Pack version, form, machine, log and input into one file that can be attached to a report. "
+        "A command behind -- is run, and what it prints is packed too. Nothing is sent anywhere.",
+    )
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="input to pack")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("cyclelens-report.zip"),
+        metavar="PATH",
+        help="default: cyclelens-report.zip; a file that is there is not overwritten",
+    )
+    options = parser.parse_args(own)
+    log = os.environ.pop(LOG, "")
+    parts = {"about.txt": "\n".join(_about()) + "\n"}
+    if command:
+        parts["command.txt"] = _run(command)
+    if log:
+        parts["log.txt"] = _read(Path(log)).decode(errors="replace")
+    inputs = {f"input/{number}-{path.name}": _read(path) for number, path in enumerate(options.files, 1)}
+    try:
+        with zipfile.ZipFile(options.output, "x", zipfile.ZIP_DEFLATED) as packed:
+            for name, text in parts.items():
+                packed.writestr(name, _without_home(text))
+            for name, data in inputs.items():
+                packed.writestr(name, data)
+    except FileExistsError:
+        raise InputError(
+            f"{options.output} is there already: move it, or name another file with --output"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{options.output}: {error.strerror}") from None
+    print(f"{options.output} has {', '.join((*parts, *inputs))}")
+    print("It holds your input as it is. Look through it, then attach it to the report.")
+    return OK
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InputError(f"{path}: more than {_LARGEST >> 20} MiB are not packed")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def _about() -> Iterator[str]:
+    """Lines about program and machine."""
+    from cyclelens.analyzer.common.own_tables import OWN_TABLES
+    from cyclelens.analyzer.facts.store import default_tables
+    from cyclelens.analyzer.microarchitectures import registry
+    from cyclelens.analyzer.simulator.form import compiled
+
+    for package in _PACKAGES:
+        yield f"{package}: {_version(package)}"
+    yield f"form: {'compiled' if compiled() else 'plain Python'}"
+    yield f"Python: {sys.version.split()[0]} ({platform.python_implementation()})"
+    yield f"system: {platform.platform()}"
+    native = registry.native()
+    yield f"processor: {registry.own_name()}; model: {'none' if native is None else native.name}"
+    tables = Path(default_tables())
+    size = f"{tables.stat().st_size} bytes" if tables.exists() else "missing"
+    yield f"tables: {'own' if os.environ.get(OWN_TABLES) else 'shipped'}, {size}"
+    for program in _PROGRAMS:
+        yield f"{program}: {_first_line(program)}"
+    for name in sorted(os.environ):
+        if name.startswith("CYCLELENS_"):
+            yield f"{name}={os.environ[name]}"
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _first_line(program: str) -> str:
+    """What a program says of its version."""
+    try:
+        done = subprocess.run(
+            (program, "--version"), capture_output=True, text=True, check=False, timeout=_PATIENCE
+        )
+    except FileNotFoundError:
+        return "not found"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"does not run: {type(error).__name__}"
+    return (done.stdout or done.stderr).partition("\n")[0]
+
+
+def _run(command: Sequence[str]) -> str:
+    """What a command of this program prints, with tracebacks, and its exit code."""
+    done = subprocess.run(
+        (sys.executable, "-m", "cyclelens.analyzer.cli.main", *command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        env={**os.environ, "CYCLELENS_DEBUG": "1"},
+    )
+    printed = done.stdout[:_LARGEST].decode(errors="replace")
+    return f"$ cyclelens {' '.join(command)}\n{printed}\nexit code: {done.returncode}\n"
+
+
+def _without_home(text: str) -> str:
+    """The same without the name of the user's folder."""
+    home = str(Path.home())
+    return text.replace(home, "~") if len(home) > 1 else text

@@ -1,0 +1,383 @@
+"""``cyclelens check``: whether kernels are as fast as they should be, for continuous integration."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cyclelens.analyzer.cli.common import (
+    OK,
+    PROBLEMS,
+    InputError,
+    add_analysis_arguments,
+    analyze_file,
+    is_clean,
+    new_parser,
+)
+from cyclelens.analyzer.model.source import Severity
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.insight.work import Pace
+    from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+
+TOO_SLOW = 3
+"""Exit code: everything could be predicted, and some region takes longer than it may."""
+
+_ALLOW = "--allow-incomplete lets it pass"
+_ROUNDING = 0.005
+"""Figures have two decimals."""
+
+Key = tuple[str, str]
+"""Region and microarchitecture."""
+
+
+@dataclass(slots=True)
+class _Baseline:
+    """Figures of earlier reports."""
+
+    figures: dict[str, dict[Key, Pace]] = field(default_factory=dict)
+    """By file."""
+    bounds: dict[str, set[Key]] = field(default_factory=dict)
+
+    def of(self, file: str, *, alone: bool) -> dict[Key, Pace]:
+        """The figures for a file; a baseline of a single file is taken for whatever is checked ``alone``."""
+        return self.figures.get(self._name(file, alone), {})
+
+    def bounds_of(self, file: str, *, alone: bool) -> set[Key]:
+        """The regions of the same that had a lower bound only, with which nothing can be compared."""
+        return self.bounds.get(self._name(file, alone), set())
+
+    def _name(self, file: str, alone: bool) -> str:
+        if alone and file not in self.figures and len(self.figures) == 1:
+            return next(iter(self.figures))
+        return file
+
+
+def main(arguments: list[str]) -> int:
+    """Print a line for every region; 0 all is well, 1 problems in the input, 3 too slow."""
+    parser = new_parser(
+        "check",
+        "Check that every region can be predicted and takes no longer than it may. Exit code: 0 all is "
+        "well, 1 problems in the input, or no exact figure, 3 a region is too slow.",
+    )
+    add_analysis_arguments(parser, several=True)
+    parser.add_argument(
+        "--max-cycles",
+        type=_limit,
+        action="append",
+        default=[],
+        metavar="REGION[@ARCH]=CYCLES",
+        help="most cycles per iteration of a region, on one or every microarchitecture; may be repeated",
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="FILE.json",
+        type=Path,
+        help="earlier figures: a report of `cyclelens analyze --format json`, or a list of such reports",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=_percentage,
+        default=0.0,
+        metavar="P%",
+        help="how much slower than the baseline a region may be (default: 0%%)",
+    )
+    parser.add_argument(
+        "--summary",
+        metavar="FILE.md",
+        type=Path,
+        help="append the figures as a Markdown table, for a page of CI",
+    )
+    parser.add_argument(
+        "--sarif",
+        metavar="FILE.sarif",
+        type=Path,
+        help="write slow regions, hazards and problems at their lines, for code scanning",
+    )
+    parser.add_argument(
+        "--allow-incomplete",
+        action="store_true",
+        help="let regions pass that have no exact figure because the tables lack instructions; one whose "
+        "lower bound is above its limit is too slow all the same",
+    )
+    options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.insight import wording
+
+    options.core_in_report = True
+    baseline = _Baseline() if options.baseline is None else _read_baseline(options.baseline)
+    limits: dict[Key, float] = dict(options.max_cycles)
+    used: set[Key] = set()
+    clean = True
+    verdicts: list[_Verdict] = []
+    analyses: list[tuple[Analysis, str]] = []
+    for file in options.files:
+        options.file = file
+        analysis = analyze_file(options)
+        _demand_core(analysis, options)
+        analyses.append((analysis, file))
+        allowed: bool = options.allow_incomplete
+        clean = _report_problems(analysis, file, allowed) and is_clean(analysis, left_out=allowed) and clean
+        earlier = baseline.of(file, alone=len(options.files) == 1)
+        bounds = baseline.bounds_of(file, alone=len(options.files) == 1)
+        seen: set[Key] = set()
+        for region, prediction in _predictions(analysis):
+            name = region.region.name
+            key = (name, prediction.microarchitecture)
+            seen.add(key)
+            used |= {key, (name, "")}
+            limit = limits.get(key, limits.get((name, "")))
+            verdict = _judged(file, region, prediction, limit, earlier.get(key), options.tolerance)
+            verdict = _completed(verdict, allowed)
+            if not verdicts:
+                verdict = replace(verdict, by_default=wording.default_of(analysis, region))
+            if key in bounds:
+                verdict = replace(verdict, remarks=(*verdict.remarks, "the baseline has a lower bound only"))
+            print(verdict.line)
+            verdicts.append(verdict)
+            clean = clean and not verdict.incomplete
+        for name, microarchitecture in _left_out(analysis):
+            seen.add((name, microarchitecture))
+            used |= {(name, microarchitecture), (name, "")} if allowed else set()
+        if options.region is None and options.microarchitectures is None:
+            for name, microarchitecture in sorted(set(earlier) - seen):
+                print(f"{file}: {name} ({microarchitecture}) is in the baseline but not in the file")
+                clean = False
+    for name, microarchitecture in sorted(set(limits) - used):
+        where = f" for {microarchitecture}" if microarchitecture else ""
+        print(f"there is a limit for a region '{name}'{where}, but no prediction of it")
+        clean = False
+    slow = any(verdict.slow for verdict in verdicts)
+    try:
+        if options.summary is not None:
+            with options.summary.open("a", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in _summary(verdicts, clean=clean))
+        if options.sarif is not None:
+            options.sarif.write_text(_sarif(analyses, verdicts), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be written: {error.strerror or error}") from None
+    if not clean:
+        return PROBLEMS
+    return TOO_SLOW if slow else OK
+
+
+def _demand_core(analysis: Analysis, options: argparse.Namespace) -> None:
+    """In continuous integration a core has to be named: the next machine may be another one. Raises
+    InputError."""
+    if not analysis.by_default or os.environ.get("CI", "").lower() in ("", "0", "false"):
+        return
+    if all("arch" in region.region.options for region in analysis.regions):
+        return
+    from cyclelens.analyzer.microarchitectures import registry
+
+    (name, *_), reason, _ = registry.default()
+    raise InputError(
+        f"{options.file}: in CI a core has to be named, because a budget is for one core, and the next "
+        f"machine may be another than {name} ({reason}). Write --arch {name}, arch={name} behind the name "
+        f'in a marker, microarchitectures = ["{name}"] in cyclelens.toml, or '
+        f"{registry.DEFAULT_ARCH}={name} in the environment"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What is said of a region on a microarchitecture."""
+
+    file: str
+    region: RegionAnalysis
+    prediction: Prediction
+    slow: bool
+    remarks: tuple[str, ...]
+    """What the figure is compared with, and what it lacks."""
+    incomplete: bool = False
+    """It is a lower bound, and that is not allowed."""
+    by_default: str = ""
+    """Why this core, if nobody named it and that was not said yet."""
+
+    @property
+    def figure(self) -> str:
+        from cyclelens.analyzer.insight import wording
+
+        return f"{wording.figure_of(self.prediction)}{wording.elsewhere(self.prediction)}"
+
+    @property
+    def line(self) -> str:
+        from cyclelens.analyzer.insight import wording
+
+        remarks = (*self.remarks, *self._mixes())
+        text = f" ({'; '.join(remarks)})" if remarks else ""
+        word = "SLOW" if self.slow else "LACK" if self.incomplete else "ok  "
+        return (
+            f"{word} {self.file}: {self.region.region.name}: {wording.cycles_per(self.prediction)} "
+            f"on {wording.core(self.prediction, self.by_default)}{text}"
+        )
+
+    def _mixes(self) -> Iterator[str]:
+        """What makes code hundreds of times slower than it looks, whether the figure has it or not."""
+        lines = [
+            self.region.region.lines[self.region.instruction_lines[finding.instruction]].line + 1
+            for finding in self.region.findings
+            if finding.code == "sse-avx-mix"
+            and finding.severity is Severity.WARNING
+            and finding.microarchitecture == self.prediction.microarchitecture
+        ]
+        if lines:
+            numbers = ", ".join(map(str, dict.fromkeys(lines)))
+            yield f"SSE/AVX mix in line{'s' * (len(set(lines)) > 1)} {numbers}"
+
+
+def _summary(verdicts: Sequence[_Verdict], *, clean: bool) -> Iterator[str]:
+    """Markdown: what is slow first."""
+    from cyclelens.analyzer.common.escaping import code, prose
+    from cyclelens.analyzer.insight import wording
+
+    slow = sum(verdict.slow for verdict in verdicts)
+    yield "### Cycles"
+    yield ""
+    yield f"{len(verdicts)} figures, {slow} too slow." + ("" if clean else " Something could not be checked.")
+    yield ""
+    if verdicts:
+        yield "| | region | CPU | cycles/iter | bound by | compared with |"
+        yield "|---|---|---|---:|---|---|"
+    for each in sorted(verdicts, key=lambda verdict: (not verdict.slow, not verdict.incomplete)):
+        place = f"{each.file}:{each.region.region.first_line + 1}"
+        mark = "❌ slow" if each.slow else "❌ incomplete" if each.incomplete else "✅"
+        yield (
+            f"| {mark} | {code(each.region.region.name)} ({prose(place)}) "
+            f"| {each.prediction.microarchitecture} | {each.figure} | {wording.bound_of(each.prediction)} "
+            f"| {prose('; '.join(each.remarks))} |"
+        )
+    yield ""
+
+
+def _sarif(analyses: Sequence[tuple[Analysis, str]], verdicts: Sequence[_Verdict]) -> str:
+    from cyclelens.analyzer.reports import sarif
+
+    slow = [
+        sarif.Slow(each.file, each.region.region, f"{each.line.removeprefix('SLOW ')}")
+        for each in verdicts
+        if each.slow
+    ]
+    return sarif.render_all(analyses, slow)
+
+
+def _predictions(analysis: Analysis) -> Iterator[tuple[RegionAnalysis, Prediction]]:
+    for region in analysis.regions:
+        for prediction in region.predictions:
+            yield region, prediction
+
+
+def _left_out(analysis: Analysis) -> Iterator[Key]:
+    """The regions without a figure because what counts in them has no record."""
+    for region in analysis.regions:
+        for missing in region.missing:
+            if missing.left_out:
+                yield region.region.name, missing.microarchitecture
+
+
+def _report_problems(analysis: Analysis, file: str, allowed: bool) -> bool:
+    """Print what keeps regions from being checked; whether there is nothing. ``allowed``: regions without a
+    figure may be."""
+    from cyclelens.analyzer.insight import absence, wording
+
+    for problem in analysis.problems:
+        if problem.severity is not Severity.INFORMATION:
+            print(f"{wording.problem_place(problem, file)}: {problem.severity}: {problem.message}")
+    for region in analysis.regions:
+        note = absence.sentence(region.missing) if region.missing else region.note
+        if region.missing or not region.predictions:
+            place = wording.region_place(region.region).removeprefix("line ")
+            hint = f" {_ALLOW}." if not allowed and any(each.left_out for each in region.missing) else ""
+            print(f"{file}:{place}: {region.region.name}: {note}{hint}")
+    return bool(analysis.regions)
+
+
+def _judged(
+    file: str,
+    region: RegionAnalysis,
+    prediction: Prediction,
+    limit: float | None,
+    earlier: Pace | None,
+    tolerance: float,
+) -> _Verdict:
+    """Whether a region is too slow. A baseline of another amount of work counts for as much as an iteration
+    does now. A lower bound above a limit is too slow; below it says nothing."""
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
+    from cyclelens.analyzer.insight.work import Pace, faster, work_of
+
+    work = work_of(region)
+    now = Pace(prediction.cycles_per_iteration, work)
+    slow = False
+    remarks = []
+    if limit is not None:
+        slow |= now.cycles > limit + _ROUNDING
+        remarks.append(f"limit {limit:.2f}")
+    if earlier is not None:
+        slow |= now.cycles > earlier.cycles_for(work) * (1 + tolerance) + _ROUNDING
+        difference = "" if is_lower_bound(prediction) and not slow else faster(earlier, now)
+        remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", difference))))
+    return _Verdict(file, region, prediction, slow, tuple(remarks))
+
+
+def _completed(verdict: _Verdict, allowed: bool) -> _Verdict:
+    """The verdict with what its figure lacks. ``allowed``: lower bounds may pass."""
+    from cyclelens.analyzer.insight.confidence import lacking
+
+    missing = lacking(verdict.prediction)
+    if not missing:
+        return verdict
+    remark = missing if allowed else f"{missing}: {_ALLOW}"
+    return replace(verdict, remarks=(*verdict.remarks, remark), incomplete=not allowed)
+
+
+def _limit(text: str) -> tuple[Key, float]:
+    region, equals, cycles = text.rpartition("=")
+    name, _, microarchitecture = region.partition("@")
+    try:
+        figure = float(cycles)
+    except ValueError:
+        figure = math.nan
+    if not equals or not math.isfinite(figure) or figure < 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not like REGION=4.0")
+    return (name, microarchitecture.upper()), figure
+
+
+def _percentage(text: str) -> float:
+    try:
+        figure = float(text.removesuffix("%"))
+    except ValueError:
+        figure = math.nan
+    if not math.isfinite(figure) or figure < 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no percentage such as 2%")
+    return figure / 100
+
+
+def _read_baseline(path: Path) -> _Baseline:
+    from cyclelens.analyzer.insight.work import Pace
+    from cyclelens.analyzer.model.result import Work
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        documents: Sequence[Any] = content if isinstance(content, list) else [content]
+        baseline = _Baseline()
+        for document in documents:
+            figures = baseline.figures.setdefault(str(document["file"]), {})
+            for region in document["regions"]:
+                work = Work(**region["work"]) if region.get("work") else None  # reports of before have none
+                for prediction in region["predictions"]:
+                    key = (str(region["name"]), str(prediction["microarchitecture"]))
+                    if prediction.get("at_least", False):  # reports of before have none
+                        baseline.bounds.setdefault(str(document["file"]), set()).add(key)
+                        continue
+                    figures[key] = Pace(float(prediction["cycles_per_iteration"]), work)
+        return baseline
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path} is no JSON report of cyclelens analyze") from None

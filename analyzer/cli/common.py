@@ -1,0 +1,450 @@
+"""What subcommands share: how a file and options are read, and how bad input is reported."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+
+from cyclelens.analyzer.cli.usage import Parser
+from cyclelens.analyzer.common.data_classes import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO
+
+    from cyclelens.analyzer.engine.analysis import Analyzer
+    from cyclelens.analyzer.insight.whatif import Experiment
+    from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
+    from cyclelens.analyzer.model.source import Origin
+
+NO_REGION = "no-region"
+"""Code of the problem that a text has nothing to analyse: for commands only, an editor may show any text."""
+OK, PROBLEMS = 0, 1
+"""Exit codes; ``cyclelens.analyzer.cli.main`` lists all."""
+
+ELF_MAGIC = b"\x7fELF"
+MAXIMUM_BYTES = 2 << 30
+"""Of a file that is analysed; the largest programs with all that debuggers need are smaller."""
+_PART = 64 << 20
+_FOREIGN_FORMATS = {
+    b"!<arch>\n": "an archive: take an object out of it with ar x",
+    **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a Mach-O file: only ELF files can be read"),
+    b"MZ": "a Windows program: only ELF files can be read",
+    b"\x64\x86": "a COFF object: only ELF files can be read",
+}
+
+
+class InputError(Exception):
+    """The input cannot be read or used; the message is for the user."""
+
+
+def new_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """The parser of a subcommand."""
+    return Parser(prog=f"cyclelens {name}", description=description, allow_abbrev=False).with_paths()
+
+
+def one_microarchitecture(name: str) -> str:
+    """Type of an argument: the name of a microarchitecture in any case. A note says what speaks against the
+    one that was found for ``native``."""
+    from cyclelens.analyzer.microarchitectures import registry
+
+    try:
+        found = registry.get(name).name
+    except registry.UnknownMicroarchitecture as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if registry.is_native(name) and registry.native_doubt():
+        print(f"note: this machine's processor is {registry.own_name()}", file=sys.stderr)
+    return found
+
+
+def microarchitectures(text: str) -> tuple[str, ...]:
+    """Type of an argument: several names with commas."""
+    names = tuple(dict.fromkeys(one_microarchitecture(name) for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("no microarchitecture is given")
+    return names
+
+
+def alignment(text: str) -> int:
+    """Type of an argument: bytes within a 64-byte line."""
+    if not (text.isascii() and text.isdecimal()) or int(text) > 63:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes from 0 to 63")
+    return int(text)
+
+
+def _shares(text: str) -> tuple[str, str]:
+    region, _, shares = text.rpartition("=")
+    return region, shares
+
+
+def add_analysis_arguments(
+    parser: argparse.ArgumentParser, *, several: bool = False, objects: bool = True
+) -> None:
+    """The arguments that say what to analyse and for what; ``several`` files or one, ELF ``objects`` too."""
+    if not objects:
+        parser.add_argument("file", metavar="FILE", help="assembly file, - for standard input")
+    elif several:
+        parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files or ELF files")
+    else:
+        parser.add_argument(
+            "file",
+            metavar="FILE",
+            help="assembly file or ELF file (.o, program, library), - for standard input",
+        )
+    parser.add_argument(
+        "--function",
+        metavar="NAME",
+        help="the function to analyse, by its label or symbol"
+        + (", in ELF files also by an address (0x1139); default: all" if objects else "; default: all"),
+    )
+    add_target_arguments(parser)
+    parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
+    add_settings(parser, "syntax", "regions")
+    parser.add_argument(
+        "--no-external-programs",
+        action="store_true",
+        help="never run an assembler or a C compiler of this machine",
+    )
+    add_settings(parser, "assembler", "includePaths", "defines", "preIncludes")
+
+
+def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+    """The options of these settings of an analysis."""
+    from cyclelens.analyzer.engine.settings import ANALYSIS, OF_REGIONS
+
+    known = {setting.name: setting for setting in (*ANALYSIS, *OF_REGIONS)}
+    for name in names:
+        setting = known[name]
+        told: dict[str, Any] = {"help": setting.help or setting.doc}
+        if setting.metavar:
+            told["metavar"] = setting.metavar
+        if setting.type == "choice":
+            told["choices"] = [str(choice) for choice in setting.choices]
+            if setting.former:
+                told["type"] = setting.of_today
+        elif setting.type == "names":
+            told["type"] = microarchitectures
+        elif setting.type == "integer":
+            told["type"] = alignment
+        else:
+            told |= {"action": "append", "default": []}
+        if name == "taken":
+            told["type"] = _shares
+        parser.add_argument(setting.option, dest=name, **told)
+
+
+def add_target_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that say how the code runs."""
+    from cyclelens.analyzer.evaluation.arguments import add_resources_argument
+
+    add_settings(parser, "microarchitectures", "mode", "alignment", "model")
+    add_resources_argument(parser)
+    add_settings(parser, "taken")
+
+
+def add_profile_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument that names a recorded profile, of commands that show what it makes of the figures."""
+    parser.add_argument(
+        "--profile",
+        metavar="FILE",
+        help="what perf script -F brstacksym or perf annotate --stdio wrote about a run: how often branches "
+        "jump, and which loop matters",
+    )
+
+
+def analyze_file(
+    options: argparse.Namespace,
+    *,
+    trace: bool = False,
+    account: bool = False,
+    object_file: bytes | None = None,
+) -> Analysis:
+    """The analysis that ``add_analysis_arguments`` describe. ``object_file``: what machine code by itself was
+    made, all of which is wanted. Raises InputError if it cannot be done."""
+    from cyclelens.analyzer.engine.analysis import Analyzer
+    from cyclelens.analyzer.facts.store import TablesUnavailable
+    from cyclelens.analyzer.frontend.objects.raw_code import NAME
+
+    data, function = object_file, options.function or NAME
+    if data is None:
+        data, function = read_bytes(options.file), options.function
+    chosen = replace(analysis_options(options, trace=trace, account=account), prices=True)
+    try:
+        return analyze_bytes(Analyzer(), data, options.file, chosen, function)
+    except TablesUnavailable as error:
+        raise InputError(error) from None
+
+
+def analyze_bytes(
+    analyzer: Analyzer, data: bytes, file: str, chosen: AnalysisOptions, function: str | None
+) -> Analysis:
+    """The analysis of a file's content: an assembly text, or an ELF file and a ``function`` of it, or all.
+    Raises InputError, and what ``Analyzer.analyze`` raises."""
+    from cyclelens.analyzer.profiles.profile import ProfileError
+
+    try:
+        if chosen.profile:
+            analyzer.workspace.profiles.of(chosen.profile)
+    except ProfileError as error:
+        raise InputError(error) from None
+    if not data.startswith(ELF_MAGIC):
+        chosen = replace(chosen, function=function)
+        return explained(analyzer.analyze(to_text(data), chosen), chosen)
+
+    from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+
+    try:
+        return analyzer.analyze_object(data, chosen, function)
+    except ObjectFileError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+_NOTHING_READ = frozenset({
+    "binary-file", "file-too-large", "left-out", "no-such-function", "no-such-region", "not-preprocessed",
+    "other-language",
+})  # fmt: skip
+"""Problems that say already why there is no region."""
+_MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
+
+
+def explained(analysis: Analysis, options: AnalysisOptions) -> Analysis:
+    """The analysis of a text; if it has no regions, with a problem that says why."""
+    from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
+
+    if analysis.regions:
+        return analysis
+    if any(problem.code in _NOTHING_READ for problem in analysis.problems):
+        # An editor may show any text; a command was asked about this one.
+        said = (
+            replace(problem, severity=Severity.ERROR) if problem.code in _NOTHING_READ else problem
+            for problem in analysis.problems
+        )
+        return replace(analysis, problems=tuple(said))
+    message = {
+        "auto": f"no region is marked, and no loop was found. {_MARKERS} or other code",
+        "markers": f"no region is marked. {_MARKERS}, or let loops be found without markers: --regions auto",
+        "loops": f"no loop was found. {_MARKERS} or other code, and leave out --regions",
+        "both": f"no region is marked, and no loop was found. {_MARKERS} or other code",
+    }[options.regions]
+    problem = Problem(UNKNOWN_LINE, 0, 0, NO_REGION, message)
+    return replace(analysis, problems=(*analysis.problems, problem))
+
+
+def nothing(analysis: Analysis, file: str) -> InputError:
+    """Why a command has nothing to do, in words."""
+    from cyclelens.analyzer.insight import wording
+    from cyclelens.analyzer.model.source import Severity
+
+    errors = [problem for problem in analysis.problems if problem.severity is Severity.ERROR]
+    return InputError(
+        "; ".join(f"{wording.problem_place(problem, file)}: {problem.message}" for problem in errors)
+    )
+
+
+def analysis_options(
+    options: argparse.Namespace, *, trace: bool = False, account: bool = False
+) -> AnalysisOptions:
+    """Explicit arguments win over a marker's options, these over the project's file. Raises InputError."""
+    from cyclelens.analyzer.engine.settings import forced, to_options
+    from cyclelens.analyzer.evaluation.arguments import resources_option
+    from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
+    from cyclelens.analyzer.model.options import ModelOptions
+    from cyclelens.analyzer.model.source import Origin
+
+    file = getattr(options, "file", "-")
+    project = _project(file)
+
+    # Who names a link here means where it leads; one in a project's file must not lead out of the project.
+    folders = tuple(os.path.realpath(folder) for folder in options.includePaths)
+    before = tuple(_pre_include(name, folders) for name in options.preIncludes)
+    origin = Origin(
+        include_paths=(*folders, *project["includePaths"]),
+        defines=(*project["defines"], *options.defines),
+        pre_includes=(*project["preIncludes"], *before),
+    )
+    if file != "-":
+        origin = beside(origin, file)
+    given = {name: value for name in project if (value := getattr(options, name)) is not None}
+    try:
+        chosen = to_options({**project, **given})
+    except UnknownMicroarchitecture as error:
+        raise InputError(error) from None
+    if chosen.by_default:
+        _say_default(options, chosen)
+    return replace(
+        chosen,
+        region=options.region,
+        model=ModelOptions(model=chosen.model.model, resources=resources_option(options)),
+        taken=tuple(options.taken),
+        profile=getattr(options, "profile", None) or "",
+        allow_external_programs=not options.no_external_programs,
+        origin=origin,
+        trace=trace,
+        account=account,
+        forced=forced(given),
+    )
+
+
+def _say_default(options: argparse.Namespace, chosen: AnalysisOptions) -> None:
+    """Say once for which core a command works if nobody named one, unless its output says that itself, and
+    what speaks against the one that was found."""
+    from cyclelens.analyzer.microarchitectures import registry
+
+    if getattr(options, "core_is_said", False):
+        return
+    options.core_is_said = True
+    name = chosen.microarchitectures[0]
+    if not registry.default().is_simulated or registry.native_doubt():
+        print(f"note: this machine's processor is {registry.own_name()}", file=sys.stderr)
+    if not getattr(options, "core_in_report", False):
+        title = registry.get(name).title
+        note = f"note: the core is {name} ({chosen.by_default}, {title}); --arch names another"
+        print(note, file=sys.stderr)
+
+
+def _project(file: str) -> Mapping[str, Any]:
+    """All settings of an analysis: as the project's file has them, else as they are by default. It is looked
+    for from the file's folder (that of standard input is the current one) to the top of its repository, or
+    to the current folder. Raises InputError."""
+    from cyclelens.analyzer.engine.project import ProjectError, find, read, repository
+    from cyclelens.analyzer.engine.settings import ANALYSIS
+
+    here = os.getcwd()
+    path = os.path.abspath(os.path.join(here, "standard input" if file == "-" else file))
+    folder = os.path.dirname(path)
+    values = {setting.name: setting.default for setting in ANALYSIS}
+    try:
+        found = find(folder, {here, repository(folder) or folder})
+        return values if found is None else {**values, **read(found).settings_for(path)}
+    except ProjectError as error:
+        raise InputError(error) from None
+
+
+def beside(origin: Origin, file: str) -> Origin:
+    """The origin of a text in this file: what lies beside it may be read, and what lies below the current
+    folder if the file does too."""
+    path = os.path.abspath(file)
+    here = os.getcwd()
+    # Whoever works in a folder knows what is in it.
+    folders = {os.path.dirname(path), *([here] if path.startswith(os.path.join(here, "")) else [])}
+    return replace(origin, path=path, folders=tuple(sorted(folders)))
+
+
+def _pre_include(name: str, folders: Iterable[str]) -> str:
+    for folder in (os.getcwd(), *folders):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return path
+    raise InputError(f"{name} is neither in the current folder nor in those of -I")
+
+
+def report_each(
+    options: argparse.Namespace,
+    report: Callable[[RegionAnalysis, Prediction, Experiment], Iterable[str]],
+    *,
+    settled: bool = False,
+    exact: bool = False,
+) -> int:
+    """Print the lines of a report on every prediction of the file, given what can be tried with it
+    (``settled``: as ``Experiment`` has it); returns the exit code. ``exact``: a lower bound gets no report,
+    but the reason. Raises InputError."""
+    from cyclelens.analyzer.comparisons.sensitivity import incomparable
+    from cyclelens.analyzer.facts.store import open_store
+    from cyclelens.analyzer.insight import absence
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
+    from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
+    from cyclelens.analyzer.model.choices import Mode
+
+    analysis = analyze_file(options)
+    if not analysis.regions:
+        raise nothing(analysis, options.file)
+    model = analysis_options(options).model
+    store = open_store()
+    code = OK
+    for region in analysis.regions:
+        if not region.predictions:
+            print(f"== {title_of(region)} ==\n   No prediction: {region.note}")
+            code = PROBLEMS
+        elif region.missing:
+            print(f"== {title_of(region)} ==\n   No figure: {absence.sentence(region.missing)}")
+            code = PROBLEMS
+        for prediction in region.predictions:
+            if exact and is_lower_bound(prediction):
+                print(f"== {title_of(region)} ==\n   {incomparable(prediction)}")
+                code = PROBLEMS
+                continue
+            if prediction.mode is Mode.ONCE:
+                raise InputError(f"{options.file}: what is tried is repeated; leave out --mode once")
+            experiment = Experiment(
+                prediction, store, latencies=region.latencies, options=model, settled=settled
+            )
+            try:
+                for line in report(region, prediction, experiment):
+                    print(line)
+            except ChangeError as error:
+                raise InputError(error) from None
+    return code
+
+
+def title_of(region: RegionAnalysis) -> str:
+    """The name of a region for a heading."""
+    return region.region.name or "(unnamed)"
+
+
+def is_clean(analysis: Analysis, *, left_out: bool = False) -> bool:
+    """Every region has a prediction on every microarchitecture, and nothing in the text is in doubt. Hazards
+    are no problems: finding them is what the program is for. ``left_out``: a region may lack a figure because
+    what counts in it has no record."""
+    from cyclelens.analyzer.model.source import Severity
+
+    if any(problem.severity is not Severity.INFORMATION for problem in analysis.problems):
+        return False
+    return bool(analysis.regions) and all(
+        (region.predictions or region.missing)
+        and all(left_out and missing.left_out for missing in region.missing)
+        for region in analysis.regions
+    )
+
+
+def read_bytes(name: str) -> bytes:
+    """A file's content, ``-`` for standard input. Raises InputError if it cannot be read or is of a format
+    of machine code that is not known here."""
+    try:
+        if name == "-":
+            data = _all_of(sys.stdin.buffer)
+        else:
+            with open(name, "rb") as file:
+                data = _all_of(file)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    if len(data) > MAXIMUM_BYTES:
+        raise InputError(f"{name} has more than {MAXIMUM_BYTES >> 20:,} MB")
+    for magic, what in _FOREIGN_FORMATS.items():
+        if data.startswith(magic) and b"\0" in data[:4096]:
+            raise InputError(f"{name} is {what}")
+    return data
+
+
+def _all_of(file: BinaryIO) -> bytes:
+    """What is in a file, or a little more than there may be: devices have no end."""
+    parts: list[bytes] = []
+    while sum(map(len, parts)) <= MAXIMUM_BYTES and (part := file.read(_PART)):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def read_text(name: str) -> str:
+    """An assembly file's text. Raises InputError for machine code too."""
+    data = read_bytes(name)
+    if data.startswith(ELF_MAGIC):
+        raise InputError(
+            f"{name} is an ELF file: this command changes texts; let the compiler write one (gcc -S)"
+        )
+    return to_text(data)
+
+
+def to_text(data: bytes) -> str:
+    """A file's text; bytes that are no UTF-8 are replaced, so that any file can be looked at."""
+    return data.decode("utf-8-sig", errors="replace")

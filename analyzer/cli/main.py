@@ -1,0 +1,304 @@
+"""The command line. The only place that prints, and where every error becomes one line and an exit code.
+
+Exit codes: 0 success, 1 problems in the input, 2 wrong usage, 3 slower than allowed (``check``), 70 an error
+in Cyclelens itself, 130 interrupted. Start-up time matters here: what a subcommand needs is imported when it
+runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import gc
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+
+from cyclelens.analyzer.cli.common import (
+    OK,
+    PROBLEMS,
+    InputError,
+    new_parser,
+)
+from cyclelens.analyzer.cli.examples import EXAMPLES
+from cyclelens.analyzer.cli.usage import WRONG_USAGE, Parser
+from cyclelens.analyzer.common import log
+from cyclelens.analyzer.common.defects import described
+from cyclelens.analyzer.common.escaping import Painted, printable
+from cyclelens.analyzer.common.suggestions import did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn, TextIO
+
+INTERNAL, INTERRUPTED = 70, 130
+PLUGINS = "cyclelens.commands"
+"""Entry-point group of further subcommands: callables from a list of arguments to an exit code."""
+
+PLUGIN_SUMMARIES = {
+    "evaluate": "compare predictions with measured or reference figures",
+    "lsp": "the language server, which editors start by themselves",
+}
+"""What our own packages bring, told without loading them."""
+
+SIMULATING = frozenset(
+    {"analyze", "cc", "characterize", "check", "compare", "evaluate", "predict", "rewrite", "sweep", "whatif"}
+)
+"""Subcommands that simulate: they say on a terminal why they are slow."""
+
+Command = Callable[[list[str]], int]
+
+
+def command() -> NoReturn:
+    """``cyclelens`` as a process of its own, which ends with all that is cached: to clear that, or to look
+    for cycles in it, takes up to a tenth of the time."""
+    _end_on_signals()
+    code = main()
+    threads = sys.modules.get("threading")
+    # Python waits for all but daemons.
+    alone = threads is None or all(
+        each.daemon or each is threads.main_thread() for each in threads.enumerate()
+    )
+    if alone and sys.getprofile() is sys.gettrace() is None:
+        atexit._run_exitfuncs()
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:  # nobody reads it any more
+            pass
+        os._exit(code)
+    gc.freeze()
+    sys.exit(code)
+
+
+def _end_on_signals() -> None:
+    """Let SIGTERM and SIGHUP end this process as an exception does, so that what is open is closed and what
+    is temporary removed. Ctrl-C does the same by itself."""
+
+    def end(number: int, _frame: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line (``sys.argv`` by default) and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that lacks a character must not end the program.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    stdout: Any = sys.stdout
+    sys.stdout = _Printable(stdout)
+    try:
+        return _run(argv)
+    finally:
+        sys.stdout = stdout
+
+
+class _Printable:
+    """The standard output for words of other people: nothing that a terminal obeys gets through but
+    our own colours."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(text if isinstance(text, Painted) else printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    begin, processor = time.perf_counter(), time.process_time()
+    code = _ended(arguments)
+    if os.environ.get(log.LOG):
+        wall, used = time.perf_counter() - begin, time.process_time() - processor
+        log.write("command", arguments=" ".join(arguments), exit=code, ms=1e3 * wall, processor_ms=1e3 * used)
+    return code
+
+
+def _ended(arguments: list[str]) -> int:
+    """The exit code of a command line, whatever became of it."""
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # argparse: 0 after help, 2 after an error that it has already printed
+        return stop.code if isinstance(stop.code, int) else WRONG_USAGE
+    except InputError as error:
+        _complain(error)
+        return PROBLEMS
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Nothing more can be written, not even when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        message = described(error)
+        if os.environ.get("CYCLELENS_DEBUG"):
+            raise
+        _complain(
+            f"internal error: {message}; CYCLELENS_DEBUG=1 in the environment shows the traceback, "
+            "and cyclelens bug-report packs what a report needs"
+        )
+        return INTERNAL
+
+
+def _complain(message: object) -> None:
+    print(f"cyclelens: {printable(str(message))}", file=sys.stderr)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments and not arguments[0].startswith("-"):
+        name, rest = arguments[0], arguments[1:]
+        if name in SIMULATING:
+            _note_if_uncompiled()
+        if name in COMMANDS:
+            return COMMANDS[name][0](rest)
+        for plugin, command in _plugins():
+            if plugin == name:
+                return command()(rest)
+        known = (*COMMANDS, *(plugin for plugin, _ in _plugins()))
+        _top_parser().error(f"unknown command '{name}'{did_you_mean(name, known)}")
+    parser = _top_parser()
+    parser.parse_args(arguments)
+    parser.error("a command is missing")
+
+
+def _note_if_uncompiled() -> None:
+    from cyclelens.analyzer.simulator.form import compiled
+
+    if not compiled():
+        _complain("running uncompiled, about 50 times slower; a C compiler at installation makes it fast")
+
+
+def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
+    """Subcommands of other packages: name and a function that loads it."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PLUGINS):
+        yield entry.name, entry.load
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    listed = [f"  {name:<12} {summary}" for name, (_, summary) in COMMANDS.items()]
+    listed += [
+        f"  {name:<12} {PLUGIN_SUMMARIES.get(name, '')}".rstrip()
+        for name, _ in _plugins()
+        if name not in COMMANDS
+    ]
+    parser = Parser(
+        prog="cyclelens",
+        usage="cyclelens [--help] [--version] COMMAND ...",
+        description="Shows what every cycle of a hand-written x86-64 kernel is spent on.",
+        epilog="\n".join(
+            [
+                *("commands:", *listed, "", "cyclelens COMMAND --help says more about each."),
+                *("", "examples:", *(f"  {EXAMPLES[name][0]}" for name in ("analyze", "rewrite", "cc"))),
+            ]
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, help="print the version and exit")
+    return parser
+
+
+class _Version(argparse.Action):
+    """``--version``, looked up only when asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        from cyclelens.analyzer.simulator.form import compiled
+
+        form = "" if compiled() else " (uncompiled: about 50 times slower)"
+        print(f"cyclelens {version('cyclelens')}{form}")
+        parser.exit()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# data
+
+
+def _data(arguments: list[str]) -> int:
+    from pathlib import Path
+
+    parser = new_parser("data", "The instruction tables.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    importer = actions.add_parser("import", help="make the tables from the XML file that uops.info publishes")
+    importer.add_argument("file", metavar="FILE.xml[.xz]", type=Path)
+    importer.add_argument(
+        "--output", metavar="PATH", type=Path, help="default: the tables that Cyclelens itself uses"
+    )
+    importer.add_argument(
+        "--merge",
+        action="store_true",
+        help="add to the tables that are there; what the file does not state stays",
+    )
+    options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.cli.import_tables import run_import
+    from cyclelens.analyzer.facts.importer import ImportProblem
+    from cyclelens.analyzer.facts.store import TablesUnavailable
+
+    try:
+        summary = run_import(options.file, options.output, merge=options.merge)
+    except (ImportProblem, TablesUnavailable) as error:
+        raise InputError(error) from None
+    print(
+        f"{summary.variants} instruction variants, {summary.records} records of "
+        f"{len(summary.microarchitectures)} microarchitectures ({summary.distinct_records} distinct), "
+        f"{summary.size / 1e6:.1f} MB"
+    )
+    return OK
+
+
+def _command(module: str) -> Command:
+    """A subcommand with a file of its own, loaded when it runs."""
+
+    def run(arguments: list[str]) -> int:
+        main: Command = import_module(f"cyclelens.analyzer.cli.{module}").main
+        return main(arguments)
+
+    return run
+
+
+def _completion(arguments: list[str]) -> int:
+    from cyclelens.analyzer.cli import completion
+
+    commands = {name: command for name, (command, _) in COMMANDS.items()}
+    return completion.main(arguments, {name: load() for name, load in _plugins()} | commands)
+
+
+COMMANDS: dict[str, tuple[Command, str]] = {
+    "analyze": (_command("analyze"), "analyse the marked regions of an assembly file"),
+    "cc": (_command("cc"), "compile C, C++ or Rust and show the cycles at the lines of the sources"),
+    "rewrite": (_command("rewrite"), "search for rewrites that make loops faster, and make them"),
+    "check": (_command("check"), "compare regions with limits and earlier figures"),
+    "compare": (_command("compare"), "set regions beside other CPUs, alignments, regions or versions"),
+    "whatif": (_command("whatif"), "change one thing and simulate again"),
+    "characterize": (_command("characterize"), "find instruction tables by microbenchmarks"),
+    "sweep": (_command("sweep"), "scale buffers or the latency of loads"),
+    "predict": (_command("predict"), "predict many blocks of machine code, hexadecimal in, CSV out"),
+    "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
+    "serve": (_command("serve"), "a page on this machine: editor, cycles, timeline, CPUs, links"),
+    "data": (_data, "make the instruction tables"),
+    "bug-report": (_command("bug_report"), "pack what a report of a defect or of a wrong figure needs"),
+    "arch": (_command("arch"), "list the microarchitectures, or show one"),
+    "completion": (_completion, "a script that lets a shell complete commands and options"),
+}
+
+if __name__ == "__main__":
+    command()

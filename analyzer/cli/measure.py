@@ -1,0 +1,240 @@
+"""``cyclelens measure``: what regions or blocks really take on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.cli.common import (
+    OK,
+    PROBLEMS,
+    InputError,
+    add_analysis_arguments,
+    analyze_file,
+    new_parser,
+    title_of,
+)
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.measuring.harness import Harness
+    from cyclelens.analyzer.measuring.region import Comparison
+    from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+    from cyclelens.analyzer.model.result import RegionAnalysis
+
+NO_MODEL = "no model of this machine ({}); --arch NAME takes another one"
+_HEADER = ("hex", "cycles_per_iteration", "spread", "states", "problem")
+
+
+def main(arguments: list[str]) -> int:
+    """Print prediction and measurement; 1 if something could not be measured."""
+    parser = new_parser(
+        "measure",
+        "Run the regions of a file on this machine, in a sandbox, and set what they take beside what is "
+        "predicted. With --blocks, measure blocks of machine code from standard input and write CSV.",
+    )
+    parser.add_argument("--blocks", action="store_true", help="read blocks, one per line in hexadecimal")
+    if "--blocks" in arguments:
+        _add_block_arguments(parser)
+    else:
+        add_analysis_arguments(parser)
+        parser.add_argument("--format", choices=("text", "json"), default="text")
+        parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="registers and memory at the start: rsi = 0x10000"
+        )
+    _add_clock_arguments(parser)
+    options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+    from cyclelens.analyzer.model.choices import Clocks, Pages
+
+    try:
+        with Harness(clock=Clocks(options.clock), pages=Pages(options.pages)) as harness:
+            return _blocks(harness, options) if options.blocks else _file(harness, options)
+    except CannotMeasure as error:
+        raise InputError(f"nothing can be measured here: {error}") from None
+
+
+def _add_clock_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--clock",
+        choices=("auto", "counters", "time-stamps"),
+        default="auto",
+        help="where cycles come from (default: the processor's counters where programs may read them)",
+    )
+    parser.add_argument(
+        "--pages",
+        choices=("private", "shared"),
+        default="private",
+        help="data pages: each its own (default), or one physical page for all, as in the BHive profiler",
+    )
+    parser.add_argument(
+        "--runs", type=_count, default=3, metavar="N", help="processes for each figure (default: 3)"
+    )
+
+
+def _add_block_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mode",
+        choices=("unroll", "loop", "copies"),
+        required=True,
+        help="unroll: copies end to end, decoded anew; loop: one block in a counted loop; copies: about 256 "
+        "instructions of copies in that loop",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE.csv", help="write there, and go on where the file ends"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 100:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 99")
+    return int(text)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Blocks
+
+
+def _blocks(harness: Harness, options: argparse.Namespace) -> int:
+    from cyclelens.analyzer.measuring.blocks import measure_block
+    from cyclelens.analyzer.model.choices import Repetition
+    from tqdm import tqdm
+
+    blocks = [line.strip() for line in sys.stdin if line.strip()]
+    done = _finished(options.output)
+    failed = 0
+    stream = sys.stdout if options.output is None else options.output.open("a", newline="")
+    try:
+        writer = csv.writer(stream, lineterminator="\n")
+        if not done:
+            writer.writerow(_HEADER)
+        for block in tqdm(
+            blocks[len(done) :], initial=len(done), total=len(blocks), unit=" blocks", disable=None
+        ):
+            found = measure_block(harness, block, Repetition(options.mode), options.runs)
+            failed += found.cycles is None
+            cycles = "" if found.cycles is None else f"{found.cycles:.4f}"
+            spread = "" if found.cycles is None else f"{found.spread:.4f}"
+            states = " ".join(f"{state.cycles:.4f}:{state.share:.2f}" for state in found.states)
+            writer.writerow((block, cycles, spread, states, found.problem))
+            stream.flush()
+    finally:
+        if options.output is not None:
+            stream.close()
+    return PROBLEMS if failed else OK
+
+
+def _finished(output: Path | None) -> list[str]:
+    """The blocks that a file has already. Raises InputError for a file of something else."""
+    if output is None or not output.exists() or not output.stat().st_size:
+        return []
+    with output.open(newline="") as stream:
+        rows = list(csv.reader(stream))
+    if tuple(rows[0]) != _HEADER:
+        raise InputError(f"{output} is not a file of this command")
+    return [row[0] for row in rows[1:]]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Regions
+
+
+def _file(harness: Harness, options: argparse.Namespace) -> int:
+    from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs
+    from cyclelens.analyzer.measuring.predicted import compare
+    from cyclelens.analyzer.measuring.requests import DISTINCT
+
+    inputs = DISTINCT
+    try:
+        if options.inputs is not None:
+            inputs = read_inputs(options.inputs.read_text(encoding="utf-8"))
+    except (OSError, InputsError) as error:
+        raise InputError(f"{options.inputs}: {error}") from None
+    model = _model(options)
+    analysis = analyze_file(options)
+    rows = []
+    for region in analysis.regions:
+        try:
+            rows.append((region, compare(harness, region, model, inputs=inputs, runs=options.runs)))
+        except InputsError as error:
+            raise InputError(f"{title_of(region)}: {error}") from None
+    if not rows:
+        raise InputError(f"{options.file}: no region to measure")
+    if options.format == "json":
+        print(json.dumps([_as_json(harness, region, found, model) for region, found in rows], indent=2))
+    else:
+        for region, found in rows:
+            for line in _as_text(harness, region, found, model):
+                print(line)
+    return OK if all(found.measured.cycles is not None for _, found in rows) else PROBLEMS
+
+
+def _model(options: argparse.Namespace) -> Microarchitecture | None:
+    """What predicts: the model of ``--arch``, or of this machine. The analysis is made for it alone."""
+    from cyclelens.analyzer.microarchitectures import registry
+
+    names = options.microarchitectures
+    if names is not None and len(names) > 1:
+        raise InputError("--arch: one model is set beside the measurement, not several")
+    options.core_in_report = options.core_is_said = True  # beside every figure, or why there is none
+    model = registry.native() if names is None else registry.get(names[0])
+    if model is not None:
+        options.microarchitectures = (model.name,)
+    return model
+
+
+def _as_text(
+    harness: Harness, region: RegionAnalysis, found: Comparison, model: Microarchitecture | None
+) -> Iterator[str]:
+    from cyclelens.analyzer.measuring.predicted import without_figure
+    from cyclelens.analyzer.measuring.states import described
+    from cyclelens.analyzer.microarchitectures import registry
+
+    measured = found.measured
+    yield f"== {title_of(region)} =="
+    if measured.cycles is None:
+        yield f"   Not measured: {measured.problem}."
+        return
+    if model is None:
+        yield f"   Predicted:  {NO_MODEL.format(registry.own_name())}"
+    elif found.predicted is None:
+        yield f"   Predicted:  {without_figure(region, model.name)} ({model.name})"
+    else:
+        yield f"   Predicted:  {found.predicted:.2f} cycles/iter ({model.name})"
+        if model is not registry.native():
+            yield f"   Model:      of {model.title}; this machine is another one: {registry.own_name()}"
+        elif registry.native_doubt():
+            yield f"   Processor:  {registry.own_name()}"
+    source = harness.clock.source
+    yield f"   Measured:   {measured.cycles:.2f} cycles/iter, spread {measured.spread:.1%}, by {source}"
+    if states := described(measured.states):
+        yield f"   States:     {states}"
+    if found.note:
+        yield f"   Code:       {found.note}"
+    if not found.agrees:
+        for cause in found.causes or ("no assumption is known that explains the difference",):
+            yield f"   Difference: {cause}"
+
+
+def _as_json(
+    harness: Harness, region: RegionAnalysis, found: Comparison, model: Microarchitecture | None
+) -> dict[str, object]:
+    return {
+        "name": region.region.name,
+        "microarchitecture": None if model is None else model.name,
+        "predicted": found.predicted,
+        "measured": found.measured.cycles,
+        "spread": found.measured.spread,
+        "steady_states": [asdict(state) for state in found.measured.states],
+        "problem": found.measured.problem,
+        "clock": harness.clock.source,
+        "note": found.note,
+        "agrees": found.agrees,
+        "causes": list(found.causes),
+    }

@@ -1,0 +1,161 @@
+"""``cyclelens rewrite``: what makes the loops of a file faster, as a list, a diff, or in the file itself."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.cli.common import (
+    OK,
+    InputError,
+    add_analysis_arguments,
+    analysis_options,
+    explained,
+    new_parser,
+    nothing,
+    read_text,
+    title_of,
+)
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.model.choices import Clocks
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.measuring.equality import Equality
+    from cyclelens.analyzer.measuring.harness import Harness
+    from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+    from cyclelens.analyzer.rewrites.proposal import Fix
+
+_NOT_CHECKED = "not checked: --check runs both versions on random inputs"
+
+
+def main(arguments: list[str]) -> int:
+    """Print what was found. Returns the exit code."""
+    parser = new_parser(
+        "rewrite",
+        "Search for rewrites that make the loops of an assembly file faster, alone and together, and "
+        "simulate each. They are listed with the simplest first; N is a number of that list.",
+    )
+    add_analysis_arguments(parser, objects=False)
+    parser.add_argument(
+        "--diff", type=_number, metavar="N", help="print a rewrite as a difference of the text"
+    )
+    parser.add_argument("--apply", type=_number, metavar="N", help="make a rewrite in the file")
+    parser.add_argument("--output", metavar="FILE", help="with --apply: write the new text there instead")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="run the code as it is and rewritten in a sandbox, on the same random registers and memory, and "
+        "compare what they leave; with --apply, what differs is not made",
+    )
+    options = parser.parse_args(arguments)
+    if options.diff is not None and options.apply is not None:
+        parser.error("give either --diff or --apply")
+    if options.output and options.apply is None:
+        parser.error("--output needs --apply")
+    return _run(options)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of the list")
+    return int(text)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from cyclelens.analyzer.comparisons.sensitivity import incomparable
+    from cyclelens.analyzer.engine.analysis import Analyzer
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
+    from cyclelens.analyzer.rewrites.proposal import apply
+    from cyclelens.analyzer.rewrites.search import advise
+
+    text, chosen = read_text(options.file), replace(analysis_options(options), function=options.function)
+    analyzer = Analyzer()
+    analysis = explained(analyzer.analyze(text, chosen), chosen)
+    regions = [region for region in analysis.regions if region.predictions]
+    if not regions:
+        raise nothing(analysis, options.file)
+    wanted = options.diff or options.apply
+    with ExitStack() as stack:
+        harness = stack.enter_context(_harness()) if options.check else None
+        found: list[tuple[Fix, RegionAnalysis]] = []
+        for region in regions:
+            advice = advise(analyzer, text, chosen, analysis.dialect, region)
+            if wanted is None:
+                print(f"== {title_of(region)} ==")
+                if is_lower_bound(region.predictions[0]):
+                    print(f"   {incomparable(region.predictions[0])}")
+                elif not advice.fixes:
+                    print(f"   {advice.cycles:.2f} cycles/iter; nothing that was tried helps")
+                for number, fix in enumerate(advice.fixes, len(found) + 1):
+                    print(_described(number, fix))
+                    if harness is not None:
+                        print(f"       {_checked(harness, text, chosen, region, fix)}")
+            found += [(fix, region) for fix in advice.fixes]
+        if wanted is None:
+            return OK
+        if wanted > len(found):
+            raise InputError(f"{options.file}: there are {len(found)} rewrites, and no number {wanted}")
+        fix, region = found[wanted - 1]
+        equality = None if harness is None else _checked(harness, text, chosen, region, fix)
+    changed = apply(text, fix.proposal.edits)
+    said = _NOT_CHECKED if equality is None else str(equality)
+    if options.apply is None:
+        print(*_diff(text, changed, options.file), sep="\n")
+        if equality is not None:
+            print(said)
+        return OK
+    if equality is not None and equality.differs:
+        raise InputError(f"{options.file}: rewrite {wanted} was not made: {said}")
+    print(f"rewrite {wanted}: {said}", file=sys.stderr)
+    return _write(changed, options.output or options.file)
+
+
+def _harness() -> Harness:
+    from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+
+    try:
+        return Harness(clock=Clocks.NONE)
+    except CannotMeasure as error:
+        raise InputError(f"nothing can be run here: {error}") from None
+
+
+def _checked(
+    harness: Harness, text: str, options: AnalysisOptions, region: RegionAnalysis, fix: Fix
+) -> Equality:
+    from cyclelens.analyzer.measuring.equality import Versions, compare
+    from cyclelens.analyzer.measuring.harness import CannotMeasure
+    from cyclelens.analyzer.rewrites.proposal import apply
+
+    try:
+        changed = apply(text, fix.proposal.edits)
+        return compare(harness, Versions(text, changed, fix.proposal.times), options, region)
+    except CannotMeasure as error:
+        raise InputError(str(error)) from None
+
+
+def _described(number: int, fix: Fix) -> str:
+    from cyclelens.analyzer.hints.change import change
+    from cyclelens.analyzer.insight.work import Pace
+
+    return f"   {number:2}  {change(Pace(fix.before), Pace(fix.after))}\n       {fix.proposal.title}"
+
+
+def _diff(old: str, new: str, name: str) -> Iterator[str]:
+    from difflib import unified_diff
+
+    yield from unified_diff(old.split("\n"), new.split("\n"), name, name, lineterm="")
+
+
+def _write(text: str, name: str) -> int:
+    if name == "-":
+        print(text, end="")
+        return OK
+    try:
+        Path(name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{name} cannot be written: {error.strerror or error}") from None
+    return OK

@@ -1,0 +1,64 @@
+"""``cyclelens serve``: the page on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from cyclelens.analyzer.cli.common import OK, InputError, new_parser
+
+PORT = 8640
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until interrupted."""
+    parser = new_parser(
+        "serve",
+        "A page on this machine, for a browser: an assembly editor with the cycles behind the lines, the "
+        "timeline, all CPUs side by side, and links that hold the text. It needs no network and answers this "
+        "machine alone. Ctrl-C ends it.",
+    )
+    parser.add_argument(
+        "--port", type=_port, default=PORT, metavar="N", help=f"default: {PORT}; 0: any that is free"
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "--no-external-programs",
+        action="store_true",
+        help="never run an assembler of this machine; else one may run where the kernel keeps it from files",
+    )
+    options = parser.parse_args(arguments)
+
+    from cyclelens.analyzer.facts.store import TablesUnavailable
+    from cyclelens.analyzer.frontend.assemblers import confinement
+    from cyclelens.analyzer.serving.answers import Answers
+    from cyclelens.analyzer.serving.pages import PageServer
+
+    # Links hold texts of people whom nobody here knows.
+    confined = confinement.version() > 0
+    try:
+        answers = Answers(external_programs=confined and not options.no_external_programs)
+        server = PageServer(answers, options.port)
+    except TablesUnavailable as error:
+        raise InputError(error) from None
+    except OSError as error:
+        raise InputError(
+            f"port {options.port} cannot be used: {error.strerror or error}; choose another one: --port 0"
+        ) from None
+    with server:
+        print(f"Cyclelens is at {server.address} (Ctrl-C ends it)", flush=True)
+        if options.open:
+            import webbrowser
+
+            webbrowser.open(server.address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print(file=sys.stderr)
+    return OK
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is no port")
+    return int(text)

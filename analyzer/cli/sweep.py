@@ -1,0 +1,146 @@
+"""``cyclelens sweep``: how the figure follows the sizes of buffers, or the latency of loads."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.cli.common import (
+    InputError,
+    add_analysis_arguments,
+    new_parser,
+    report_each,
+    title_of,
+)
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.insight.sweeps import LatencySweep, SizeSweep
+    from cyclelens.analyzer.insight.whatif import Experiment
+    from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+
+_BAR = 40
+_STEPS = 9
+
+
+def main(arguments: list[str]) -> int:
+    """Print a table for every region, and draw them if asked for."""
+    from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES
+
+    parser = new_parser("sweep", "Simulate regions with scaled buffers, or with other latencies of loads.")
+    add_analysis_arguments(parser)
+    parser.add_argument(
+        "--resource",
+        type=lambda text: text.split(","),
+        metavar="NAME[,NAME]",
+        help=f"one or two of {', '.join(SIZES)}; two make a heat map. lb, lm, sb and bb (load buffer, load "
+        "matrix, store buffer, branch buffer), int, vec and regs (integer, vector and all registers) switch "
+        "--resources on",
+    )
+    parser.add_argument(
+        "--scale",
+        type=_factors,
+        default=_factors("0.4..2.0"),
+        metavar="FROM..TO",
+        help="factors of the sizes (default: 0.4..2.0)",
+    )
+    parser.add_argument(
+        "--load-latency", type=_latencies, metavar="FROM..TO", help="latencies of loads in cycles, e.g. 4..40"
+    )
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw all tables into one file, .svg or .png"
+    )
+    options = parser.parse_args(arguments)
+    if (options.resource is None) == (options.load_latency is None):
+        parser.error("give either --resource or --load-latency")
+    if options.resource is not None and options.resources is None and set(options.resource) & OPTIONAL.keys():
+        options.resources = "on"
+
+    from cyclelens.analyzer.insight import sweeps
+    from cyclelens.analyzer.reports.figures import why_impossible
+    from cyclelens.analyzer.reports.sweeps import draw
+
+    problem = "" if options.plot is None else why_impossible(options.plot)
+    if problem:
+        raise InputError(problem)
+    drawn: list[tuple[str, LatencySweep | SizeSweep]] = []
+
+    def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
+        from cyclelens.analyzer.insight import wording
+
+        name = title_of(region)
+        title = f"{name} on {prediction.microarchitecture}"
+        yield f"== {name}: {wording.figure_of(prediction)} on {prediction.microarchitecture} =="
+        if options.resource is None:
+            latencies = sweeps.load_latency(experiment, options.load_latency)
+            drawn.append((title, latencies))
+            yield from _latency_table(latencies)
+        else:
+            sizes = sweeps.sizes(experiment, options.resource, options.scale)
+            drawn.append((title, sizes))
+            yield from _size_grid(sizes) if len(sizes.names) > 1 else _size_table(sizes)
+
+    code = report_each(options, report, settled=True)
+    if options.plot is not None and drawn:
+        try:
+            draw(options.plot, drawn)
+        except OSError as error:
+            raise InputError(f"{options.plot} cannot be written: {error.strerror or error}") from None
+    return code
+
+
+def _latency_table(sweep: LatencySweep) -> Iterator[str]:
+    yield "   load latency  cycles/iter"
+    for latency, cycles in zip(sweep.latencies, sweep.cycles, strict=True):
+        yield f"   {latency:12}  {cycles:11.2f}  {_bar(cycles, sweep.cycles)}"
+    yield f"   slope at the end: {sweep.slope:.2f} cycles per iteration for each cycle of latency"
+    if sweep.knee is None:
+        yield "   no knee: every latency is hidden"
+    elif sweep.knee == sweep.latencies[0]:
+        yield "   no knee: no latency is hidden"
+    else:
+        yield f"   knee: latencies up to {sweep.knee} cycles are hidden"
+
+
+def _size_table(sweep: SizeSweep) -> Iterator[str]:
+    yield f"   scale  {sweep.names[0]:>5}  cycles/iter"
+    (row,) = sweep.cycles
+    for scale, size, cycles in zip(sweep.scales, sweep.sizes[0], row, strict=True):
+        yield f"   x{scale:.2f}  {size:5}  {cycles:11.2f}  {_bar(cycles, row)}"
+
+
+def _size_grid(sweep: SizeSweep) -> Iterator[str]:
+    first, second = sweep.names
+    columns, rows = sweep.sizes
+    yield f"   {'':>10}  {first:>4}" + "".join(f"{f'x{scale:.2f}':>8}" for scale in sweep.scales)
+    yield f"   {second:>10}  {'':4}" + "".join(f"{size:8}" for size in columns)
+    for scale, size, cycles in zip(sweep.scales, rows, sweep.cycles, strict=True):
+        yield f"   {f'x{scale:.2f}':>10}  {size:4}" + "".join(f"{figure:8.2f}" for figure in cycles)
+
+
+def _bar(value: float, values: tuple[float, ...]) -> str:
+    most = max(values)
+    return "#" * round(_BAR * value / most) if most else ""
+
+
+def _bounds(text: str) -> tuple[float, float]:
+    low, dots, high = text.partition("..")
+    try:
+        begin, end = float(low), float(high if dots else low)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no range such as 4..40") from None
+    if not 0 < begin <= end < 1000:
+        raise argparse.ArgumentTypeError(f"'{text}' is no range of positive numbers")
+    return begin, end
+
+
+def _factors(text: str) -> tuple[float, ...]:
+    begin, end = _bounds(text)
+    return tuple(begin + (end - begin) * step / (_STEPS - 1) for step in range(_STEPS))
+
+
+def _latencies(text: str) -> tuple[int, ...]:
+    begin, end = map(round, _bounds(text))
+    step = max(1, (end - begin) // 18)
+    return (*range(max(begin, 1), end, step), end)

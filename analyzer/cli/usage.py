@@ -1,0 +1,96 @@
+"""How a command line that cannot be understood is answered: what is wrong first, then one line of usage."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from cyclelens.analyzer.common.log import LOG
+from cyclelens.analyzer.common.own_tables import OWN_TABLES
+from cyclelens.analyzer.common.suggestions import did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn, Self
+
+WRONG_USAGE = 2
+_UNKNOWN = "unrecognized arguments: "
+"""How argparse begins the message about an option that does not exist."""
+
+
+class _Path(argparse.Action):
+    """A path that this process and those that it starts find in their environment."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
+    ) -> None:
+        os.environ[self.dest] = os.path.abspath(values)
+
+
+class _LogFile(_Path):
+    """One that is opened once, so that somebody who waits for its lines hears of a wrong path."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
+    ) -> None:
+        try:
+            with open(values, "a"):
+                pass
+        except OSError as error:
+            parser.error(f"{values}: {error.strerror}")
+        super().__call__(parser, namespace, values)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors fit on two lines, and that asks for the width of the terminal only for help: it
+    would for every argument that it is told of, and needs several modules for that."""
+
+    _columns = 80
+
+    def with_paths(self) -> Self:
+        """With ``--data PATH`` and ``--log FILE``, for this process and those that it starts."""
+        self.add_argument(
+            "--data",
+            action=_Path,
+            dest=OWN_TABLES,
+            default=argparse.SUPPRESS,
+            metavar="PATH",
+            help="the instruction tables, made by cyclelens data import (default: the shipped ones)",
+        )
+        self.add_argument(
+            "--log",
+            action=_LogFile,
+            dest=LOG,
+            default=argparse.SUPPRESS,
+            metavar="FILE",
+            help="add a line per job with its times to a file, and the traceback of every internal error",
+        )
+        return self
+
+    def format_help(self) -> str:
+        """The help, as wide as the terminal, with examples."""
+        from shutil import get_terminal_size
+
+        from cyclelens.analyzer.cli.examples import help_text
+
+        self._columns = get_terminal_size().columns
+        return super().format_help() + help_text(self.prog)
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        # As argparse does it, but for the module that knows the width.
+        return self.formatter_class(prog=self.prog, width=self._columns - 2)  # type: ignore[call-arg]
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with exit code 2; the message stands before the usage."""
+        if message.startswith(_UNKNOWN):
+            option = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
+            known = (name for action in self._actions for name in action.option_strings)
+            message = f"unknown option '{option}'{did_you_mean(option, known)}"
+        self.exit(WRONG_USAGE, f"{self.prog}: error: {message}\n{self._short_usage()}")
+
+    def _short_usage(self) -> str:
+        operands = [
+            str(action.metavar or action.dest) for action in self._actions if not action.option_strings
+        ]
+        usage = self.usage or " ".join([self.prog, "[OPTION ...]", *operands])
+        return f"usage: {usage}; {self.prog} --help says more\n"

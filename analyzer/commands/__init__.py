@@ -1,1 +1,0 @@
-"""Subcommands of the command line, one per file; ``cyclelens.analyzer.cli`` lists them."""

@@ -1,0 +1,125 @@
+"""C, C++ and Rust texts as the analyzer's: each is compiled as its project says, and a loop is a region at
+the lines that its instructions come from."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
+from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
+from cyclelens.analyzer.engine.analysis import Analyzer, readable
+from cyclelens.analyzer.engine.workspace import Cancel
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.frontend.objects.machine_code import outermost
+from cyclelens.analyzer.insight.source_lines import home
+from cyclelens.analyzer.insight.work import work_of
+from cyclelens.analyzer.model.choices import Regions, Syntax
+from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, Made, Problem, Region, Severity, SourceLine
+from cyclelens.analyzer.simulator.failures import Cancelled
+
+NOT_COMPILED = "not-compiled"
+"""Code of the problem that there is no object file."""
+
+
+class CompiledAnalyzer(Analyzer):
+    """Analyses sources in the place of assembly texts. ``options.origin`` says which file a text is of, and
+    which folders are the workspace's."""
+
+    def variants(
+        self,
+        text: str,
+        variants: Sequence[AnalysisOptions],
+        cancel: Cancel | None = None,
+        due: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        """As ``Analyzer.variants``; ``due`` is not asked, an object has all of its regions at once. That a
+        text cannot be compiled is a problem of its first line."""
+        first, caches = variants[0], self.workspace.store.caches
+        try:
+            if not first.allow_external_programs:
+                raise CannotCompileError("compilers are not run in folders that are not trusted")
+            command = command_for(first.origin.path, first.origin.folders, caches.of(Databases))
+            data = caches.of(Objects).object_of(command, text, cancel or (lambda: False))
+            file = ObjectFile(data)
+        except GivenUp:
+            raise Cancelled from None
+        except NoCommandError:
+            yield Analysis((), ())  # nobody asked for figures of this file
+            return
+        except (CannotCompileError, ObjectFileError) as error:
+            message = f"No figures: {error}"
+            yield Analysis((), (Problem(0, 0, 0, NOT_COMPILED, message, Severity.INFORMATION),))
+            return
+        variants, unread = readable(variants, self.workspace)
+        path, lines = os.path.realpath(first.origin.path), text.split("\n")
+
+        def is_own(line: SourceLine | Made) -> bool:
+            return os.path.realpath(os.path.join(command.folder, line.file)) == path
+
+        def wanted(region: Region) -> bool:
+            return any(map(is_own, region.lines))
+
+        def placed(region: Region) -> Region:
+            return _placed(region, is_own, lines)
+
+        for options in variants:
+            chosen = replace(options, syntax=Syntax.INTEL, regions=Regions.AUTO)
+            found = self.analyze_functions(file, outermost(file.functions), chosen, wanted, cancel, placed)
+            # Machine code has no line; what is left is about the file as a whole.
+            left = [each for each in found.problems if each.severity != Severity.INFORMATION]
+            problems = (*unread, *(replace(each, line=max(each.line, 0)) for each in left))
+            regions = tuple(sorted(found.regions, key=_order))
+            calls = _calls((each for each in found.made if is_own(each)), lines)
+            yield replace(found, regions=regions, problems=problems, made=(), calls=calls)
+
+
+def _calls(made: Iterable[Made], lines: Sequence[str]) -> dict[str, tuple[bytes, ...]]:
+    """The instructions that intrinsics became, by their names. gcc and rustc say of each which function it is
+    from; clang hides its own ones, and points at the place of the call."""
+    found: dict[str, dict[bytes, None]] = {}
+    for each in made:
+        called = (
+            None if each.inlined or each.line >= len(lines) else _CALL.match(lines[each.line], each.column)
+        )
+        name = called[0] if called else each.inlined
+        if name:
+            found.setdefault(name, {})[each.code] = None
+    return {name: tuple(codes) for name, codes in found.items()}
+
+
+_CALL = re.compile(r"_mm\w+")
+
+
+def _order(region: RegionAnalysis) -> tuple[int, int, float]:
+    """By their lines. Of several loops that a compiler made of one, that first which does most: the unrolled
+    one before the one for the rest."""
+    work, first = work_of(region), region.region.first_line
+    cycles = region.predictions[0].cycles_per_iteration if region.predictions else 0.0
+    return first, -work.amount if work else 0, -cycles
+
+
+def _placed(region: Region, is_own: Callable[[SourceLine], bool], lines: Sequence[str]) -> Region:
+    """The region at the lines of the text itself. An instruction from another file, or from no line that is
+    known, counts for the line of the loop."""
+    own = [line for line in region.lines if line.line != UNKNOWN_LINE and is_own(line)]
+    if not own:
+        return region
+    first = home(own)[1]
+    placed = []
+    for line in region.lines:
+        known = line.line != UNKNOWN_LINE and is_own(line)
+        number = min(line.line if known else first, len(lines) - 1)
+        text = lines[number]
+        column = len(text) - len(text.lstrip())
+        placed.append(replace(line, line=number, column=column, end_column=len(text.rstrip()), file=""))
+    return replace(
+        region,
+        first_line=min(first, len(lines) - 1),
+        last_line=max(line.line for line in placed),
+        lines=tuple(placed),
+    )

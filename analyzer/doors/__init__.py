@@ -1,1 +1,0 @@
-"""Three doors to the analyzer, chosen by who calls, and the workspace that is handed in."""

@@ -1,0 +1,1 @@
+"""Analyses, predictions and experiments, and the workspace that they are handed."""

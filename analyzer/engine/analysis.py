@@ -1,0 +1,333 @@
+"""The door for texts and object files, which editors and commands come through: ``Analyzer.analyze``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.suggestions import among
+from cyclelens.analyzer.engine.plans import ALIGNMENTS, at_line, plan
+from cyclelens.analyzer.engine.regions import Asked, analyse_region
+from cyclelens.analyzer.engine.workspace import Cancel, Workspace
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
+from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.source import (
+    UNKNOWN_LINE,
+    AssembledFile,
+    Branching,
+    Problem,
+    Region,
+    Severity,
+)
+from cyclelens.analyzer.model.ways import BranchingAnalysis
+from cyclelens.analyzer.simulator.failures import Cancelled
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+    from cyclelens.analyzer.frontend.objects.elf_format import Function
+    from cyclelens.analyzer.profiles.profile import Profile
+
+
+class Analyzer:
+    """Everything about the regions of texts and object files."""
+
+    def __init__(self, workspace: Workspace | None = None):
+        """``workspace``: what is remembered, by default a new one. Raises ``TablesUnavailable``."""
+        self.workspace = Workspace() if workspace is None else workspace
+
+    def close(self) -> None:
+        """Close the tables."""
+        self.workspace.close()
+
+    def analyze(self, text: str, options: AnalysisOptions, cancel: Cancel | None = None) -> Analysis:
+        """Everything about the regions of an assembly text. Mistakes in the text become problems.
+
+        ``cancel`` is asked now and then; once it returns True, ``Cancelled`` is raised. Raises
+        ``UnknownMicroarchitecture`` or ValueError for bad ``options`` (not for bad marker options) and
+        ``TablesUnavailable`` if the tables cannot be read.
+        """
+        return next(self.variants(text, (options,), cancel))
+
+    def variants(
+        self,
+        text: str,
+        variants: Sequence[AnalysisOptions],
+        cancel: Cancel | None = None,
+        due: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Analysis]:
+        """A text, assembled once, under several options that assemble it alike. Of each what there is so far,
+        too, whenever ``due()`` says so after a region. Raises as ``analyze``."""
+        # Here, because batches of machine code need no assembler and start faster without it.
+        from cyclelens.analyzer.frontend.assemble import assemble
+
+        for options in variants:
+            _check(options)
+        self.workspace.next_text()
+        variants, unread = readable(variants, self.workspace)
+        first = variants[0]
+        assembled = assemble(
+            text,
+            first,
+            cancel=cancel,
+            profile=_profile(first, self.workspace, needs_symbols=True),
+            memory=self.workspace.texts,
+        )
+        if cancel is not None and cancel():
+            raise Cancelled  # what was assembled may be only a part
+        assembled = replace(assembled, problems=(*unread, *assembled.problems))
+        for options in variants:
+            yield from _Text(self.workspace, text, assembled, options, cancel).analyses(due)
+
+    def analyze_object(
+        self, data: bytes, options: AnalysisOptions, function: str | None = None, cancel: Cancel | None = None
+    ) -> Analysis:
+        """Everything about the loops of a function in an ELF file (object, program or shared library), or of
+        all its functions if none is named; ``function`` is a symbol or an address (``0x1139``).
+
+        Raises what ``analyze`` raises, and ``ObjectFileError`` if the file or the function cannot be read.
+        """
+        # Here, because texts need no reader of object files.
+        from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+        from cyclelens.analyzer.frontend.objects.machine_code import named_regions
+
+        _check(options)
+        self.workspace.next_batch()
+        file = ObjectFile(data)
+        found = named_regions(file, function, options.regions, _recorded(options, self.workspace, file))
+        return next(_Text(self.workspace, None, found, options, cancel).analyses(lambda: False))
+
+    def analyze_functions(
+        self,
+        file: ObjectFile,
+        functions: Sequence[Function],
+        options: AnalysisOptions,
+        wanted: Callable[[Region], bool] = lambda region: True,
+        cancel: Cancel | None = None,
+        placed: Callable[[Region], Region] = lambda region: region,
+    ) -> Analysis:
+        """Everything about the loops of some functions of a file, those alone that are ``wanted``, each where
+        it is ``placed``. Raises as ``analyze_object``."""
+        from cyclelens.analyzer.frontend.objects.machine_code import regions_of
+
+        _check(options)
+        self.workspace.next_batch()
+        found = regions_of(file, functions, options.regions, profile=_recorded(options, self.workspace, file))
+        chosen = {region.name for region in found.regions if wanted(region)}
+        # Of a region that branches within itself all blocks are needed, whichever was wanted.
+        branchings = tuple(each for each in found.branchings if chosen.intersection(each.blocks))
+        chosen.update(name for each in branchings for name in each.blocks)
+        regions = tuple(placed(region) for region in found.regions if region.name in chosen)
+        found = replace(found, regions=regions, branchings=branchings)
+        return next(_Text(self.workspace, None, found, options, cancel).analyses(lambda: False))
+
+
+class _Text:
+    """An assembled text, or the regions of an object file, under some options."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        text: str | None,
+        assembled: AssembledFile,
+        options: AnalysisOptions,
+        cancel: Cancel | None,
+    ) -> None:
+        self.workspace, self.text, self.assembled = workspace, text, assembled
+        self.options, self.cancel = options, cancel
+        self.problems = list(assembled.problems)
+
+    def analyses(self, due: Callable[[], bool]) -> Iterator[Analysis]:
+        """Of what there is so far whenever ``due()`` says so after a region, and of the whole."""
+        assembled, options, problems = self.assembled, self.options, self.problems
+        # Here, because batches of machine code need no causes and start faster without them.
+        from cyclelens.analyzer.insight import ways, weights
+
+        asked = Asked(self.workspace, options, self.cancel, problems)
+        regions: list[RegionAnalysis] = []
+        blocks = {region.name: region for region in assembled.regions}
+        chosen = _chosen(assembled, options.region)
+        if options.region is not None and not chosen:
+            names = list(dict.fromkeys(each.name for each in _chosen(assembled, None)))
+            known = among(options.region, names) if names else ", and no other one"
+            message = f"there is no region '{options.region}'{known}"
+            problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
+        branching_names = [branching.name for branching in assembled.branchings]
+        for name in dict.fromkeys(name for name, _ in options.taken):
+            if name in ("", *branching_names):
+                continue
+            known = among(name, branching_names) if branching_names else ", and no other one"
+            message = f"there is no region '{name}' with a branch within it{known}"
+            problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
+        figures: dict[str, Mapping[str, float]] = {}
+        counts = assembled.counts or {}
+        found: dict[str, BranchingAnalysis] = {}
+        parts = {name for branching in assembled.branchings for name in branching.blocks}
+        for each in chosen:
+            through = None
+            if isinstance(each, Branching):
+                through = self._through(each, blocks, figures)
+                found[each.name] = through
+                each = ways.along(each, through.way, blocks)
+            region = each
+            planned, marker_problems = plan(region, options, self.text)
+            problems += marker_problems
+            is_part = through is None and region.name in parts
+            if "taken" in region.options and through is None and not is_part:
+                message = f"taken= says nothing here: '{region.name}' has no branch with two ways to go"
+                problems.append(
+                    at_line(region.first_line, self.text, "bad-option-value", message, Severity.WARNING)
+                )
+            regions.append(analyse_region(asked, region, planned, through, is_part=is_part))
+            if is_part:
+                figures[region.name] = _cycles(regions[-1])
+            if len(regions) < len(chosen) and due():
+                some = Analysis(tuple(regions), tuple(problems), tuple(found.values()), assembled.dialect)
+                yield replace(
+                    some,
+                    account=options.account,
+                    unmarked=assembled.unmarked,
+                    pending=True,
+                    by_default=options.by_default,
+                )
+        for branching in assembled.branchings:
+            if not branching.ways and options.region in (None, branching.name):
+                found[branching.name] = self._through(branching, blocks, figures)
+        problems.sort(key=lambda problem: (problem.line, problem.column))
+        whole = Analysis(
+            regions=tuple(regions),
+            problems=tuple(problems),
+            branchings=tuple(found.values()),
+            dialect=assembled.dialect,
+            account=options.account,
+            unmarked=assembled.unmarked,
+            made=assembled.made,
+            by_default=options.by_default,
+        )
+        yield weights.weighed(whole, counts) if counts else whole
+
+    def _through(
+        self, branching: Branching, blocks: Mapping[str, Region], known: Mapping[str, Mapping[str, float]]
+    ) -> BranchingAnalysis:
+        """What the ways through a region take, or its blocks if the ways are not known. ``known``: figures of
+        blocks, by name."""
+        from cyclelens.analyzer.insight import ways, weights
+
+        options, counts = self.options, self.assembled.counts or {}
+        quiet = replace(options, trace=False, trace_rounds=None, causes=False)
+
+        def cycles(region: Region) -> Mapping[str, float]:
+            if region.name in known:
+                return known[region.name]
+            asked = Asked(self.workspace, quiet, self.cancel, [])
+            return _cycles(analyse_region(asked, region, plan(region, quiet, self.text)[0]))
+
+        said = next(
+            (shares for name, shares in reversed(options.taken) if name in ("", branching.name)),
+            branching.options.get("taken", ""),
+        )
+        figures = {name: cycles(blocks[name]) for name in dict.fromkeys(branching.blocks) if name in blocks}
+        shares: ways.Shares = (None,) * len(branching.forks)
+        given = ""
+        try:
+            if said:
+                shares = ways.parse_shares(said, branching)
+                if None in shares:
+                    raise ways.SharesError(ways.missing(branching, shares, said))
+                given = f"with taken={said}"
+            elif counts:
+                first = {name: next(iter(each.values()), 0.0) for name, each in figures.items()}
+                shares = weights.shares(branching, counts, first)
+                given = weights.GIVEN if any(share is not None for share in shares) else ""
+        except ways.SharesError as error:
+            self.problems.append(at_line(branching.first_line, self.text, "bad-option-value", str(error)))
+        return ways.analyse(
+            branching,
+            shares,
+            given,
+            {name: blocks[name] for name in figures},
+            figures,
+            [cycles(ways.along(branching, way, blocks)) for way in branching.ways],
+        )
+
+
+def _is_chosen(name: str, wanted: str | None) -> bool:
+    """Is it the wanted region, or one of the basic blocks that it was cut into?"""
+    stem, dot, number = name.rpartition(".")
+    return wanted in (None, name) or (wanted == stem and bool(dot) and number.isdecimal())
+
+
+def _cycles(region: RegionAnalysis) -> dict[str, float]:
+    """By microarchitecture, without lower bounds: they add up to nothing."""
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
+
+    return {
+        each.microarchitecture: each.cycles_per_iteration
+        for each in region.predictions
+        if not is_lower_bound(each)
+    }
+
+
+def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branching]:
+    """The wanted regions. One that branches within itself is given along its ways, if they are known, else as
+    its basic blocks, which have names of their own, too."""
+    owners = {
+        name: branching for branching in assembled.branchings if branching.ways for name in branching.blocks
+    }
+    chosen: dict[str, Region | Branching] = {}
+    for region in assembled.regions:
+        owner = owners.get(region.name)
+        if owner is None or region.name == wanted:
+            if _is_chosen(region.name, wanted):
+                chosen[region.name] = region
+        elif wanted in (None, owner.name):
+            chosen[owner.name] = owner
+    return list(chosen.values())
+
+
+def readable(
+    variants: Sequence[AnalysisOptions], workspace: Workspace
+) -> tuple[Sequence[AnalysisOptions], tuple[Problem, ...]]:
+    """The variants without a profile that cannot be read, and a problem of the text's first line about it."""
+    if variants[0].profile:
+        from cyclelens.analyzer.profiles.profile import ProfileError
+
+        try:
+            workspace.profiles.of(variants[0].profile)
+        except ProfileError as error:
+            problem = Problem(0, 0, 0, "no-profile", str(error), Severity.WARNING)
+            return [replace(options, profile="") for options in variants], (problem,)
+    return variants, ()
+
+
+def _profile(options: AnalysisOptions, workspace: Workspace, *, needs_symbols: bool) -> Profile | None:
+    """The recorded profile. Raises ProfileError."""
+    if not options.profile:
+        return None
+    from cyclelens.analyzer.frontend.files.recorded import with_symbols
+
+    profile = workspace.profiles.of(options.profile)
+    return with_symbols(profile, options.origin) if needs_symbols else profile
+
+
+def _recorded(options: AnalysisOptions, workspace: Workspace, file: ObjectFile) -> tuple[Profile, str] | None:
+    """The recorded profile, and what the file was called when it ran. Raises ProfileError."""
+    profile = _profile(options, workspace, needs_symbols=file.is_relocatable)
+    return None if profile is None else (profile, options.origin.path)
+
+
+def _check(options: AnalysisOptions) -> None:
+    for name in options.microarchitectures:
+        registry.get(name)
+    if not options.microarchitectures:
+        raise ValueError("no microarchitecture is given")
+    for name, value, known in (
+        ("mode", options.mode, Mode),
+        ("regions", options.regions, Regions),
+        ("assembler", options.assembler, Assembler),
+    ):
+        if value not in tuple(known):
+            raise ValueError(f"unknown {name} '{value}'; known are {', '.join(known)}")
+    if options.alignment is not None and options.alignment not in ALIGNMENTS:
+        raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")

@@ -1,0 +1,298 @@
+"""One answer: a region's code on one core, wherever it may lie, with its causes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.common.data_classes import dataclass, replace
+from cyclelens.analyzer.engine.workspace import Answer, Cancel, Workspace
+from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import (
+    AnalysisOptions,
+    Assumption,
+    PortBinding,
+    Position,
+    Prediction,
+)
+from cyclelens.analyzer.model.simulation import Simulation
+from cyclelens.analyzer.model.source import (
+    Placement,
+)
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.left_out import LeftOut, what_counts
+from cyclelens.analyzer.uops.upper_halves import may_mix
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.insight.runs import Runs
+
+_QUICK_BYTES = 16 * 1024
+"""Bytes of code, those of all positions together, whose simulation the first quick answer about a region does
+not wait for: some fifteen milliseconds. Later ones, after an edit, wait for no other position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked about a region on one core."""
+
+    name: str
+    code: bytes
+    instructions: tuple[Instruction, ...]
+    """Those of ``code``."""
+    model: Microarchitecture
+    loop: bool
+    placement: Placement
+    latencies: Mapping[int, int]
+    """Those that the text asks for, by index of instruction."""
+    options: AnalysisOptions
+    way: Assumption | None
+    """Through the region, that this is about, if there are others."""
+    forks: tuple[int, ...]
+    """The instructions behind which the ways part."""
+    once: bool = False
+    """The figure is that of one pass from an empty pipeline."""
+    is_function: bool = False
+    """One pass is wanted besides the figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Code that is to be simulated on a core."""
+
+    question: Question
+    core: Microarchitecture
+    """The variant of the model that the options ask for."""
+    store: FactsStore
+    cancel: Cancel | None
+
+    def block(self, alignment: int) -> Block:
+        """The code at this offset within a 64-byte line."""
+        return self.built(self.question.instructions, self.question.loop, alignment)
+
+    def built(self, instructions: Sequence[Instruction], loop: bool, alignment: int) -> Block:
+        """Code that begins with that of the question. ``loop``: it comes from the uop cache."""
+        block = build_block(
+            instructions,
+            self.core,
+            self.store,
+            loop=loop,
+            alignment=alignment,
+            options=self.question.options.model,
+        )
+        if self.question.latencies:
+            from cyclelens.analyzer.insight.whatif import with_latencies
+
+            block = with_latencies(block, self.question.latencies)
+        return block
+
+    def simulation(self, block: Block) -> Simulation:
+        """All that the options ask for."""
+        return simulate(
+            block,
+            self.core,
+            wanted=Wanted(
+                trace=self.question.options.trace,
+                trace_rounds=self.question.options.trace_rounds,
+                details=self.question.options.causes,
+                account=self.question.options.causes,
+            ),
+            options=self.question.options.model,
+            cancel=self.cancel,
+            caches=self.store.caches,
+        )
+
+    def positions(
+        self, offsets: Sequence[int], block: Block, simulation: Simulation, known: dict[bytes, Position]
+    ) -> tuple[Position, ...]:
+        """The code at every place. ``block`` and ``simulation`` are those at one of them; ``known`` grows."""
+        from cyclelens.analyzer.insight.positions import alone, positions
+
+        if len(offsets) == 1:
+            return alone(block, simulation)
+        return positions(self.block, offsets, self.others(), (block, simulation), known)
+
+    def one_pass(self, alignment: int, *, trace: bool) -> Simulation:
+        """The code once, from an empty pipeline."""
+        from cyclelens.analyzer.insight.one_pass import simulate_once
+
+        def build(instructions: Sequence[Instruction]) -> Block:
+            return self.built(instructions, True, alignment)
+
+        return simulate_once(build, self.question.instructions, self.others(), trace=trace)
+
+    def others(self) -> Runs:
+        """How other blocks are run to explain this one."""
+        from cyclelens.analyzer.insight.runs import Runs
+
+        return Runs(self.core, self.question.options.model, self.cancel, self.store.caches)
+
+
+def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> Answer | LeftOut:
+    """The remembered one, or a new one; why there is no figure if what counts has no record. Raises
+    ``Cancelled`` and ``TooManyUopsError``."""
+    # Here, because batches of machine code need no causes and start faster without them.
+    from cyclelens.analyzer.insight.explain import bare
+    from cyclelens.analyzer.insight.findings import find
+    from cyclelens.analyzer.insight.positions import one_so_far, usual
+
+    options, model, placement = question.options, question.model, question.placement
+    code, way, forks = question.code, question.way, question.forks
+    repeated = (question.loop, question.once, question.is_function)
+    about = (code, model.name, repeated, tuple(question.latencies.items()), options.model)
+    # The same with and without a trace.
+    places = workspace.places[*about, placement]
+    here = (options.origin, question.name, model.name, placement.known)
+    latest = workspace.latest[here]
+    hurried = (
+        places is None
+        and options.quick
+        and len(placement.offsets) > 1
+        and (latest is not None or len(placement.offsets) * len(code) > _QUICK_BYTES)
+    )
+    rest = (options.causes, options.alternatives, way and way.message, forks)
+    asked = (*about, placement, hurried, *rest)
+    # Tried after the first answer, for which somebody waits.
+    bindings = options.alternatives and options.causes and not options.quick
+    key = (*asked, options.trace, options.trace_rounds if options.trace else None, bindings)
+    found = workspace.asked(key)
+    if found is not None:
+        return found
+    run = Run(question, variant(model, options.model), workspace.store, cancel)
+    if question.once:
+        passed = _once(run)
+        return passed if isinstance(passed, LeftOut) else workspace.remember(key, passed)
+    # Mostly the same position is shown as before the last edit: it is run once for both.
+    last, alike = latest or (0, False)
+    shown = usual(places) if places else placement.offsets[last]
+    block = run.block(shown)
+    lacking = what_counts(block.instructions, workspace.store)
+    if lacking is not None:
+        return lacking
+    simulation = run.simulation(block)
+    if places is None and not hurried:
+        figures = workspace.figures[about]
+        if figures is None:
+            figures = workspace.figures[about] = {}
+        places = run.positions(placement.offsets, block, simulation, figures)
+        workspace.places[*about, placement] = places
+        if usual(places) != shown:
+            block = run.block(usual(places))
+            simulation = run.simulation(block)
+    if places is not None and options.causes:
+        index = placement.offsets.index(block.alignment)
+        workspace.latest[here] = index, len({each.cycles_per_iteration for each in places}) == 1
+    # What else is found depends neither on a trace nor on other bindings.
+    plain = workspace.known((*asked, False, None, False)) if options.trace or bindings else None
+    if plain is not None:
+        found = plain.of(simulation)
+    elif options.causes:
+        first = workspace.known((*about, placement, True, *rest, False, None, False))
+        explained = _explained(run, block, simulation, first)
+        if places is None:
+            explained = one_so_far(explained, block, len(placement.offsets), alike)
+        else:
+            explained = _placed(run, block, explained, places)
+        found = Answer(explained, find(explained))
+    else:
+        found = Answer(replace(bare(block, simulation), positions=places or ()), ())
+    if question.is_function and options.causes and plain is None:
+        found = replace(found, prediction=_with_pass(run, block, found.prediction))
+    if options.trace and plain is None:
+        workspace.remember((*asked, False, None, False), found.of(replace(simulation, trace=None)))
+    if bindings:
+        range_of = _port_binding(workspace, (*about, block.alignment), run, block, found.prediction)
+        found = replace(found, prediction=replace(found.prediction, port_binding=range_of))
+    return workspace.remember(key, found)
+
+
+def _port_binding(
+    workspace: Workspace, at: tuple[object, ...], run: Run, block: Block, prediction: Prediction
+) -> PortBinding | None:
+    """The remembered one of the same code at the same place, or a new one."""
+    from cyclelens.analyzer.insight.port_binding import port_binding
+
+    known = workspace.bindings[at]
+    if known is None:
+        known = workspace.bindings[at] = (port_binding(block, prediction, run.others()),)
+    return known[0]
+
+
+def _once(run: Run) -> Answer | LeftOut:
+    """One pass, where the code is taken to lie."""
+    from cyclelens.analyzer.insight import one_pass
+    from cyclelens.analyzer.insight.addresses import accesses
+    from cyclelens.analyzer.insight.assumptions import assumptions
+    from cyclelens.analyzer.insight.findings import find
+    from cyclelens.analyzer.isa.decoder import decode
+
+    question = run.question
+    alignment = question.placement.offsets[0]
+    behind = decode(one_pass.CLEARS) if may_mix(question.instructions) else ()
+    block = run.built((*question.instructions, *behind), False, alignment)
+    block = replace(block, entries=block.entries[: len(question.instructions)])
+    lacking = what_counts(block.instructions, run.store)
+    if lacking is not None:
+        return lacking
+    simulation = run.one_pass(alignment, trace=question.options.trace)
+    prediction = one_pass.predicted(block, simulation, run.others(), causes=question.options.causes)
+    if not question.options.causes or prediction.once is None:
+        return Answer(prediction, ())
+    way = () if question.way is None else (question.way,)
+    told = assumptions(prediction, accesses(block.instructions), question.forks)
+    prediction = replace(prediction, assumptions=(one_pass.assumption(prediction.once), *way, *told))
+    return Answer(prediction, find(prediction))
+
+
+def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
+    """The prediction of a function with what one call takes."""
+    from cyclelens.analyzer.insight import one_pass
+
+    simulation = run.one_pass(block.alignment, trace=False)
+    once = one_pass.of(block, run.core, simulation)
+    return replace(prediction, once=once, assumptions=(one_pass.assumption(once), *prediction.assumptions))
+
+
+def _explained(run: Run, block: Block, simulation: Simulation, first: Answer | None) -> Prediction:
+    """A simulation with its causes, and what its instructions alone tell of what it takes for granted.
+    ``first``: what was said of the same code before all positions were known."""
+    # Here, because batches of machine code need no causes and start faster without them.
+    from cyclelens.analyzer.insight.addresses import accesses
+    from cyclelens.analyzer.insight.assumptions import ONE_POSITION, assumptions
+    from cyclelens.analyzer.insight.explain import explain
+    from cyclelens.analyzer.insight.work import inferred
+
+    if first is not None and first.prediction.alignment == block.alignment:
+        assumed = tuple(each for each in first.prediction.assumptions if each.code != ONE_POSITION)
+        known = replace(first.prediction, assumptions=assumed)
+        return replace(known, simulation=simulation, account=simulation.account)
+    accessed = accesses(block.instructions)
+    prediction = explain(block, run.core, simulation, run.question.options.model)
+    prediction = replace(prediction, work=inferred(block.instructions, accessed))
+    assumed = () if run.question.way is None else (run.question.way,)
+    return replace(prediction, assumptions=assumed + assumptions(prediction, accessed, run.question.forks))
+
+
+def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Position, ...]) -> Prediction:
+    """A prediction with what is known once the code was simulated everywhere it may lie."""
+    from cyclelens.analyzer.insight.positions import unknown_offset
+
+    prediction = replace(prediction, positions=places)
+    assumed = (*prediction.assumptions, *unknown_offset(prediction, run.question.placement))
+    if run.question.options.alternatives:
+        assumed += _overlaps(run, block, prediction.cycles_per_iteration)
+    return replace(prediction, assumptions=assumed)
+
+
+def _overlaps(run: Run, block: Block, cycles: float) -> tuple[Assumption, ...]:
+    """What would meet in memory if the data said so."""
+    from cyclelens.analyzer.insight.addresses import accesses
+    from cyclelens.analyzer.insight.overlaps import overlaps
+
+    accessed = accesses(block.instructions)
+    return overlaps(block, accessed, cycles, run.others())

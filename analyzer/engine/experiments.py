@@ -1,0 +1,49 @@
+"""The door for what is tried with a region that has a prediction, which comparisons, rewrites and prices come
+through, and for instructions by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.engine.workspace import Cancel, Workspace
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.microarchitectures import extensions, registry
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
+from cyclelens.analyzer.model.result import (
+    Prediction,
+    RegionAnalysis,
+)
+from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.uops.block import build_block
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.insight.whatif import Experiment
+
+
+def experiment(
+    workspace: Workspace,
+    region: RegionAnalysis,
+    prediction: Prediction,
+    options: ModelOptions = DEFAULT,
+    cancel: Cancel | None = None,
+) -> Experiment:
+    """What can be tried with a region that was predicted with these ``options``."""
+    from cyclelens.analyzer.insight.whatif import Experiment
+
+    return Experiment(prediction, workspace.store, latencies=region.latencies, options=options, cancel=cancel)
+
+
+def templates(
+    workspace: Workspace, codes: Iterable[bytes], microarchitecture: str
+) -> list[InstructionTemplate]:
+    """Instructions by themselves on a core, those that it has, each form once. Raises
+    ``TablesUnavailable``."""
+    model = registry.get(microarchitecture)
+    found: dict[str, InstructionTemplate] = {}
+    for code in codes:
+        instructions = decode(code, workspace.store.caches)
+        if len(instructions) == 1 and not extensions.missing(instructions, [model.name]):
+            template = build_block(instructions, model, workspace.store, loop=False).instructions[0]
+            found.setdefault(template.name, template)
+    return list(found.values())

@@ -1,0 +1,91 @@
+"""How a region is to be simulated: what its marker and the options ask for together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.suggestions import among
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Problem, Region, Severity
+
+ALIGNMENTS = range(LINE_BYTES)
+"""Offsets that differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a region is to be simulated."""
+
+    models: tuple[Microarchitecture, ...]
+    mode: Mode
+    placement: Placement
+
+
+def at_line(
+    line: int, text: str | None, code: str, message: str, severity: Severity = Severity.ERROR
+) -> Problem:
+    """A problem of a whole line."""
+    from cyclelens.analyzer.frontend.source.scanner import Lines
+    from cyclelens.analyzer.frontend.source.stretches import Source
+
+    width = 0
+    if text is not None:
+        lines = Lines(Source(text))
+        width = lines.span(lines.start(line), len(text))[2]
+    return Problem(line, 0, width, code, message, severity)
+
+
+def plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[Plan, list[Problem]]:
+    """What the marker and the options ask for together; a bad marker option is a problem at the marker."""
+    # Here, because batches of machine code have no markers.
+    from cyclelens.analyzer.engine.settings import MARKERS
+
+    problems: list[Problem] = []
+
+    def problem(code: str, message: str, severity: Severity = Severity.ERROR) -> None:
+        problems.append(at_line(region.first_line, text, code, message, severity))
+
+    names: Sequence[str] = options.microarchitectures
+    mode = options.mode
+    placement = region.placement if options.alignment is None else Placement(options.alignment)
+    placement = Placement(0, 1) if options.anywhere else placement
+    for key, value in region.options.items():
+        setting = MARKERS.get(key)
+        if setting is None:
+            message = f"unknown option '{key}'{among(key, sorted(MARKERS))}"
+            problem("unknown-option", message, Severity.WARNING)
+        elif key in options.forced:
+            continue
+        elif setting.name == "microarchitectures":
+            names = [name for name in value.split(",") if name]
+        elif setting.name == "mode":
+            try:
+                mode = Mode(value.lower())
+            except ValueError:
+                problem("bad-option-value", f"unknown mode '{value}'; known are {', '.join(Mode)}")
+        elif setting.name == "alignment":
+            if value.isascii() and value.isdecimal() and int(value) in ALIGNMENTS:
+                placement = Placement(int(value))
+            else:
+                problem(
+                    "bad-option-value", f"'{value}' is no alignment: 0 to {ALIGNMENTS[-1]} bytes are possible"
+                )
+        elif setting.name == "work":
+            from cyclelens.analyzer.insight.work import stated
+
+            if stated(value) is None:
+                expected = "a number of elements (per=8) or of bytes (per=32B)"
+                problem("bad-option-value", f"'{value}' is no amount of work: {expected} is")
+    models = []
+    for name in dict.fromkeys(name.strip().upper() for name in names):
+        try:
+            model = registry.get(name)
+            if model not in models:
+                models.append(model)
+        except registry.UnknownMicroarchitecture as error:
+            problem("unknown-microarchitecture", str(error))
+    return Plan(tuple(models), mode, placement), problems

@@ -1,0 +1,402 @@
+"""The door for machine code without a text, which ``predict``, corpora and evaluations come through:
+``Predictor.predict`` for one block, ``predict_many`` for a stream of blocks on several cores."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass, replace
+from cyclelens.analyzer.common.defects import internal_error
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.engine.workers import pool, start_worker
+from cyclelens.analyzer.engine.workspace import MAX_BLOCK_BYTES, Workspace
+from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
+from cyclelens.analyzer.isa.counted_loop import decoded_end, usual_copies
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.microarchitectures import extensions, registry
+from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, variant
+from cyclelens.analyzer.model.choices import Mode, Model
+from cyclelens.analyzer.model.instruction import Encoding, Instruction
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
+from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.simulator.alike import Key
+from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, key_of, simulate
+from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.left_out import names, what_counts
+from cyclelens.analyzer.uops.operands import TooManyUopsError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+    from pathlib import Path
+
+    from cyclelens.analyzer.model.result import PortBinding
+
+_MOST_ENCODINGS = 16_384
+"""Of one microarchitecture."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictResult:
+    """One block's figure; ``problem`` says why there is none."""
+
+    cycles_per_iteration: float | None
+    """None also where only a lower bound is known: no sum, mean or comparison takes that for a figure."""
+    problem: str = ""
+    least: float | None = None
+    """The lower bound where some instruction has no record; ``problem`` says it, too."""
+    port_binding: PortBinding | None = None
+    """What other rules of binding uops to ports make of the figure; None if they change it little, or if
+    nobody asked."""
+
+
+class Predictor:
+    """Figures of blocks. For one thread: it keeps an open table file."""
+
+    def __init__(self, workspace: Workspace | None = None):
+        """``workspace``: whose tables are read, by default a new one. Raises ``TablesUnavailable``."""
+        self._store = (Workspace() if workspace is None else workspace).store
+
+    def reopen(self) -> None:
+        """Read the tables through a file of this process' own: in a copy of the one that had opened them."""
+        self._store.reopen()
+
+    def predict(
+        self,
+        code: bytes,
+        microarchitecture: str,
+        mode: Mode = Mode.UNROLL,
+        alignment: int = 0,
+        options: ModelOptions = DEFAULT,
+    ) -> PredictResult:
+        """Cycles per iteration of one block: ``UNROLL`` repeats it end to end, ``LOOP`` appends a counter.
+        ``options`` choose a variant of the model.
+
+        Bytes that cannot be predicted give a result without a figure. Raises ``UnknownMicroarchitecture``
+        for an unknown name and ``TablesUnavailable`` if the tables cannot be read.
+        """
+        return self.predict_batch([code], microarchitecture, mode, alignment, options)[0]
+
+    def cycles_of(
+        self,
+        code: bytes,
+        microarchitecture: Microarchitecture,
+        loop: bool,
+        alignment: int,
+        options: ModelOptions = DEFAULT,
+    ) -> float | None:
+        """Cycles per iteration of code as it stands: a loop has its own jump back. None without a figure.
+        Raises ``TablesUnavailable``."""
+        model = variant(microarchitecture, options)
+        built = self._built(decode(code, self._store.caches), 1, model, loop, alignment, options)
+        return (
+            built.cycles_per_iteration
+            if isinstance(built, PredictResult)
+            else _figure(*built, None, model, options, self._store).cycles_per_iteration
+        )
+
+    def predict_batch(
+        self,
+        codes: Sequence[bytes],
+        microarchitecture: str,
+        mode: Mode = Mode.UNROLL,
+        alignment: int = 0,
+        options: ModelOptions = DEFAULT,
+        copies: int | None = 1,
+    ) -> list[PredictResult]:
+        """``predict`` for several blocks. ``copies`` of a block stand in the loop, and the figure is that of
+        one copy; None: ``usual_copies``.
+
+        All blocks go through one phase before any enters the next: the code of a phase then stays in the
+        processor's caches, which saves a quarter of the time of short blocks.
+        """
+        if not isinstance(mode, Mode):
+            raise TypeError(f"'mode' is a Mode, not {mode!r}")
+        try:
+            model = variant(registry.get(microarchitecture), options)
+        except NoSuchVariant as error:
+            return [PredictResult(None, str(error))] * len(codes)
+        caches = self._store.caches
+        caches.next_batch()
+        loop = mode is Mode.LOOP
+        listings = [_listing(code, loop, copies, model.name, caches) for code in codes]
+        built = [
+            each if isinstance(each, PredictResult) else self._built(*each, model, loop, alignment, options)
+            for each in listings
+        ]
+        keyed = [
+            each if isinstance(each, PredictResult) else _keyed(*each, model, options, caches)
+            for each in built
+        ]
+        return [
+            each if isinstance(each, PredictResult) else _figure(*each, model, options, self._store)
+            for each in keyed
+        ]
+
+    def port_binding(self, code: bytes, cycles: float, task: Task) -> PortBinding | None:
+        """What other rules of binding uops to ports make of a block with this figure; None if they change it
+        little. Raises ``TablesUnavailable``."""
+        # Here, because figures alone need no bounds and start faster.
+        from cyclelens.analyzer.insight.explain import explain
+        from cyclelens.analyzer.insight.port_binding import port_binding
+        from cyclelens.analyzer.insight.runs import Runs
+        from cyclelens.analyzer.model.result import PortBinding
+
+        model = variant(registry.get(task.microarchitecture), task.options)
+        caches = self._store.caches
+        loop = task.mode is Mode.LOOP
+        listing = _listing(code, loop, task.copies, model.name, caches)
+        if isinstance(listing, PredictResult):
+            return None
+        built = self._built(*listing, model, loop, task.alignment, task.options)
+        if isinstance(built, PredictResult):
+            return None
+        block, copies = built
+        simulation = simulate(block, model, options=task.options, caches=caches)
+        prediction = explain(block, model, simulation, task.options)
+        found = port_binding(block, prediction, Runs(model, task.options, None, caches))
+        if found is None:
+            return None
+        return PortBinding(min(found.least / copies, cycles), max(found.most / copies, cycles))
+
+    def _built(
+        self,
+        instructions: Sequence[Instruction],
+        copies: int,
+        model: Microarchitecture,
+        loop: bool,
+        alignment: int,
+        options: ModelOptions,
+    ) -> tuple[Block, int] | PredictResult:
+        try:
+            block = build_block(
+                instructions, model, self._store, loop=loop, alignment=alignment, options=options
+            )
+            return block, copies
+        except TablesUnavailable:
+            raise
+        except TooManyUopsError as error:
+            return PredictResult(None, str(error))
+        except Exception as error:  # one block that fails must not end a run of many thousands
+            return PredictResult(None, internal_error(error))
+
+
+def _listing(
+    code: bytes, loop: bool, copies: int | None, microarchitecture: str, caches: Caches
+) -> tuple[tuple[Instruction, ...], int] | PredictResult:
+    """The instructions to predict, with the counter of a loop, and how many copies of the block they are; or
+    why there is no figure."""
+    if len(code) > MAX_BLOCK_BYTES:
+        return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
+    instructions = decode(code, caches)
+    problem = _unpredictable(instructions, microarchitecture, caches)
+    if problem:
+        return PredictResult(None, problem)
+    if not loop:
+        return instructions, 1
+    count = usual_copies(instructions) if copies is None else copies
+    if count * len(code) > MAX_BLOCK_BYTES:
+        return PredictResult(
+            None, f"{count} copies have {count * len(code)} bytes; the limit is {MAX_BLOCK_BYTES}"
+        )
+    end = decoded_end(instructions, count, caches)
+    if end is None:
+        return PredictResult(None, "the block uses every register: none is left for the loop counter")
+    return instructions * count + end, count
+
+
+def _keyed(
+    block: Block, copies: int, model: Microarchitecture, options: ModelOptions, caches: Caches
+) -> tuple[Block, int, Key | None] | PredictResult:
+    """The block with what tells whether it runs like another one; None where it is not run."""
+    if options.model is Model.BOUNDS:
+        return block, copies, None
+    try:
+        return block, copies, key_of(block, model, options, caches)
+    except Exception as error:  # one block that fails must not end a run of many thousands
+        return PredictResult(None, internal_error(error))
+
+
+def _figure(
+    block: Block,
+    copies: int,
+    key: Key | None,
+    model: Microarchitecture,
+    options: ModelOptions,
+    store: FactsStore,
+) -> PredictResult:
+    is_whole = True
+    for entry in block.entries:
+        if entry.facts is None:
+            is_whole = False
+            break
+    try:
+        if not is_whole:
+            lacking = what_counts(block.instructions, store)
+            if lacking is not None:
+                from cyclelens.analyzer.model.result import Missing  # here, because few blocks need it
+
+                absent = Missing(model.name, (), lacking.instructions, lacking.why, lacking.names)
+                return PredictResult(None, absent.reason)
+        if options.model is Model.BOUNDS:
+            # Here, because simulations do without the bounds and start faster.
+            from cyclelens.analyzer.bounds.registry import predict_analytically
+
+            cycles = predict_analytically(block, model)
+        else:
+            cycles = cycles_per_iteration(block, model, options, store.caches, key)
+    except Exception as error:  # one block that fails must not end a run of many thousands
+        return PredictResult(None, internal_error(error))
+    if is_whole:
+        return PredictResult(cycles / copies)
+    least = cycles / copies
+    return PredictResult(
+        None, f"at least {least:.2f}: {model.name} has no figures for {names(block.instructions)}", least
+    )
+
+
+class _Runnable:
+    """Encodings that microarchitectures can run, by name."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self._by_name: dict[str, set[Encoding]] = {}
+
+    def of(self, microarchitecture: str) -> set[Encoding]:
+        """Those that have come up lately."""
+        encodings = self._by_name.setdefault(microarchitecture, set())
+        if len(encodings) >= _MOST_ENCODINGS:
+            encodings.clear()
+        return encodings
+
+
+def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, caches: Caches) -> str:
+    """Why a block cannot be predicted, or an empty text."""
+    if not instructions:
+        return "empty block"
+    runnable = caches.of(_Runnable).of(microarchitecture)
+    for instruction in instructions:
+        if instruction.encoding not in runnable:
+            break
+    else:
+        return ""
+    new = [instruction for instruction in instructions if instruction.encoding not in runnable]
+    if "" in [instruction.mnemonic for instruction in new]:
+        number = [instruction.mnemonic for instruction in instructions].index("")
+        before = sum(earlier.length for earlier in instructions[:number])
+        return f"no valid instruction at byte {before}"
+    for absent in extensions.missing(new, (microarchitecture,)):
+        names = dict.fromkeys(new[index].text for index in absent.instructions)
+        return f"{absent.reason}: {'; '.join(names)}"
+    runnable.update([instruction.encoding for instruction in new])
+    return ""
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Many blocks
+
+_AHEAD = 4
+"""Batches in flight for each process: enough to keep it busy, few enough to read the input as it comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of every one of many blocks, as in ``Predictor.predict_batch``."""
+
+    microarchitecture: str
+    mode: Mode = Mode.UNROLL
+    alignment: int = 0
+    options: ModelOptions = DEFAULT
+    copies: int | None = 1
+    ranges: bool = False
+    """Each result is to say what other rules of port binding make of its figure: about ten times the work."""
+    tables: Path | None = None
+    """Other ones than those that ship."""
+
+
+def predict_many(
+    batches: Iterable[Sequence[str]], task: Task, *, jobs: int = 1, predictor: Predictor | None = None
+) -> Iterator[PredictResult]:
+    """Figures of blocks in hexadecimal, in their order, those of a batch together (``predict_batch``).
+
+    Some hundred blocks make a good batch (``predict_batch``). ``jobs``: number of processes; with more than
+    one, the input is read a few batches ahead; with one, ``predictor`` answers if it is given. Raises
+    ``UnknownMicroarchitecture`` and ``TablesUnavailable`` when the first result is asked for.
+    """
+    registry.get(task.microarchitecture)
+    if jobs <= 1:
+        predictor = predictor or Predictor(Workspace(open_store(task.tables)))
+        for batch in batches:
+            yield from _predict_hex(predictor, batch, task)
+        return
+    global _worker
+    remaining = iter(batches)
+    store = open_store(task.tables)
+    predictor = Predictor(Workspace(store))
+    # The first one here: what it needs is then known to processes that begin as copies of this one.
+    yield from _predict_hex(predictor, next(remaining, ()), task)
+    store.close()
+    _worker = predictor, task
+    processes = pool(jobs, _start_worker, (task,))
+    waiting: deque[Future[list[PredictResult]]] = deque()
+    try:
+        while True:
+            while len(waiting) < jobs * _AHEAD and (batch := next(remaining, ())):
+                waiting.append(processes.submit(_predict_in_worker, batch))
+            if not waiting:
+                return
+            yield from waiting.popleft().result()
+    finally:
+        _worker = None
+        processes.shutdown(wait=True, cancel_futures=True)
+
+
+def _predict_hex(predictor: Predictor, blocks: Sequence[str], task: Task) -> list[PredictResult]:
+    read = [_from_hex(block) for block in blocks]
+    codes = [code for code in read if isinstance(code, bytes)]
+    results = iter(
+        predictor.predict_batch(
+            codes, task.microarchitecture, task.mode, task.alignment, task.options, task.copies
+        )
+    )
+    found = [next(results) if isinstance(code, bytes) else code for code in read]
+    if not task.ranges or task.options.model is Model.BOUNDS:
+        return found
+    return [
+        result
+        if isinstance(code, PredictResult) or result.cycles_per_iteration is None
+        else replace(result, port_binding=predictor.port_binding(code, result.cycles_per_iteration, task))
+        for code, result in zip(read, found, strict=True)
+    ]
+
+
+def _from_hex(block: str) -> bytes | PredictResult:
+    text = block.strip()
+    if not text:
+        return PredictResult(None, "empty line")
+    if len(text) > 3 * MAX_BLOCK_BYTES:
+        return PredictResult(None, f"the block is too long; the limit is {MAX_BLOCK_BYTES} bytes")
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return PredictResult(None, "not hexadecimal")
+
+
+_worker: tuple[Predictor, Task] | None = None
+
+
+def _start_worker(task: Task) -> None:
+    """A copy of the first process knows what that one knew; any other has tables and caches of its own."""
+    global _worker
+    start_worker()
+    if _worker is None:
+        _worker = Predictor(Workspace(open_store(task.tables))), task
+    else:
+        _worker[0].reopen()
+
+
+def _predict_in_worker(blocks: Sequence[str]) -> list[PredictResult]:
+    assert _worker is not None, "the pool runs its initializer first"
+    predictor, task = _worker
+    return _predict_hex(predictor, blocks, task)

@@ -1,0 +1,148 @@
+"""A project's own settings: the file ``cyclelens.toml``, which command line, CI and every editor read alike.
+
+    microarchitectures = ["ZEN4", "SKL"]
+    includePaths = ["include"]
+
+    [[files]]
+    match = "x86/*.asm"
+    preIncludes = ["config.asm"]
+
+Names and values are those of ``cyclelens.analyzer.engine.settings``. The file comes with the sources, so it
+opens nothing outside its own folder to the assemblers, and lets no programs run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.regular_files import read_regular
+from cyclelens.analyzer.common.suggestions import among
+from cyclelens.analyzer.engine.settings import ANALYSIS, checked
+from cyclelens.analyzer.microarchitectures import registry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAME = "cyclelens.toml"
+MAXIMUM_BYTES = 1 << 20
+"""Of a project's file."""
+
+Values = Mapping[str, Any]
+"""Settings by their names, those alone that are set."""
+
+_SETTINGS = {setting.name: setting for setting in ANALYSIS}
+_PATHS = frozenset({"includePaths", "preIncludes"})
+_FILES, _MATCH = "files", "match"
+
+
+class ProjectError(Exception):
+    """The file cannot be used; the message names it and says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What a project's file says."""
+
+    folder: str
+    general: Values
+    special: tuple[tuple[tuple[str, ...], Values], ...] = ()
+    """Patterns of files and what is set for these alone, in the order of the text."""
+
+    def settings_for(self, path: str) -> Values:
+        """What is set for a file: what holds for all, then what matches it, later ones winning. Lists take
+        the place of lists. Paths are absolute."""
+        values = dict(self.general)
+        name = os.path.relpath(path, self.folder).replace(os.sep, "/")
+        for patterns, special in self.special:
+            if any(fnmatchcase(name, pattern) for pattern in patterns):
+                values.update(special)
+        return values
+
+
+def find(folder: str | os.PathLike[str], tops: Collection[str]) -> Path | None:
+    """The project's file for what lies in a folder: the nearest one in the folder and those around it, up to
+    the outermost of ``tops`` that holds the folder; None if there is none. Where no top holds it, only the
+    folder itself is looked at."""
+    around = _around(folder)
+    last = max((number for number, each in enumerate(around) if each in tops), default=0)
+    for each in around[: last + 1]:
+        if os.path.isfile(file := os.path.join(each, NAME)):
+            from pathlib import Path  # most files have no project and start faster
+
+            return Path(file)
+    return None
+
+
+def repository(folder: str | os.PathLike[str]) -> str | None:
+    """The top of the repository that a folder belongs to."""
+    return next((each for each in _around(folder) if os.path.exists(os.path.join(each, ".git"))), None)
+
+
+def _around(folder: str | os.PathLike[str]) -> list[str]:
+    """A folder and all around it, from the inside out."""
+    found = [os.fspath(folder)]
+    while (outer := os.path.dirname(found[-1])) not in ("", found[-1]):
+        found.append(outer)
+    return found
+
+
+def read(file: Path) -> Project:
+    """The project of a file. Raises ProjectError."""
+    # Here, because most files have no project and start faster.
+    import tomllib
+
+    try:
+        if not _is_within(file, file.parent):
+            raise ProjectError(f"{file} is a link that leads out of its folder")
+        content = tomllib.loads(read_regular(file, MAXIMUM_BYTES).decode("utf-8"))
+    except OSError as error:
+        raise ProjectError(f"{file} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ProjectError(f"{file} is no TOML: {error}") from None
+    except RecursionError:
+        raise ProjectError(f"{file} is nested too deeply") from None
+    special = content.pop(_FILES, [])
+    if not isinstance(special, list) or not all(isinstance(each, dict) for each in special):
+        raise ProjectError(f"{file}: {_FILES} is no list of tables: write [[{_FILES}]] above each")
+    return Project(
+        str(file.parent),
+        _values(content, file, (*_SETTINGS, _FILES)),
+        tuple((_patterns(each, file), _values(each, file, (*_SETTINGS, _MATCH))) for each in special),
+    )
+
+
+def _patterns(table: dict[str, Any], file: Path) -> tuple[str, ...]:
+    """Taken out of the table."""
+    found = table.pop(_MATCH, None)
+    patterns = [found] if isinstance(found, str) else found
+    if not isinstance(patterns, list) or not patterns or not all(isinstance(each, str) for each in patterns):
+        raise ProjectError(f'{file}: a table of {_FILES} lacks {_MATCH} = "PATTERN", or a list of patterns')
+    return tuple(patterns)
+
+
+def _values(table: Mapping[str, Any], file: Path, known: Iterable[str]) -> Values:
+    values = {}
+    for name, value in table.items():
+        if name not in _SETTINGS:
+            raise ProjectError(f"{file}: there is no setting '{name}' here{among(name, known)}")
+        try:
+            found: Any = checked(_SETTINGS[name], value, registry.names())
+        except ValueError as wrong:
+            raise ProjectError(f"{file}: {name}: {str(wrong).rstrip('.')}") from None
+        values[name] = tuple(_inside(path, name, file) for path in found) if name in _PATHS else found
+    return values
+
+
+def _inside(path: str, name: str, file: Path) -> str:
+    found = os.path.normpath(file.parent / path)
+    if not _is_within(type(file)(found), file.parent):
+        raise ProjectError(f"{file}: {name}: {path} lies outside of the project's folder")
+    return found
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())

@@ -1,0 +1,168 @@
+"""One region on all cores that are asked for."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from cyclelens.analyzer.common.data_classes import dataclass, replace
+from cyclelens.analyzer.common.defects import internal_error, traceback_of
+from cyclelens.analyzer.engine.answers import Question, answer
+from cyclelens.analyzer.engine.experiments import experiment
+from cyclelens.analyzer.engine.plans import Plan
+from cyclelens.analyzer.engine.workspace import MAX_BLOCK_BYTES, Cancel, Workspace
+from cyclelens.analyzer.facts.store import TablesUnavailable
+from cyclelens.analyzer.isa.counted_loop import decoded_end
+from cyclelens.analyzer.microarchitectures import extensions
+from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.result import AnalysisOptions, Missing, RegionAnalysis
+from cyclelens.analyzer.model.source import (
+    Placement,
+    Problem,
+    Region,
+)
+from cyclelens.analyzer.model.ways import BranchingAnalysis
+from cyclelens.analyzer.simulator.failures import Cancelled
+from cyclelens.analyzer.uops.left_out import LeftOut
+from cyclelens.analyzer.uops.operands import TooManyUopsError
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is wanted of all regions of a text, and what was found wrong, which grows."""
+
+    workspace: Workspace
+    options: AnalysisOptions
+    cancel: Cancel | None
+    problems: list[Problem]
+
+
+def analyse_region(
+    asked: Asked,
+    region: Region,
+    plan: Plan,
+    through: BranchingAnalysis | None = None,
+    *,
+    is_part: bool = False,
+) -> RegionAnalysis:
+    """``through``: of a region that branches within itself and that is given along one way; ``is_part``:
+    a basic block, whose branch at the end stays within its region."""
+    # Here, because batches of machine code need no causes and start faster without them.
+    from cyclelens.analyzer.insight import absence, ways
+
+    options = asked.options
+
+    def without(note: str) -> RegionAnalysis:
+        return RegionAnalysis(region=region, instruction_lines=(), predictions=(), note=note)
+
+    if not plan.models:
+        return without("The marker names no microarchitecture that Cyclelens knows.")
+    if region.incomplete:
+        return without(
+            "A statement of the region could not be encoded, so it cannot be simulated as a whole."
+        )
+    code = region.code
+    if not code:
+        return without("The region holds no instruction.")
+    if len(code) > MAX_BLOCK_BYTES:
+        return without(f"The region has {len(code)} bytes of code; the limit is {MAX_BLOCK_BYTES}.")
+    loop = plan.mode == Mode.LOOP or (plan.mode == Mode.AUTO and region.ends_in_jump_to_start)
+    once = plan.mode == Mode.ONCE
+    instructions = region.instructions
+    lines = _statement_of_each(instructions, region)
+    simulated = instructions
+    latencies = {
+        index: region.latencies[line] for index, line in enumerate(lines) if line in region.latencies
+    }
+    note = ""
+    if loop and not region.ends_in_jump_to_start:
+        added = decoded_end(instructions, 1, asked.workspace.store.caches)
+        if added is None:
+            return without("The region uses every register: none is left for the counter of a loop.")
+        note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
+        lines += (lines[-1],) * len(added)
+        code += b"".join([each.code for each in added])
+        simulated += added
+    # Repeated end to end, code lies here and there in turn: where it begins makes no difference.
+    placement = plan.placement if loop or options.anywhere else Placement(plan.placement.offset)
+    missing = extensions.missing(instructions, [model.name for model in plan.models])
+    unable = {each.microarchitecture for each in missing}
+    forks: tuple[int, ...] = (len(instructions) - 1,) if is_part else ()
+    if through is not None:
+        forks = ways.instructions_of_forks(through, region, lines)
+    answers = []
+    try:
+        for model in plan.models:
+            if model.name in unable:
+                continue
+            way = None if through is None else ways.assumption(through, model.name, forks)
+            question = Question(
+                region.name, code, simulated, model, loop, placement, latencies, options, way, forks, once,
+                region.is_function and not is_part,
+            )  # fmt: skip
+            found = answer(asked.workspace, question, asked.cancel)
+            if isinstance(found, LeftOut):
+                missing += (Missing(model.name, (), found.instructions, found.why, found.names),)
+            else:
+                answers.append(found)
+    except (Cancelled, TablesUnavailable):
+        raise
+    except TooManyUopsError as error:
+        return without(str(error))
+    except Exception as error:  # the other regions' results must survive, and the user must hear of it
+        message = internal_error(error)
+        asked.problems.append(
+            Problem(region.first_line, 0, 0, "internal-error", message, traceback=traceback_of(error))
+        )
+        return without(message)
+    result = RegionAnalysis(
+        region=region,
+        instruction_lines=lines,
+        predictions=tuple(each.prediction for each in answers),
+        findings=(
+            *(finding for lacking in missing for finding in absence.findings(lacking, simulated)),
+            *(finding for each in answers for finding in each.findings),
+        ),
+        note=note if answers else absence.sentence(missing),
+        latencies=latencies,
+        missing=missing,
+        versions=tuple(each.version for each in answers),
+    )
+    return _priced(asked, result) if options.prices and result.findings and not once else result
+
+
+def _priced(asked: Asked, region: RegionAnalysis) -> RegionAnalysis:
+    """The region with what its findings cost; on a core with a lower bound that is not known."""
+    from cyclelens.analyzer.insight.confidence import is_lower_bound
+    from cyclelens.analyzer.insight.prices import priced
+
+    findings = [each for each in region.findings if not each.microarchitecture]
+    for prediction in region.predictions:
+        own = [each for each in region.findings if each.microarchitecture == prediction.microarchitecture]
+        if own and is_lower_bound(prediction):
+            findings += own
+        elif own:
+            tried = experiment(asked.workspace, region, prediction, asked.options.model, asked.cancel)
+            findings += priced(tried, own)
+    known = {each.microarchitecture for each in region.predictions}
+    left = [each for each in region.findings if each.microarchitecture not in ("", *known)]
+    return replace(region, findings=(*left, *findings))
+
+
+def _statement_of_each(instructions: Iterable[Instruction], region: Region) -> tuple[int, ...]:
+    """For every instruction the index of the statement that its first byte comes from."""
+    # Statements without bytes (.p2align at an aligned place) start where the next one starts, so that the
+    # last statement that starts at or before an instruction is the right one.
+    starts = [0, *accumulate(len(line.code) for line in region.lines)][:-1]
+    lines = []
+    position = 0
+    for instruction in instructions:
+        lines.append(bisect_right(starts, position) - 1)
+        position += instruction.length
+    return tuple(lines)

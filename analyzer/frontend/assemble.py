@@ -1,0 +1,177 @@
+"""Text to regions of bytes: the assembly front end as the rest of the project sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.defects import described, traceback_of
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, shared_client
+from cyclelens.analyzer.frontend.passes import left_out
+from cyclelens.analyzer.frontend.passes.builtin import OwnReading
+from cyclelens.analyzer.frontend.passes.disassembly import read as read_dump
+from cyclelens.analyzer.frontend.passes.external import by_another_program, or_by_nasm
+from cyclelens.analyzer.frontend.passes.reading import Reading
+from cyclelens.analyzer.frontend.regions.iaca import may_have_iaca
+from cyclelens.analyzer.frontend.regions.recorded import counts_of
+from cyclelens.analyzer.frontend.regions.statement_code import Memory
+from cyclelens.analyzer.frontend.source import dumps, other_languages
+from cyclelens.analyzer.frontend.source.dialect import BY_NAME, detect, semicolon_starts_comment
+from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS
+from cyclelens.analyzer.frontend.source.markers import (
+    Span,
+    coverage,
+    find_latencies,
+    find_regions,
+    with_latencies,
+)
+from cyclelens.analyzer.frontend.source.problems import make_problem
+from cyclelens.analyzer.frontend.source.scanner import Lines, scan
+from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
+from cyclelens.analyzer.profiles.profile import Profile
+
+MAXIMUM_CHARACTERS = 5 * 1024 * 1024
+MAXIMUM_LINES = 300_000
+"""Lines, statements and labels."""
+MAXIMUM_PROBLEMS = 1_000
+"""Problems that are reported, from the top of the file; nobody reads more."""
+_IACA = pattern(r"\biaca", re.IGNORECASE)
+"""IACA's markers may be a macro of an included file."""
+AS_IT_IS = AnalysisOptions()
+"""Nothing is told: everything is as the text has it."""
+
+
+def assemble(
+    text: str,
+    options: AnalysisOptions = AS_IT_IS,
+    *,
+    cancel: Callable[[], bool] | None = None,
+    client: AssemblerClient | None = None,
+    profile: Profile | None = None,
+    memory: Memory | None = None,
+) -> AssembledFile:
+    """Find the regions of a text and encode them, as ``options`` say: the marked ones
+    (``Regions.MARKERS``), the loops, both, without the loops in marked regions, or by themselves (``AUTO``)
+    the marked ones, or if no marker is there the innermost loops. A region that branches within itself comes
+    as its basic blocks.
+
+    Never raises: what is wrong is reported as problems, each at its line, and only for text inside of regions
+    and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
+    are not affected. The dialect of the options is that at the file's beginning; directives in the file
+    always switch. When ``cancel()`` turns true, an answer without regions is returned. ``client`` replaces
+    the process's own assembler child. ``profile``: what is known of a run of the code. ``memory``: of earlier
+    versions, which this one is added to.
+    """
+    stop, memory = cancel or (lambda: False), memory or Memory(Caches())
+    dialect = BY_NAME.get(options.syntax) or BY_NAME["att"]
+    try:
+        refusal = _refuse(text)
+        if refusal is None:
+            source = Source(text, memory.versions)
+            refusal = _refuse_length(source)
+        if refusal is not None:
+            return AssembledFile((), (refusal,), dialect.name)
+        if options.syntax not in BY_NAME:
+            dialect = detect(source)
+        if options.regions == Regions.MARKERS and not _may_have_regions(source):
+            return AssembledFile((), (), dialect.name)
+        if (other := other_languages.find(source)) is not None:
+            place = Lines(source).span(other.start, other.end)
+            problem = make_problem("other-language", other.message, *place, Severity.WARNING)
+            return AssembledFile((), (problem,), dialect.name)
+        reading = Reading(source, dialect, options, client or shared_client(), stop, memory)
+        return _read(reading, profile)
+    except Exception as error:
+        # The promise of this function: an editor must survive any text. Tests check that this never happens.
+        message = f"The front end failed ({described(error)}). Please report this file."
+        defect = Problem(0, 0, 0, "internal-error", message, traceback=traceback_of(error))
+        return AssembledFile((), (defect,), dialect.name)
+
+
+_NUL_OF_BINARY = pattern(r"^[^#\n]*\0", re.MULTILINE)
+"""Clang's comments of line information (``clang -g``) hold NUL characters, which assemblers skip."""
+
+
+def _may_have_regions(source: Source) -> bool:
+    return source.has(MARKER_WORDS.search) or source.has(_IACA.search) or may_have_iaca(source)
+
+
+def _refuse(text: str) -> Problem | None:
+    """Is it an assembly file of a sensible size at all?"""
+    if len(text) > MAXIMUM_CHARACTERS:
+        return _too_large(f"{MAXIMUM_CHARACTERS >> 20} MB")
+    if "\0" in text and _NUL_OF_BINARY.search(text):
+        return make_problem("binary-file", "This looks like a binary file, not like assembly text.", 0, 0, 0)
+    return None
+
+
+def _refuse_length(source: Source) -> Problem | None:
+    lines = sum(len(stretch.starts) for stretch in source.stretches)
+    if lines > MAXIMUM_LINES or sum(stretch.separators for stretch in source.stretches) > MAXIMUM_LINES * 2:
+        return _too_large(f"{MAXIMUM_LINES:,} lines or statements")
+    return None
+
+
+def _too_large(limit: str) -> Problem:
+    instead = "it analyses the object file that an assembler makes of one"
+    message = f"Cyclelens does not analyse texts of more than {limit}; {instead}."
+    return make_problem("file-too-large", message, 0, 0, 0)
+
+
+def _read(reading: Reading, profile: Profile | None) -> AssembledFile:
+    found = scan(reading.source, semicolon_starts_comment(reading.source, reading.dialect), reading.stop)
+    nothing = AssembledFile((), (), reading.dialect.name)
+    spans: list[Span] = []
+    if reading.options.regions != Regions.LOOPS:
+        spans, reading.problems = find_regions(found.markers, reading.lines, len(reading.text))
+    reading.has_markers = bool(spans or reading.problems)
+    if (dump := dumps.read(reading.source)) is not None:
+        dumped = read_dump(reading, dump, spans)
+        return replace(dumped, problems=(*reading.problems, *dumped.problems)[:MAXIMUM_PROBLEMS])
+    regions = by_another_program(reading, spans)
+    if regions is None:
+        reported = len(reading.problems)
+        regions = OwnReading(reading).regions(found, spans)
+        regions = or_by_nasm(reading, spans, regions, reported)
+        if reading.is_foreign:
+            regions = _without_derived(regions, reading.problems[reported:])
+            del reading.problems[reported:]
+    if not (reading.has_code or reading.has_markers):
+        left_out.report(reading, found.statements())
+    if reading.stop():
+        return nothing
+    latencies, problems = find_latencies(found.markers, reading.lines, coverage(reading.spans))
+    regions = [with_latencies(region, latencies) for region in regions] if latencies else regions
+    counts = None
+    if profile is not None and regions:
+        counts, unmatched = counts_of(profile, regions, reading.branchings, reading.spot)
+        problems += unmatched
+    problems = list(dict.fromkeys(reading.problems + problems))
+    problems.sort(key=lambda problem: (problem.line, problem.column))
+    return AssembledFile(
+        tuple(regions),
+        tuple(problems[:MAXIMUM_PROBLEMS]),
+        reading.dialect.name,
+        tuple(reading.branchings),
+        reading.unmarked and bool(regions),
+        counts,
+        functions=tuple((span.name, span.first_line, span.last_line) for span in reading.functions),
+    )
+
+
+def _without_derived(regions: Iterable[Region], problems: Iterable[Problem]) -> list[Region]:
+    """Regions of a text that is another program's, whose message is the only one: where something is not
+    understood, there is no figure and no word about it."""
+    doubtful = {problem.line for problem in problems if problem.severity is not Severity.INFORMATION}
+    return [
+        replace(region, incomplete=True)
+        if any(region.first_line <= line <= region.last_line for line in doubtful)
+        else region
+        for region in regions
+    ]

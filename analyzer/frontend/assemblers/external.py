@@ -1,0 +1,278 @@
+"""Programs of the user's machine (assemblers, the C compiler): found on PATH, run with limits in an empty
+folder, and killed when they hang. They see no more of the machine than they need: few variables of the
+environment, and, where the kernel can do that, no files but their own, the system's and those they are given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING
+
+from cyclelens.analyzer.common.data_classes import dataclass, field
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MEMORY_LIMIT = 1 << 30
+"""Bytes of address space."""
+FILE_LIMIT = 256 << 20
+"""Bytes of one file that is written, and of what is read back."""
+OUTPUT_LIMIT = 8 << 20
+"""Bytes of the standard output."""
+_MESSAGES_LIMIT = 1 << 20
+"""Bytes that are read of what a program has to say."""
+_POLL_SECONDS = 0.05
+_CHUNK = 1 << 16
+_SHELL = "/bin/sh"
+_LIMITS = 'ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; ulimit -f "$3"; shift 3; exec "$@"'
+"""Set by the shell and kept by what it becomes, children included. Systems without a limit go without."""
+_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "SystemRoot", "PATHEXT", "SDKROOT", "DEVELOPER_DIR")
+"""All that programs learn of the environment: where they and their libraries are. What a text makes them say
+of the rest would be shown, and options in it are options of which nobody here knows."""
+_NOT_STARTED = (126, 127)
+"""What the shell and the loader of libraries say of a program that cannot be started."""
+_KILLS = (signal.SIGTERM, getattr(signal, "SIGKILL", 0))
+"""Signals that others send."""
+_not_confined: set[str] = set()
+"""Programs that cannot start without more of the machine's files; none, as a rule."""
+
+
+class HungError(Exception):
+    """The program died, or was killed: it took too long or too much, or nobody waits for it any more. The
+    message is a sentence."""
+
+    def __init__(self, message: str = "It took too long, or died.") -> None:
+        super().__init__(message)
+
+
+class KilledError(HungError):
+    """It was killed by somebody else, as far as one can tell."""
+
+
+class TooMuchError(HungError):
+    """The program writes without end. ``written``: the beginning of what it writes, by the name of the file;
+    the standard output has none."""
+
+    def __init__(self, limit: int, written: Mapping[str, bytes]) -> None:
+        super().__init__(f"It makes more than {limit >> 20} MB of this.")
+        self.written = written
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What a run left. ``files``: those that were asked for and written."""
+
+    status: int
+    output: bytes
+    errors: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def find_program(name: str) -> str | None:
+    """The absolute path of a program on PATH; None if it is only found relative to the current folder, which
+    may be a workspace that nobody has looked at."""
+    from shutil import which  # most texts need no program, and a start takes less time without this
+
+    found = which(name)
+    if found is None or not os.path.isabs(found) or os.path.dirname(os.path.normpath(found)) == os.getcwd():
+        return None
+    return found
+
+
+def run(job: Job) -> Finished:
+    """Do it; once more if somebody kills the program. Raises OSError and HungError."""
+    from cyclelens.analyzer.frontend.assemblers import confinement
+
+    try:
+        done = job.run()
+    except KilledError:
+        done = job.run()
+    if done.status in _NOT_STARTED and confinement.version() and job.command[0] not in _not_confined:
+        # What its installation needs is nowhere where such things usually are.
+        _not_confined.add(job.command[0])
+        done = job.run()
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A program to be run in a folder of its own."""
+
+    command: Sequence[str]
+    timeout: float
+    """Seconds of the processor; of the clock four times that."""
+    text: str = ""
+    """Its input."""
+    readable: Sequence[str] = ()
+    """Files and folders that it may read besides its own, and the system's programs, libraries and headers.
+    The kernel refuses all others if it has Landlock."""
+    wanted: Sequence[str] = ()
+    """Names of files in the folder that are read back."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Files that are put there before."""
+    file_limit: int = FILE_LIMIT
+    """Bytes of one file that is written."""
+    cancel: Callable[[], bool] = lambda: False
+
+    def run(self) -> Finished:
+        """Once. Raises OSError, HungError and KilledError."""
+        from pathlib import Path
+
+        from cyclelens.analyzer.common import temporary
+
+        with temporary.folder() as place:
+            folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
+            folder.mkdir()
+            source.write_text(self.text, encoding="utf-8", errors="replace")
+            for name, content in self.given.items():
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(content, encoding="utf-8", errors="replace")
+            with source.open("rb") as standard_input, messages.open("wb") as standard_error:
+                process = self._start(str(folder), standard_input, standard_error)
+            begun = time.monotonic()
+            try:
+                output = _output(process, self.timeout, self.cancel)
+            except BaseException:
+                _kill(process)
+                raise
+            with messages.open("rb") as file:
+                errors = file.read(_MESSAGES_LIMIT).decode("utf-8", "replace")
+            files = {name: found for name in self.wanted if (found := self._read(folder / name)) is not None}
+        # Windows has neither these signals nor the limit.
+        if any(len(content) >= self.file_limit for content in files.values()):
+            raise TooMuchError(self.file_limit, files)
+        if process.returncode < 0:
+            # Who takes too long is killed by the system, too, but not before the time is over.
+            is_early = time.monotonic() - begun < self.timeout
+            raise KilledError if is_early and -process.returncode in _KILLS else HungError
+        return Finished(process.returncode, output, errors, files)
+
+    def _read(self, place: Path) -> bytes | None:
+        with contextlib.suppress(OSError), place.open("rb") as file:
+            return file.read(self.file_limit)
+        return None
+
+    def _start(
+        self, folder: str, standard_input: IO[bytes], standard_error: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        from cyclelens.analyzer.frontend.assemblers import confinement
+
+        started: list[subprocess.Popen[bytes] | Exception] = []
+        environment = _environment(folder)
+        program = self.command[0]
+
+        def start() -> None:
+            # Restrictions are those of a thread, so it is one that ends with this.
+            try:
+                if program not in _not_confined:
+                    programs = (*confinement.SYSTEM, *confinement.installation(program, environment))
+                    confinement.confine_this_thread(programs, self.readable, (folder, os.devnull))
+                process = subprocess.Popen(
+                    [*_limited(self.timeout, self.file_limit), *self.command],
+                    stdin=standard_input,
+                    stdout=subprocess.PIPE,
+                    stderr=standard_error,
+                    cwd=folder,
+                    env=environment,
+                )
+                started.append(process)
+            except Exception as error:
+                started.append(error)
+
+        _thread(start).join()
+        (process,) = started
+        if isinstance(process, Exception):
+            raise process
+        return process
+
+
+def _thread(work: Callable[[], None]) -> threading.Thread:
+    """A thread that works. Raises OSError if there can be none."""
+    thread = threading.Thread(target=work, name="cyclelens-external", daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise OSError(errno.EAGAIN, str(error)) from None
+    return thread
+
+
+def is_of_system(path: str, program: str) -> bool:
+    """Is a file one of the system's programs, libraries and headers, or of those that a program came with?"""
+    from cyclelens.analyzer.frontend.assemblers import confinement
+
+    real = os.path.realpath(path)
+    places = (*confinement.SYSTEM, *confinement.installation(program, os.environ))
+    return any(real.startswith(os.path.join(os.path.realpath(place), "")) for place in places)
+
+
+def _environment(folder: str) -> dict[str, str]:
+    known = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    return known | dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), folder) | {"LC_ALL": "C"}
+
+
+def _output(process: subprocess.Popen[bytes], timeout: float, cancel: Callable[[], bool]) -> bytes:
+    """All that the program writes until it ends. Raises HungError."""
+    # On a busy machine the clock runs ahead of the processor, whose time is limited, too.
+    end = time.monotonic() + 4 * timeout
+    output = bytearray()
+
+    def read() -> None:
+        assert process.stdout is not None
+        with process.stdout as pipe:
+            while len(output) <= OUTPUT_LIMIT and (chunk := os.read(pipe.fileno(), _CHUNK)):
+                output.extend(chunk)
+
+    reader = _thread(read)
+    while reader.is_alive():
+        reader.join(_POLL_SECONDS)
+        if len(output) > OUTPUT_LIMIT:
+            raise TooMuchError(OUTPUT_LIMIT, {"": bytes(output[:OUTPUT_LIMIT])})
+        if cancel() or time.monotonic() > end:
+            raise HungError
+    while True:
+        try:
+            process.wait(_POLL_SECONDS)
+            return bytes(output)
+        except subprocess.TimeoutExpired:
+            if cancel() or time.monotonic() > end:
+                raise HungError from None
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the program with those that it has started and waits for. They stay in the group of this process:
+    whoever ends that ends them, too."""
+    with contextlib.suppress(OSError):
+        if os.name == "posix":
+            # It starts nothing more while they are looked for.
+            process.send_signal(signal.SIGSTOP)
+            for child in _children(process.pid):
+                os.kill(child, signal.SIGKILL)
+    process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=1)
+
+
+def _children(pid: int) -> Iterator[int]:
+    """The processes that a process has started, and these, as far as the system tells."""
+    with contextlib.suppress(OSError):
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = [int(child) for child in file.read().split()]
+        for child in children:
+            yield from _children(child)
+            yield child
+
+
+def _limited(timeout: float, file_limit: int) -> list[str]:
+    """What stands in front of a command to limit it, as far as the system can do that."""
+    if os.name != "posix" or not os.access(_SHELL, os.X_OK):
+        return []
+    seconds, memory, blocks = max(int(timeout + 0.999), 1), MEMORY_LIMIT // 1024, file_limit // 512
+    return [_SHELL, "-c", _LIMITS, "sh", str(seconds), str(memory), str(blocks)]

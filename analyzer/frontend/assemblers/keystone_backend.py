@@ -1,0 +1,55 @@
+"""The assembler child with Keystone: the only importer of keystone, run as a process of its own."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.common.stand_ins import import_without
+from cyclelens.analyzer.frontend.assemblers import child
+
+SELF_TEST = (
+    ("att", "addq $0x100,%rsi", "4881c600010000"),
+    ("att", "movl 0x10(%rsi),%eax", "8b4610"),
+    ("att", "vfmadd231ps 0x20(%rdi),%ymm1,%ymm0", "c4e275b84720"),
+    ("intel", "add rsi,0x100", "4881c600010000"),
+    ("intel", "mov eax,dword ptr [rsi+0x10]", "8b4610"),
+    ("intel", "vfmadd231ps ymm0,ymm1,ymmword ptr [rdi+0x20]", "c4e275b84720"),
+)
+"""Statements whose bytes are known; a wrong one means that this build of Keystone cannot be used."""
+_UNUSED: dict[str, dict[str, object]] = {
+    "inspect": {},
+    "platform": {"system": str},
+    **{
+        f"keystone.{processor}_const": {}
+        for processor in ("arm", "arm64", "evm", "hexagon", "mips", "ppc", "sparc", "systemz")
+    },
+}
+"""What Keystone's Python part imports for the case that it does not know where it is itself, and for other
+processors: a quarter of the time until this process is ready."""
+
+
+class Engine:
+    """One Keystone engine a dialect."""
+
+    def __init__(self) -> None:
+        import_without("keystone", _UNUSED)
+        import keystone
+
+        self._error = keystone.KsError
+        self._engines = {}
+        for dialect, syntax in (("att", keystone.KS_OPT_SYNTAX_ATT), ("intel", keystone.KS_OPT_SYNTAX_INTEL)):
+            engine = keystone.Ks(keystone.KS_ARCH_X86, keystone.KS_MODE_64)
+            engine.syntax = syntax
+            self._engines[dialect] = engine
+
+    def encode(self, dialect: str, statement: str) -> str:
+        """The bytes in hexadecimal, or ``!`` and a reason. No bytes at all are a failure, although Keystone
+        calls it success."""
+        try:
+            code, _ = self._engines[dialect].asm(statement, 0, as_bytes=True)
+        except self._error as error:
+            return f"!{error}"
+        return bytes(code).hex() if code else "!empty"
+
+
+def main() -> None:
+    """Serve the parent."""
+    child.run(Engine, SELF_TEST)

@@ -1,0 +1,198 @@
+"""Regions that branch within themselves, cut into basic blocks.
+
+A block ends behind a jump to another place of the region, and in front of every place that such a jump goes
+to. Jumps out of the region are taken to fall through, as everywhere, and cut nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
+
+from cyclelens.analyzer.common.data_classes import dataclass, replace
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
+from cyclelens.analyzer.frontend.control_flow.control_flow import Kind, kind_of
+from cyclelens.analyzer.frontend.source.markers import Span
+from cyclelens.analyzer.frontend.statements.layout import Piece
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.model.source import LINE_BYTES, Branching, Placement, Region, SourceLine
+
+FALLING_BACK = frozenset(["call", "callq", "xbegin"])
+"""Jumps that come back, or that only an abort takes."""
+
+
+Made = tuple[list[Region], Branching | None]
+"""A region, or its basic blocks and how control goes through them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """The code that a region encloses."""
+
+    span: Span
+    pieces: Sequence[Piece]
+    inside: Sequence[int]
+    """Which of the pieces, rising."""
+    source_line: Callable[[int], SourceLine]
+    """Of a piece that has code."""
+    placement: Placement
+    """Of the first."""
+    section: str = ""
+    """The one that the pieces lie in, if it is known where."""
+    incomplete: bool = False
+    is_function: bool = False
+    """What nothing goes on behind ends a block: control leaves there for good."""
+
+
+class FoundRuns(NamedTuple):
+    """How the pieces of a loop are executed."""
+
+    runs: Sequence[Sequence[int]]
+    """Its basic blocks, or all pieces in their order if there is only one way around."""
+    numbers: Sequence[int] = ()
+    """Those of the blocks, from 1."""
+    is_function: bool = False
+
+
+def cut(
+    targets: Sequence[int | None] | Mapping[int, int | None],
+    inside: Sequence[int],
+    leaving: Collection[int] = (),
+) -> list[Sequence[int]]:
+    """The region's pieces (``inside``, rising indices) in runs without a branch to within the region; one run
+    if it is straight-line code, or a loop around such code. ``targets``: for every piece the one that it
+    jumps to, None for what comes back or leaves the file. ``leaving``: pieces that nothing goes on behind.
+    """
+    if not inside:
+        return [inside]
+    first, last = inside[0], inside[-1]
+    starts: set[int] = set()
+    for place, at in enumerate(inside):
+        target = targets[at]
+        jumps = target is not None and first <= target <= last and not (at == last and target == first)
+        if target is not None and jumps:
+            starts.add(target)
+        if (jumps or at in leaving) and place + 1 < len(inside):
+            starts.add(inside[place + 1])
+    runs: list[list[int]] = [[]]
+    for at in inside:
+        if at in starts and runs[-1]:
+            runs.append([])
+        runs[-1].append(at)
+    return list(runs)
+
+
+def is_in_one_piece(pieces: Sequence[Piece], run: Sequence[int]) -> bool:
+    """Does each of these pieces stand right behind the one before?"""
+    return all(
+        pieces[after].offset == pieces[before].offset + len(pieces[before].code)
+        for before, after in pairwise(run)
+    )
+
+
+def target_of(piece: Piece) -> int | None:
+    """The piece that a jump goes to and does not come back from."""
+    return None if piece.jump is None or piece.jump.mnemonic in FALLING_BACK else piece.target
+
+
+def ends_in_jump_to_start(pieces: Sequence[Piece], run: Sequence[int]) -> bool:
+    """Is the last instruction of a run a jump to its first?"""
+    emitted = [pieces[at] for at in run if pieces[at].code]
+    target = target_of(emitted[-1]) if emitted else None
+    if target is None or target >= len(pieces):
+        return False
+    return pieces[target].offset == emitted[0].offset
+
+
+def to_regions(code: Enclosed, found: FoundRuns | None = None, caches: Caches | None = None) -> Made:
+    """A stretch of code as a region, or as its basic blocks if it branches within itself, and how control
+    goes through what somebody marked. Incomplete code is not cut. ``found``: how a loop is executed that
+    nobody marked; ``caches`` remember instructions.
+    """
+    span, pieces, inside, placement = code.span, code.pieces, code.inside, code.placement
+    if found is None:
+        leaving = (
+            [at for at in inside if pieces[at].code and _leaves(pieces[at], caches)]
+            if (code.is_function)
+            else []
+        )
+        runs = cut({at: target_of(pieces[at]) for at in inside}, inside, leaving)
+        # An alignment that fills nothing may stand between two blocks.
+        runs = [run for run in runs if any(pieces[at].code for at in run)] or [inside]
+        found = FoundRuns(runs, range(1, len(runs) + 1) if len(runs) > 1 else ())
+        is_marked = True
+    else:
+        is_marked = False
+    whole = Region(span.name, span.first_line, span.last_line, span.options, incomplete=code.incomplete)
+    whole = replace(whole, placement=placement, section=code.section, is_function=code.is_function)
+
+    def made(run: Sequence[int]) -> Region:
+        filled = [at for at in run if pieces[at].code]
+        return replace(
+            whole,
+            lines=tuple(map(code.source_line, filled)),
+            ends_in_jump_to_start=ends_in_jump_to_start(pieces, run),
+            offsets=tuple(pieces[at].offset for at in filled) if code.section else (),
+            instructions=decode(b"".join(pieces[at].code for at in filled), caches),
+        )
+
+    if code.incomplete or not found.numbers:
+        run = inside if code.incomplete else found.runs[0]
+        if is_in_one_piece(pieces, run):
+            return [made(run)], None
+        return [replace(made(run), placement=placement.pinned())], None
+    regions = [
+        _block(made(run), number, pieces[run[0]].offset - pieces[inside[0]].offset)
+        for number, run in zip(found.numbers, found.runs, strict=True)
+        if any(pieces[at].code for at in run)
+    ]
+    if not is_marked:
+        return regions, None
+    first = {run[0]: number for number, run in enumerate(found.runs)}
+    starts = sorted(first)
+    endings: list[Ending] = []
+    for run in found.runs:
+        last = pieces[max(at for at in run if pieces[at].code)]
+        target = target_of(last)
+        start = None if target is None else starts[max(bisect_right(starts, target) - 1, 0)]
+        is_inside = target is not None and inside[0] <= target <= inside[-1]
+        endings.append((_kind(last, caches), first[start] if start is not None and is_inside else None))
+    return regions, of_blocks(whole, regions, endings)
+
+
+def _block(region: Region, number: int, start: int) -> Region:
+    """One of a region's basic blocks, so many bytes behind its beginning."""
+    options = {key: value for key, value in region.options.items() if key not in ("align", "alignment")}
+    given = region.options.get("alignment", region.options.get("align"))
+    if given is not None:
+        options["alignment"] = str((start + int(given)) % LINE_BYTES) if given.isdecimal() else given
+    numbers = [line.line for line in region.lines]
+    return replace(
+        region,
+        name=f"{region.name}.{number}",
+        first_line=min(numbers),
+        last_line=max(numbers),
+        options=options,
+        placement=region.placement.moved(start),
+    )
+
+
+def _leaves(piece: Piece, caches: Caches | None) -> bool:
+    """Does nothing go on behind it?"""
+    return _kind(piece, caches) in (Kind.JUMP, Kind.LEAVE, Kind.STOP, Kind.SWITCH)
+
+
+def _kind(piece: Piece, caches: Caches | None) -> Kind | None:
+    """How control leaves a piece; an abort is not counted on."""
+    if piece.jump is not None:
+        return None if piece.jump.mnemonic in FALLING_BACK else kind_of(piece.jump.mnemonic)
+    kind = kind_of(decode(piece.code, caches)[-1].mnemonic)
+    # What says no target has one that is not known; what it calls comes back.
+    return (
+        {Kind.JUMP: Kind.SWITCH, Kind.CALL: None, Kind.BRANCH: None}.get(kind, kind)
+        if kind is not None
+        else None
+    )

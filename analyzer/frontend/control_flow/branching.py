@@ -1,0 +1,113 @@
+"""Regions that branch within themselves: where each of their blocks leads, and all ways through them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.frontend.control_flow.control_flow import Kind
+from cyclelens.analyzer.frontend.control_flow.loop_parts import Skeleton
+from cyclelens.analyzer.model.source import END, Branching, JumpPlace, Region
+
+MAXIMUM_WAYS = 8
+"""Ways through a region that are analysed one by one."""
+
+_Next = Sequence[int | None]
+"""For every block the one that comes next."""
+Ending = tuple[Kind | None, int | None]
+"""How control leaves a block, None if it goes on, and the block of the region that it jumps to."""
+
+
+def of_blocks(whole: Region, blocks: Sequence[Region], endings: Sequence[Ending]) -> Branching | None:
+    """A marked region, which is entered at its first block; None if a jump goes to places that are not known.
+    ``whole`` has its name, place and options."""
+    if any(kind is Kind.SWITCH for kind, _ in endings):
+        return None
+    passed: list[int | None] = []
+    taken: list[int | None] = []
+    for number, (kind, target) in enumerate(endings, 1):
+        goes_on = kind in (None, Kind.BRANCH, Kind.CALL)
+        passed.append((number if number < len(endings) else END) if goes_on else None)
+        taken.append(target if kind in (Kind.BRANCH, Kind.JUMP) else None)
+    is_loop = 0 in taken
+    if is_loop:
+        passed, taken = _around(passed), _around(taken)
+        coming = _leading_to_end(passed, taken)
+        passed, taken = (
+            [at if at == END or at in coming else None for at in each] for each in (passed, taken)
+        )
+    else:
+        passed = [END if on is None and jump is None else on for on, jump in zip(passed, taken, strict=True)]
+    names = tuple(region.name for region in blocks)
+    last = (region.lines[-1] for region in blocks)
+    jumps = tuple(JumpPlace(line.line, line.text, line.address) for line in last)
+    return _branching(whole, is_loop, names, _Course(tuple(passed), tuple(taken), 0), jumps)
+
+
+def of_loop(
+    region: Region,
+    skeleton: Skeleton,
+    jumps: tuple[JumpPlace, ...],
+    names: Mapping[tuple[int, int], str],
+) -> Branching:
+    """A loop that was found. ``jumps``: the last statements of its blocks; ``names``: of the regions, by the
+    loop's place and the number of its part."""
+    blocks = tuple("" if part is None else names.get(part, "") for part in skeleton.parts)
+    course = _Course(skeleton.passed, skeleton.taken, skeleton.entry)
+    return _branching(region, True, blocks, course, jumps)
+
+
+class _Course(NamedTuple):
+    """Where control goes from each block, without a jump and with one, and the block where it comes in."""
+
+    passed: tuple[int | None, ...]
+    taken: tuple[int | None, ...]
+    entry: int
+
+
+def _branching(
+    region: Region, is_loop: bool, blocks: tuple[str, ...], course: _Course, jumps: tuple[JumpPlace, ...]
+) -> Branching:
+    ways = () if "" in blocks else _ways(*course)
+    place = region.name, region.first_line, region.last_line
+    passed, taken, entry = course
+    return Branching(*place, region.options, is_loop, blocks, passed, taken, jumps, entry, ways)
+
+
+def _around(following: _Next) -> list[int | None]:
+    """As in a loop: back at the first block is the end of a time around, and what goes on behind the last one
+    has left."""
+    return [END if at == 0 else None if at == END else at for at in following]
+
+
+def _leading_to_end(passed: _Next, taken: _Next) -> set[int]:
+    """The blocks from which the end can be come to."""
+    before: dict[int, list[int]] = {}
+    for following in (passed, taken):
+        for block, at in enumerate(following):
+            if at is not None:
+                before.setdefault(at, []).append(block)
+    found: set[int] = set()
+    left = [END]
+    while left:
+        for block in before.get(left.pop(), ()):
+            if block not in found:
+                found.add(block)
+                left.append(block)
+    return found
+
+
+def _ways(passed: _Next, taken: _Next, entry: int) -> tuple[tuple[int, ...], ...]:
+    """All ways, those without jumps first; none if a block is come to again, or if there are too many."""
+    found: list[tuple[int, ...]] = []
+    left: list[tuple[int, ...]] = [(entry,)]
+    while left:
+        way = left.pop()
+        if way[-1] == END:
+            found.append(way[:-1])
+            continue
+        following = dict.fromkeys(at for at in (taken[way[-1]], passed[way[-1]]) if at is not None)
+        if not following.keys().isdisjoint(way) or len(found) == MAXIMUM_WAYS:
+            return ()
+        left += ((*way, at) for at in following)
+    return tuple(found)

@@ -1,0 +1,95 @@
+"""The functions of a text: from a label that others call to the last instruction before the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.frontend.control_flow.control_flow import Kind as Leaving
+from cyclelens.analyzer.frontend.control_flow.loops import FoundCode
+from cyclelens.analyzer.frontend.control_flow.program_flow import is_padding, kind_of_statement
+from cyclelens.analyzer.frontend.programs.program import Kind, Label, Program
+from cyclelens.analyzer.frontend.source.markers import Span
+from cyclelens.analyzer.frontend.source.scanner import Lines
+
+_LOCAL = (".", "$", "@")
+"""What names of labels within functions begin with."""
+
+
+class FoundFunction(NamedTuple):
+    """A stretch of a text's code with a name."""
+
+    name: str
+    label: Label
+    first: int
+    """Its first statement."""
+    last: int
+    """The one behind its last instruction."""
+
+    def code(self, lines: Lines, program: Program) -> FoundCode:
+        """It as a region."""
+        begin, end = program.span(self.last - 1)
+        line, column, end_column = lines.span(self.label.start, self.label.end)
+        last_line = max(lines.locate(begin)[0], line)
+        span = Span(self.name, self.label.start, end, line, last_line, column, end_column)
+        return FoundCode(span, self.first, self.last, is_function=True)
+
+
+def find_functions(program: Program) -> list[FoundFunction]:
+    """All functions, in order: what the text declares as functions or for other files; without such labels,
+    those that nothing jumps to and whose code ends where nothing goes on."""
+    labels = {name: label for name in program.label_names() if (label := program.find_label(name, 0))}
+    in_code = {
+        name: label
+        for name, label in labels.items()
+        if not name[0].isdigit() and program.is_code(label.section)
+    }
+    declared = {name for name in program.declared if name in in_code} | set(_typed(program) & in_code.keys())
+    chosen = declared or _callable(program, in_code)
+    found = []
+    starts: dict[str, list[tuple[int, str]]] = {}
+    for name in chosen:
+        starts.setdefault(in_code[name].section, []).append((in_code[name].index, name))
+    for section, places in starts.items():
+        places.sort()
+        indices = [at for at, each in enumerate(program.statements) if each.section == section]
+        ends = [index for index, _ in places[1:]] + [len(program.statements)]
+        for (index, name), end in zip(places, ends, strict=True):
+            own = [at for at in indices if index <= at < end]
+            code = _code(program, own)
+            if code and (declared or _ends(program, code[-1])):
+                found.append(FoundFunction(name, in_code[name], own[0], code[-1] + 1))
+    return sorted(found, key=lambda function: function.label.start)
+
+
+def _typed(program: Program) -> set[str]:
+    """What ``.type`` declares as a function."""
+    return {
+        statement.arguments.partition(",")[0].strip().strip('"')
+        for statement in program.statements
+        if statement.kind is Kind.DIRECTIVE and statement.name == "type" and "func" in statement.arguments
+    }
+
+
+def _callable(program: Program, labels: dict[str, Label]) -> set[str]:
+    """Labels that are not local, and that no jump goes to."""
+    targets = set()
+    for statement in program.statements:
+        if statement.kind is Kind.INSTRUCTION and (left := kind_of_statement(statement)) is not None:
+            kind, name = left
+            targets |= {name} if kind is not Leaving.CALL else set()
+    return {name for name in labels if not name.startswith(_LOCAL) and name not in targets}
+
+
+def _code(program: Program, own: Sequence[int]) -> list[int]:
+    """The instructions, without padding behind them."""
+    code = [at for at in own if program.statements[at].kind is Kind.INSTRUCTION]
+    while code and is_padding(program.statements[code[-1]].text):
+        code.pop()
+    return code
+
+
+def _ends(program: Program, index: int) -> bool:
+    """Does nothing go on behind a statement?"""
+    left = kind_of_statement(program.statements[index])
+    return left is not None and left[0] in (Leaving.JUMP, Leaving.LEAVE, Leaving.STOP)

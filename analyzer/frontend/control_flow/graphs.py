@@ -1,0 +1,198 @@
+"""Dominators and loops of a flow graph. Nodes are numbers; others know what they stand for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass, field
+
+Successors = Sequence[Sequence[int]]
+"""For every node those that may come next."""
+
+
+@dataclass(slots=True)
+class Cycle:
+    """A loop: the edges back to one node, and all that leads to them."""
+
+    header: int
+    nodes: list[int] = field(default_factory=list)
+    """Of the loop and of no loop within it; the header is the first."""
+    inner: list[Cycle] = field(default_factory=list)
+    """The loops directly within it."""
+
+    def body(self) -> list[int]:
+        """All nodes."""
+        found, left = [], [self]
+        while left:
+            loop = left.pop()
+            found += loop.nodes
+            left += loop.inner
+        return found
+
+
+def reached(successors: Successors, entries: Iterable[int], known: set[int]) -> None:
+    """Add to the known nodes all that can be come to from these entries."""
+    left = [node for node in entries if node not in known]
+    known.update(left)
+    while left:
+        for node in successors[left.pop()]:
+            if node not in known:
+                known.add(node)
+                left.append(node)
+
+
+def immediate_dominators(successors: Successors, entries: Iterable[int]) -> list[int | None]:
+    """The last node that every way from the entries to a node goes through, without itself: -1 if only the
+    entries have that in common, None if there is no way to it. Lengauer and Tarjan's algorithm, in
+    O(edges · log nodes); the entries are the successors of a root, which is number 0 of the order here.
+    """
+    order, parent = [-1], [0]
+    number: dict[int, int] = {}
+    before: list[list[int]] = [[]]
+    left = [(0, node) for node in entries][::-1]
+    while left:
+        above, node = left.pop()
+        at = number.get(node)
+        if at is None:
+            at = number[node] = len(order)
+            order.append(node)
+            parent.append(above)
+            before.append([])
+            left += [(at, following) for following in successors[node]]
+        before[at].append(above)
+    semi = list(range(len(order)))
+    label, ancestor = semi.copy(), [-1] * len(order)
+    buckets: list[list[int]] = [[] for _ in order]
+    dominator = [0] * len(order)
+
+    def least(at: int) -> int:
+        """The node of the smallest semidominator on the way up, whose links are shortened."""
+        way = []
+        while ancestor[ancestor[at]] >= 0:
+            way.append(at)
+            at = ancestor[at]
+        for lower in reversed(way):
+            upper = ancestor[lower]
+            if semi[label[upper]] < semi[label[lower]]:
+                label[lower] = label[upper]
+            ancestor[lower] = ancestor[upper]
+        return label[way[0] if way else at]
+
+    for at in range(len(order) - 1, 0, -1):
+        for other in before[at]:
+            lowest = other if ancestor[other] < 0 else least(other)
+            semi[at] = min(semi[at], semi[lowest])
+        buckets[semi[at]].append(at)
+        above = ancestor[at] = parent[at]
+        for other in buckets[above]:
+            lowest = least(other)
+            dominator[other] = lowest if semi[lowest] < semi[other] else above
+        buckets[above] = []
+    result: list[int | None] = [None] * len(successors)
+    for at in range(1, len(order)):
+        if dominator[at] != semi[at]:
+            dominator[at] = dominator[dominator[at]]
+        result[order[at]] = order[dominator[at]]
+    return result
+
+
+def find_cycles(
+    successors: Successors, entries: Iterable[int], certain: Successors | None = None
+) -> list[Cycle]:
+    """All natural loops, those within others before these: the edges back to a node that dominates where they
+    come from; those to the same node make one loop. Before them the rings of ``certain`` edges, if they are
+    given: cycles that go through nodes one by one, back to the first, and may be entered anywhere.
+    """
+    dominators = immediate_dominators(successors, entries)
+    first, last = _intervals(dominators)
+    before: list[list[int]] = [[] for _ in successors]
+    sources: dict[int, list[int]] = {}
+    for node, following in enumerate(successors):
+        for target in following if dominators[node] is not None else ():
+            before[target].append(node)
+            if first[target] <= first[node] <= last[target]:
+                sources.setdefault(target, []).append(node)
+    loops: dict[int, Cycle] = {}
+    outermost = list(range(len(successors)))
+    """The header of the largest loop found so far that a node is in, by way of others; else itself."""
+    doors: dict[int, Sequence[int]] = {}
+    """By header the nodes through which a loop is come to."""
+
+    def header_of(node: int) -> int:
+        top = node
+        while outermost[top] != top:
+            top = outermost[top]
+        while outermost[node] != top:
+            outermost[node], node = top, outermost[node]
+        return top
+
+    def add(loop: Cycle, nodes: Iterable[int], entered: Sequence[int]) -> None:
+        loops[loop.header], doors[loop.header] = loop, entered
+        for node in nodes:
+            outermost[node] = loop.header
+
+    for ring in _rings([] if certain is None else certain, dominators, sources):
+        add(Cycle(ring[0], list(ring)), ring, ring)
+    for header in sorted(sources, key=lambda node: -first[node]):
+        loop = Cycle(header, [header])
+        left, seen = sources[header], {header}
+        while left:
+            node = header_of(left.pop())
+            if node in seen:
+                continue
+            seen.add(node)
+            if node in loops:
+                loop.inner.append(loops[node])
+            else:
+                loop.nodes.append(node)
+            left += (other for door in doors.get(node, [node]) for other in before[door])
+        add(loop, seen, [header])
+    return list(loops.values())
+
+
+def _rings(
+    edges: Successors, dominators: Sequence[int | None], sources: Mapping[int, Sequence[int]]
+) -> Iterator[range]:
+    """The rings that no natural loop begins in. ``sources``: by header of a natural loop where its edges come
+    from."""
+    found = [
+        range(target, node + 1)
+        for node, following in enumerate(edges)
+        for target in following
+        if target <= node and dominators[node] is not None and _is_ring(edges, target, node)
+    ]
+    shared = Counter(node for ring in found for node in ring)
+    for ring in found:
+        if all(shared[node] == 1 and node not in sources for node in ring):
+            yield ring
+
+
+def _is_ring(edges: Successors, first: int, last: int) -> bool:
+    """Does each node lead to the next, the last to the first, and none to another one of them?"""
+    return all(
+        [target for target in edges[node] if first <= target <= last] == [node + 1 if node < last else first]
+        for node in range(first, last + 1)
+    )
+
+
+def _intervals(dominators: Sequence[int | None]) -> tuple[list[int], list[int]]:
+    """Numbers for the nodes of the dominators' tree: a node dominates those from its own to its last."""
+    below: dict[int, list[int]] = {}
+    for node, dominator in enumerate(dominators):
+        if dominator is not None:
+            below.setdefault(dominator, []).append(node)
+    first, last = [-1] * len(dominators), [-1] * len(dominators)
+    count, order = 0, []
+    left = below.get(-1, [])
+    while left:
+        node = left.pop()
+        first[node] = last[node] = count
+        count += 1
+        order.append(node)
+        left += below.get(node, ())
+    for node in reversed(order):
+        dominator = dominators[node]
+        if dominator is not None and dominator >= 0:
+            last[dominator] = max(last[dominator], last[node])
+    return first, last

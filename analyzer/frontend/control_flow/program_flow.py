@@ -1,0 +1,278 @@
+"""The control flow of a text: what its statements say of jumps, calls, labels and tables."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.common.recent import Caches, Recent
+from cyclelens.analyzer.frontend.control_flow import control_flow
+from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Kind, Transfer
+from cyclelens.analyzer.frontend.programs.program import Kind as StatementKind
+from cyclelens.analyzer.frontend.programs.program import Label, Program, Statement
+from cyclelens.analyzer.frontend.statements import directives, registers
+from cyclelens.analyzer.frontend.statements.names import spelled, unquoted
+from cyclelens.analyzer.isa.decoder import decode
+
+_BEGINNINGS = frozenset(
+    first + second
+    for letter, following in {
+        "j": "abcegjlmnoprsz",
+        "l": "ojr",
+        "c": "ads",
+        "d": "as",
+        "{": "deln",
+        **dict(zip("abefgnrisux", "dnsssoerydb", strict=True)),
+    }.items()
+    for first in (letter, letter.upper())
+    for second in following + following.upper()
+)
+"""Of the instructions that control may not go on from, and of their prefixes."""
+_INSTRUCTION = pattern(
+    r"((?:(?:bnd|notrack|lock|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)"
+    r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_DIRECT = pattern(r"(?:(?:short|near(?:\s+ptr)?|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
+_BY_TABLE = pattern(r"@(?:plt|got\w*)$", re.IGNORECASE)
+"""Behind the name of a function that is called through a table of the linker's."""
+_SYMBOL = pattern(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
+_NEAR_SYMBOL = pattern(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
+_PADDING = pattern(
+    r"(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])", re.IGNORECASE
+)
+_BYTES = pattern(r"[\s,0-9a-fx]{1,80}", re.IGNORECASE)
+_REMEMBERED = 1 << 16
+_NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
+"""Sections that name places of the code, and no switch reads."""
+_FOLLOWED = frozenset(["byte", "type"])
+
+
+class _Known:
+    """How control leaves statements that were read before: an edit changes few of them."""
+
+    def __init__(self, caches: Caches) -> None:
+        self.instructions: Recent[tuple[str, bool], tuple[Kind, str] | tuple[()]] = caches.recent(_REMEMBERED)
+        """By text, and whether that is in AT&T syntax; nothing for what goes on."""
+        self.bytes: Recent[str, tuple[Kind | None]] = caches.recent(_REMEMBERED)
+        """Of instructions that are written as bytes."""
+
+
+class ProgramFlow:
+    """Where control goes in a text. A place is a statement that becomes bytes, counted section by section in
+    the order of addresses; behind the last of each section there is one more, where nothing stands."""
+
+    def __init__(self, program: Program, size: Callable[[int], int | None], caches: Caches) -> None:
+        """``size``: the bytes of a statement, None if they are not known."""
+        self._program = program
+        self._caches = caches
+        self._known = caches.of(_Known)
+        self._size = size
+        self._find_sections()
+        self._functions: dict[int, str] = {}
+        """Names by place."""
+        self._labels: dict[int, tuple[Label, str]] = {}
+        """Labels and their names by place, of those that something goes to."""
+        self._transfers: list[Transfer] = []
+        self._with_code: set[str] = set()
+        """Sections."""
+        self._named: list[tuple[int, str]] = []
+        """Statements and the code that they take the address of."""
+        for name in program.declared:
+            if (label := program.find_label(name, 0)) is not None:
+                self._functions[self._place(label.index)] = name
+        self._read()
+        self._transfers.sort()
+
+    def code(self) -> Code:
+        """All of the text's code."""
+        switches: dict[int, list[int]] = {
+            transfer.place: [] for transfer in self._transfers if transfer.kind is Kind.SWITCH
+        }
+        taken = set()
+        for name, label in self._taken(with_tables=bool(switches)):
+            taken.add(self._place(label.index))
+            self._labels.setdefault(self._place(label.index), (label, name))
+        functions = sorted(self._functions)
+        entries = control_flow.give_to_switches(switches, taken, self._functions)
+        entries += control_flow.entries_of(self._functions)
+        if not self._functions:
+            # A piece of code by itself: it may begin with instructions that are written as bytes.
+            entries += [first for first in self._sections[:-1] if self._begins_code(first)]
+        section = partial(bisect_right, self._sections)
+        return Code(self._sections, self._transfers, functions, entries, switches, self._is_code, section)
+
+    def statement(self, place: int) -> int:
+        """The index of the statement at a place."""
+        return self._statements[place]
+
+    def label(self, place: int) -> tuple[Label, str]:
+        """The label at a place and its name; without one, what could be it and nothing."""
+        known = self._labels.get(place)
+        if known is not None:
+            return known
+        index = self.statement(place)
+        return Label(index, self._program.statements[index].section, *self._program.span(index)), ""
+
+    # Statements and places
+
+    def _find_sections(self) -> None:
+        """A section may come in several stretches of statements: its places count through."""
+        by_section: dict[str, dict[int, list[int]]] = {}
+        for index, statement in enumerate(self._program.statements):
+            by_section.setdefault(statement.section, {}).setdefault(statement.subsection, []).append(index)
+        self._statements: list[int] = []
+        """By place."""
+        self._places = [0] * len(self._program.statements)
+        """By statement its own place, or that of the next one which becomes bytes."""
+        self._sections = [0]
+        for section, subsections in by_section.items():
+            has_code = self._program.is_code(section)
+            last = 0
+            for _, indices in sorted(subsections.items()):
+                for last in indices:
+                    self._places[last] = len(self._statements)
+                    if self._becomes_bytes(last, has_code=has_code):
+                        self._statements.append(last)
+            self._statements.append(last)
+            self._sections.append(len(self._statements))
+        self._ends = frozenset(end - 1 for end in self._sections)
+
+    def _becomes_bytes(self, index: int, *, has_code: bool) -> bool:
+        statement = self._program.statements[index]
+        if statement.kind is not StatementKind.DIRECTIVE:
+            return statement.kind is StatementKind.INSTRUCTION
+        if statement.name not in directives.ALIGNMENTS and not directives.makes_data(statement.name):
+            return False
+        # An alignment may need no filling, and only the places of labels within code matter.
+        return not has_code or self._size(index) != 0
+
+    def _place(self, index: int) -> int:
+        return self._places[index]
+
+    def _begins_code(self, first: int) -> bool:
+        return first not in self._ends and self._program.is_code(
+            self._program.statements[self.statement(first)].section
+        )
+
+    def _is_code(self, first: int, end: int) -> bool:
+        for place in range(first, end):
+            if place in self._ends:
+                continue
+            statement = self._program.statements[self.statement(place)]
+            if statement.kind is StatementKind.INSTRUCTION:
+                if not _PADDING.match(statement.text):
+                    return True
+            elif statement.name != "nops" and directives.makes_data(statement.name):
+                return False
+        return False
+
+    # What statements say
+
+    def _read(self) -> None:
+        instruction, directive = StatementKind.INSTRUCTION, StatementKind.DIRECTIVE
+        known = self._known.instructions
+        for index, statement in enumerate(self._program.statements):
+            if statement.kind is instruction:
+                beginning = statement.text[:2]
+                if beginning in _BEGINNINGS:
+                    key = statement.text, statement.dialect.is_att
+                    found = known[key]
+                    if found is None:
+                        found = known[key] = _read_instruction(*key) or ()
+                    if found:
+                        self._add(index, *found)
+                elif beginning in ("le", "LE", "Le") and _NEAR_SYMBOL.search(statement.text):
+                    self._named.append((index, statement.text))
+            elif statement.kind is directive and statement.name in _FOLLOWED:
+                self._follow(index, statement)
+
+    def _follow(self, index: int, statement: Statement) -> None:
+        if statement.name == "byte":
+            known = self._known.bytes[statement.arguments]
+            if known is None:
+                known = (_kind_of_bytes(statement.arguments, self._caches),)
+                self._known.bytes[statement.arguments] = known
+            (kind,) = known
+            if kind is not None:
+                self._transfers.append(Transfer(self._place(index), kind))
+        else:
+            name, _, what = statement.arguments.partition(",")
+            label = self._program.find_label(name.strip(), index) if "func" in what.lower() else None
+            if label is not None:
+                self._functions[self._place(label.index)] = name.strip()
+
+    def _add(self, index: int, kind: Kind, name: str) -> None:
+        self._with_code.add(self._program.statements[index].section)
+        place = self._place(index)
+        label = self._program.find_label(name, index) if name else None
+        target = -1 if label is None else self._place(label.index)
+        if label is not None and target not in self._ends:
+            self._labels.setdefault(target, (label, name))
+            self._transfers.append(Transfer(place, kind, target))
+        elif kind is not Kind.CALL and not name:
+            self._transfers.append(Transfer(place, kind))
+        elif control_flow.never_returns(name):
+            self._transfers.append(Transfer(place, Kind.STOP if kind is not Kind.BRANCH else kind))
+        elif kind is not Kind.CALL:
+            self._transfers.append(Transfer(place, Kind.LEAVE if kind is Kind.JUMP else kind))
+
+    def _taken(self, *, with_tables: bool) -> Iterator[tuple[str, Label]]:
+        """The labels whose addresses are taken, by tables too, with their names."""
+        named = list(self._named)
+        if with_tables:
+            for index, statement in enumerate(self._program.statements):
+                if (
+                    statement.kind is StatementKind.DIRECTIVE
+                    and directives.makes_data(statement.name)
+                    and not statement.section.startswith(_NOT_FOLLOWED)
+                ):
+                    named.append((index, statement.arguments))
+        for index, text in named:
+            for name in _SYMBOL.findall(unquoted(text)):
+                label = self._program.find_label(spelled(name), index)
+                if label is not None and label.section in self._with_code:
+                    yield name, label
+
+
+def kind_of_statement(statement: Statement) -> tuple[Kind, str] | None:
+    """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
+    return _read_instruction(statement.text, statement.dialect.is_att)
+
+
+def is_padding(text: str) -> bool:
+    """Does an instruction only fill?"""
+    return _PADDING.match(text) is not None
+
+
+def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
+    """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
+    match = _INSTRUCTION.match(text)
+    kind = control_flow.kind_of(match[2].lower()) if match else None
+    if match is None or kind is None:
+        return None
+    target = unquoted(match[3]).strip()
+    direct = _DIRECT.fullmatch(target)
+    if direct and not (target.lower() in registers.REGISTERS and not is_att):
+        return kind, _BY_TABLE.sub("", spelled(direct[1]))
+    if kind in (Kind.CALL, Kind.JUMP):
+        # Through a table of the linker's, to a function of another file.
+        symbol = re.search(r"([A-Za-z_.][\w.$]*)@GOT\w*", target)
+        if symbol is None and kind is Kind.JUMP:
+            return (Kind.LEAVE if "rip" in target.lower() else Kind.SWITCH), ""
+        return kind, symbol[1] if symbol else ""
+    return kind, ""
+
+
+def _kind_of_bytes(arguments: str, caches: Caches) -> Kind | None:
+    """Instructions that are written as bytes, such as ``.byte 0xf3, 0xc3``."""
+    if not _BYTES.fullmatch(arguments):
+        return None
+    try:
+        instructions = decode(bytes(int(value, 0) for value in arguments.split(",")), caches)
+    except ValueError:
+        return None
+    return Kind.LEAVE if instructions and instructions[-1].mnemonic == "ret" else None

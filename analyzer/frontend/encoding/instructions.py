@@ -1,0 +1,446 @@
+"""One instruction statement to bytes, or to the question that the assembler has to answer.
+
+Jumps, NOPs, prefixes, segment overrides and absolute addresses are encoded here, because the assembler gets
+them wrong; it is asked for everything else, and its answer is compared with the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass, replace
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.assemblers.assembler_client import Request
+from cyclelens.analyzer.frontend.encoding.nasm_choices import (
+    ACCUMULATORS,
+    as_nasm_chooses,
+    narrowed,
+    shortest,
+)
+from cyclelens.analyzer.frontend.encoding.questions import MARK, Question, Repair, is_segment
+from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect
+from cyclelens.analyzer.frontend.source.lexer import SYMBOL
+from cyclelens.analyzer.frontend.statements import registers
+from cyclelens.analyzer.frontend.statements.expressions import without_characters
+from cyclelens.analyzer.frontend.statements.jumps import COUNTING_ECX, JUMPS, Jump, JumpForms
+from cyclelens.analyzer.frontend.statements.names import is_ambiguous, readable
+from cyclelens.analyzer.frontend.statements.operand_types import (
+    Immediate,
+    Memory,
+    Operand,
+    OperandError,
+    Register,
+    Scope,
+    Target,
+    UnsupportedError,
+)
+from cyclelens.analyzer.frontend.statements.operands import parse_att, parse_intel, split_operands
+from cyclelens.analyzer.frontend.statements.prefixes import (
+    PREFIXES,
+    SEGMENT_BYTES,
+    before_jump,
+    check,
+    prefixed,
+    renamed,
+)
+from cyclelens.analyzer.frontend.statements.refusals import refuse_apx
+from cyclelens.analyzer.frontend.statements.rendering import needs_evex, render_att, render_intel
+
+_FIXED = {
+    "nop": b"\x90",
+    "endbr64": b"\xf3\x0f\x1e\xfa",
+    "endbr32": b"\xf3\x0f\x1e\xfb",
+    "finit": b"\x9b\xdb\xe3",
+    "fclex": b"\x9b\xdb\xe2",
+}
+WAITING = {
+    "fstcw": "fnstcw",
+    "fstsw": "fnstsw",
+    "fstenv": "fnstenv",
+    "fsave": "fnsave",
+}
+"""Names that stand for FWAIT and another instruction, and that one."""
+_WAIT = b"\x9b"
+_MNEMONIC = pattern(r"[a-z][a-z0-9_]{0,19}")
+_WORD = pattern(r"\s*([A-Za-z][\w.]*)")
+_HINT = pattern(r",p([tn])(?=\s)")
+_NAME = pattern(rf"(?<![%\w.$@]){SYMBOL}")
+_INVALID = pattern(r"[=?`\\]")
+_WISH = pattern(
+    r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
+)
+"""Pseudo-prefixes that choose between encodings."""
+_SUFFIX = pattern(r"(?<=[a-z0-9])\.(s|d8|d32)$")
+"""GNU as's older way to choose: the other of two encodings, or the length of a displacement."""
+_SCALAR_VECTOR = pattern(
+    r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
+)
+_TO_INTEGER = pattern(r"vcvtt?s[sd]2si")
+_STRING = pattern(r"(movs|cmps|stos|lods|scas|ins|outs)([bwlqd]?)")
+_STRING_OPCODES = {
+    "ins": 0x6C,
+    "outs": 0x6E,
+    "movs": 0xA4,
+    "cmps": 0xA6,
+    "stos": 0xAA,
+    "lods": 0xAC,
+    "scas": 0xAE,
+}
+_STRING_MEMORY = {"ins": 1, "outs": 1, "movs": 2, "cmps": 2, "stos": 1, "lods": 1, "scas": 1}
+"""Memory operands they have when they are written out."""
+_BYTES_OF = {"b": 1, "w": 2, "l": 4, "d": 4, "q": 8, "byte": 1, "word": 2, "dword": 4, "qword": 8}
+_INTEL_NAMES = {"pushf": "pushfq", "popf": "popfq", "iret": "iretd"}
+"""Keystone's Intel parser takes the first of each for its 16-bit form."""
+_NARROWING = frozenset(["vcvtpd2dq", "vcvttpd2dq", "vcvtpd2ps"])
+"""Their names say the width of a memory operand in Keystone's Intel dialect too."""
+
+_NOPS = {"nop": "", "nopw": "w", "nopl": "l", "nopq": "q"}
+_WIDTH_SUFFIX = {8: "b", 16: "w", 32: "l", 64: "q"}
+_SIZE_SUFFIX = {"word": "w", "dword": "l", "qword": "q"}
+NARROW = {1: 0x55, 2: 0x4321}
+"""Stand-ins for numbers that are not known where there is room for so many bytes only."""
+_MAXIMUM_REQUEST = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Bytes that need no layout, and whose they are."""
+
+    code: bytes
+    backend: str = "cyclelens"
+
+
+def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Question:
+    """Parse one instruction statement. Raises OperandError, UnsupportedError."""
+    refuse_apx(text, dialect.is_att, scope)
+    prefix = b""
+    wishes = ""
+    named: list[str] = []
+    """Prefixes."""
+    while match := _WISH.match(text):
+        wish = match[1].lower()
+        # Nothing is optimised without GNU as's -O.
+        wishes += f"{{{wish}}} " if wish != "nooptimize" else ""
+        text = text[match.end() :]
+    if text.startswith("{"):
+        raise OperandError(f"'{text[:30]}' is not a statement.")
+    while True:
+        match = _WORD.match(text)
+        if match is None:
+            raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
+        mnemonic = match[1].lower()
+        rest = text[match.end() :]
+        if mnemonic not in PREFIXES or (rest.strip() and not _WORD.match(rest)):
+            break
+        prefix += bytes([PREFIXES[mnemonic]])
+        named.append(mnemonic)
+        if not rest.strip():
+            if dialect.is_gnu and mnemonic in ("es", "ss"):
+                raise OperandError(f"GNU as takes no '{mnemonic}' in 64-bit code.")
+            return Encoded(prefix)
+        text = rest
+    if dialect.is_att and mnemonic in JUMPS and (match := _HINT.match(rest)):
+        # GNU as writes branch hints as segments.
+        named.append("ds" if match[1] == "t" else "cs")
+        prefix += bytes([PREFIXES[named[-1]]])
+        rest = rest[match.end() :]
+    if rest[:1] not in ("", " ", "\t", "(", "[", "$", "*", "-"):
+        raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
+    suffix = ""
+    if dialect.is_gnu and (match := _SUFFIX.search(mnemonic)) and mnemonic[: match.start()] not in PREFIXES:
+        mnemonic, suffix = mnemonic[: match.start()], match[0]
+    if not _MNEMONIC.fullmatch(mnemonic):
+        raise OperandError(f"'{mnemonic[:40]}' is not an instruction.")
+    if named and dialect.is_gnu:
+        check(named, mnemonic)
+        prefix, mnemonic = renamed(prefix, mnemonic)
+    rest = without_characters(rest)
+    if is_ambiguous(rest):
+        raise OperandError("Names with Egyptian hieroglyphs (U+13000 to U+1307F) are not read.")
+    parts = split_operands(readable(rest, dialect))
+    if scope.names_registers:
+        parts = [_with_registers(part, scope) for part in parts]
+    if dialect.is_gnu:
+        _check_characters(parts)
+    if mnemonic in _FIXED and not parts:
+        return Encoded(prefixed(prefix, _FIXED[mnemonic], is_nasm=dialect.is_nasm))
+    before = _WAIT if mnemonic in WAITING else b""
+    mnemonic = WAITING.get(mnemonic, mnemonic)
+    branch = mnemonic in JUMPS
+    att = dialect.is_att
+    if mnemonic in COUNTING_ECX and not att:
+        raise OperandError(f"'{mnemonic}' is AT&T syntax: write addr32 {mnemonic[:-1]}.")
+    operands: list[Operand] = [
+        parse_att(part, scope, branch=branch, bare_registers=dialect.bare_registers)
+        if att
+        else parse_intel(part, scope, branch=branch, relative=dialect.is_relative, masm=dialect.is_masm)
+        for part in parts
+    ]
+    if scope.looks_ahead:
+        # NASM first takes the number for a long one, and jumps around it may stay as long as they are then.
+        raise UnsupportedError("A constant that is set further down is left to NASM.")
+    if dialect.is_nasm:
+        operands = as_nasm_chooses(mnemonic, operands)
+    if branch and len(operands) == 1 and isinstance(operands[0], Target):
+        if dialect.is_gnu and "notrack" in named:
+            raise OperandError(f"GNU as takes no 'notrack' before a direct '{mnemonic}'.")
+        target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
+        return Jump(mnemonic, _with_prefixes(mnemonic, prefix, dialect), target)
+    if not operands and mnemonic in _STRING_OPCODES:
+        raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
+    if (code := _string(mnemonic, operands)) is not None:
+        return Encoded(prefixed(prefix, code, is_nasm=dialect.is_nasm))
+    if dialect.is_gnu and (code := shortest(mnemonic, operands)):
+        return Encoded(prefixed(prefix, code))
+    if _STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
+        _check_implied_address(mnemonic, operands)
+    for operand in operands:
+        if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
+            prefix += bytes([SEGMENT_BYTES[operand.segment]])
+    name = _Name(mnemonic, wishes, suffix)
+    question = _asked(name, operands, prefix, dialect, branch)
+    question.before, question.is_nasm = before, dialect.is_nasm
+    if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
+        return question
+    narrower = None
+    for number in NARROW.values():
+        smaller = [
+            replace(operand, value=number)
+            if isinstance(operand, Immediate) and operand.is_address
+            else operand
+            for operand in operands
+        ]
+        asked = _asked(name, smaller, prefix, dialect, branch)
+        asked.narrower = narrower
+        narrower = asked
+    question.narrower = narrower
+    return question
+
+
+def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
+    """The forms of a direct jump behind its prefixes. Raises UnsupportedError."""
+    short, near = JUMPS[mnemonic].short, JUMPS[mnemonic].near
+    if not prefix:
+        return JUMPS[mnemonic]
+    if dialect.is_gnu:
+        prefix, is_short = before_jump(
+            prefix, mnemonic, has_short=short is not None, has_near=near is not None
+        )
+        near = None if is_short else near
+    is_nasm = dialect.is_nasm
+    return JumpForms(
+        None if short is None else prefixed(prefix, short, is_nasm=is_nasm),
+        None if near is None else prefixed(prefix, near, is_nasm=is_nasm),
+    )
+
+
+class _Name(NamedTuple):
+    """A mnemonic, and what stands before and behind it for how it is to be encoded."""
+
+    mnemonic: str
+    wishes: str
+    suffix: str
+
+
+def _asked(name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool) -> Question:
+    """What to ask the assemblers."""
+    mnemonic, wishes, suffix = name
+    fallback = _plain_request(wishes + mnemonic + suffix, operands, dialect, branch)
+    reason = ""
+    if any(needs_evex(operand) for operand in operands):
+        reason = f"'{mnemonic}' with these operands needs AVX-512, which the built-in assembler lacks."
+    elif any(isinstance(operand, Register) and operand.name in registers.TILES for operand in operands):
+        reason = f"'{mnemonic}' needs AMX, which the built-in assembler lacks."
+    elif wishes or suffix:
+        reason = f"'{wishes.strip() or suffix}' is not supported by the built-in assembler."
+    elif mnemonic.startswith("bnd"):
+        reason = "Bound checks (MPX) are not supported by the built-in assembler."
+    else:
+        try:
+            if mnemonic in _NOPS and len(operands) == 1:
+                question = _nop(mnemonic, operands[0], prefix)
+            else:
+                question = _question(mnemonic, operands, prefix, dialect, branch)
+            question.fallback = fallback
+            return question
+        except UnsupportedError as error:
+            reason = str(error)
+    ordered = _intel_order(mnemonic, operands, dialect.is_att)
+    return Question(None, mnemonic, ordered, prefix, fallback=fallback, reason=reason)
+
+
+def _with_registers(text: str, scope: Scope) -> str:
+    """An operand with registers in the place of names that were given to them."""
+
+    def named(match: re.Match[str]) -> str:
+        register = scope.register(match[0])
+        return f"%{register}" if register is not None else match[0]
+
+    return _NAME.sub(named, text)
+
+
+def _check_characters(parts: Sequence[str]) -> None:
+    """Expressions of operands may have fewer operators than those of directives."""
+    for part in parts:
+        if match := _INVALID.search(part):
+            raise OperandError(f"GNU as takes no '{match[0]}' in an operand.")
+
+
+def _intel_order(mnemonic: str, operands: Sequence[Operand], att: bool) -> tuple[Operand, ...]:
+    return tuple(reversed(operands)) if att and mnemonic not in ("enter", "bound") else tuple(operands)
+
+
+def _plain_request(
+    mnemonic: str, operands: Sequence[Operand], dialect: Dialect, indirect: bool
+) -> Request | None:
+    """The statement as GNU as reads it; None if it is too long."""
+    rendered = []
+    for operand in operands:
+        if isinstance(operand, Memory) and operand.index in registers.VECTOR_INDEXES:
+            # LLVM writes the size of all elements of a gather together, GNU as that of one; none will do.
+            operand = replace(operand, size=None)
+        rendered.append(render_att(operand, indirect=indirect) if dialect.is_att else render_intel(operand))
+    statement = f"{mnemonic} {','.join(rendered)}".strip()
+    return (dialect.name, statement) if len(statement) <= _MAXIMUM_REQUEST else None
+
+
+def _check_implied_address(mnemonic: str, operands: Sequence[Operand]) -> None:
+    """An address that is always the same says nothing in the bytes; one that is written otherwise would."""
+    if any(isinstance(operand, Register) and operand.name in registers.VECTORS for operand in operands):
+        return  # MOVSD and CMPSD of SSE2
+    for operand in operands:
+        if not isinstance(operand, Memory):
+            continue
+        is_other = operand.segment is not None and not _default_segment(operand)
+        if is_other or operand.base not in ("rsi", "rdi", "rbx"):
+            raise UnsupportedError(f"'{mnemonic}' with this address is not supported.")
+
+
+def _default_segment(memory: Memory) -> bool:
+    """The segment that the address has anyway: no prefix."""
+    stack = memory.base in ("rsp", "esp", "rbp", "ebp")
+    return memory.segment == ("ss" if stack else "ds")
+
+
+def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
+    """A string instruction with its operands written out; None if it is something else."""
+    match = _STRING.fullmatch(mnemonic)
+    memory = [operand for operand in operands if isinstance(operand, Memory)]
+    if match is None or not memory or len(memory) != _STRING_MEMORY[match[1]]:
+        return None
+    if any(place.base not in ("rsi", "rdi") or place.index or place.displacement for place in memory):
+        return None
+    if any(place.segment not in (None, "es" if place.base == "rdi" else "ds") for place in memory):
+        raise UnsupportedError("A string instruction with another segment is not supported.")
+    widths = [registers.width(operand.name) // 8 for operand in operands if isinstance(operand, Register)]
+    if match[1] in ("ins", "outs"):
+        widths = []
+    sizes = [_BYTES_OF[place.size] for place in memory if place.size in _BYTES_OF]
+    size = ([_BYTES_OF[match[2]]] if match[2] else widths + sizes) or [0]
+    if not size[0]:
+        raise OperandError(f"The size of '{mnemonic}' is not said: add a suffix.")
+    opcode = _STRING_OPCODES[match[1]] + (size[0] > 1)
+    return {2: b"\x66", 8: b"\x48"}.get(size[0], b"") + bytes([opcode])
+
+
+def _question(
+    mnemonic: str, operands: list[Operand], prefix: bytes, dialect: Dialect, indirect: bool
+) -> Question:
+    att = dialect.is_att
+    if att and operands and isinstance(operands[0], Memory) and (match := _SCALAR_VECTOR.fullmatch(mnemonic)):
+        return _scalar_vector(match[1], operands, prefix)
+    if mnemonic == "vextractps" and not att and len(operands) == 3:
+        # Keystone's Intel parser takes the EVEX form of this one.
+        return _question(mnemonic, operands[::-1], prefix, ATT, False)
+    if not att and _TO_INTEGER.fullmatch(mnemonic) and isinstance(operands[-1], Memory):
+        return _question(mnemonic, operands[::-1], prefix, ATT, False)
+    asked = list(operands)
+    if mnemonic in ("mov", "movq") and any(is_segment(operand) for operand in operands):
+        # The 64-bit form has a prefix that changes nothing; GNU as leaves it out.
+        mnemonic = "mov"
+        asked = [narrowed(operand) for operand in operands]
+    repair = Repair.NONE
+    for number, operand in enumerate(operands):
+        if isinstance(operand, Memory) and operand.is_absolute and mnemonic != "movabs":
+            if not -(1 << 31) <= operand.displacement < (1 << 31):
+                message = "An address of more than 32 bits needs 'movabs'."
+                named = {one.name for one in operands if isinstance(one, Register)}
+                is_cut = mnemonic == "lea" and not (dialect.is_gnu and 64 in map(registers.width, named))
+                # Only these have a form with 64 bits, and one that cuts them.
+                if is_cut or (mnemonic.startswith("mov") and named & {*ACCUMULATORS, "al"}):
+                    raise UnsupportedError(message)
+                raise OperandError(message)
+            asked[number] = Memory(index="rax", scale=2, displacement=MARK, size=operand.size)
+            repair = Repair.ABSOLUTE
+    if att:
+        rendered = [render_att(operand, indirect=indirect) for operand in asked]
+        name = _explicit_widths(mnemonic, asked)
+    else:
+        rendered = [render_intel(operand) for operand in asked]
+        name = _INTEL_NAMES.get(mnemonic, mnemonic)
+        if mnemonic == "movsx" and _is_dword(operands[-1]):
+            name = "movsxd"
+        if mnemonic in _NARROWING and isinstance(operands[-1], Memory):
+            name += {"xmmword": "x", "ymmword": "y"}.get(operands[-1].size or "", "")
+    statement = f"{name} {','.join(rendered)}".strip()
+    if len(statement) > _MAXIMUM_REQUEST:
+        raise OperandError("The instruction is too long.")
+    ordered = _intel_order(mnemonic, operands, att)
+    return Question((dialect.name, statement), mnemonic, ordered, prefix, repair)
+
+
+def _is_dword(operand: Operand) -> bool:
+    if isinstance(operand, Memory):
+        return operand.size == "dword"
+    return isinstance(operand, Register) and registers.width(operand.name) == 32
+
+
+def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) -> Question:
+    """Keystone's AT&T parser takes the EVEX forms of these, with wrong displacements, its Intel parser the
+    right ones."""
+    memory = operands[0]
+    assert isinstance(memory, Memory)
+    is_single = mnemonic == "vcvtss2sd" or (mnemonic.endswith("ss") and mnemonic != "vcvtsd2ss")
+    size = "dword" if is_single else "qword"
+    ordered: list[Operand] = [*reversed(operands[1:]), replace(memory, size=size)]
+    return _question(mnemonic, ordered, prefix, INTEL, False)
+
+
+def _explicit_widths(mnemonic: str, operands: Sequence[Operand]) -> str:
+    """``movzx %al,%eax`` -> ``movzbl``: the assembler knows only the name with both widths in AT&T."""
+    if mnemonic == "mov" and len(operands) == 2 and isinstance(operands[0], Immediate):
+        # Without the suffix the assembler always takes the form with a 64-bit number.
+        target = operands[1]
+        return "movq" if isinstance(target, Register) and registers.width(target.name) == 64 else mnemonic
+    if _TO_INTEGER.fullmatch(mnemonic) and len(operands) == 2 and isinstance(operands[1], Register):
+        # Without the suffix the assembler takes the EVEX form.
+        return mnemonic + _WIDTH_SUFFIX.get(registers.width(operands[1].name), "")
+    if mnemonic not in ("movzx", "movsx", "movzb", "movsb", "movzw", "movsw") or len(operands) != 2:
+        return mnemonic
+    source, target = operands
+    if not isinstance(target, Register):
+        return mnemonic
+    to = _WIDTH_SUFFIX.get(registers.width(target.name), "")
+    if mnemonic[4] == "x":
+        width = registers.width(source.name) if isinstance(source, Register) else 8
+        if width == 32 and mnemonic == "movsx":
+            return "movslq"
+        return mnemonic[:4] + _WIDTH_SUFFIX.get(width, "") + to
+    return mnemonic + to
+
+
+def _nop(mnemonic: str, operand: Operand, prefix: bytes) -> Question:
+    """Ask for an instruction with the same address or register, whose opcode is then exchanged."""
+    suffix = _NOPS[mnemonic]
+    if isinstance(operand, Register):
+        suffix = _WIDTH_SUFFIX.get(registers.width(operand.name), "")
+        statement = f"not{suffix} {render_att(operand, indirect=False)}"
+        return Question(("att", statement), "nop", (operand,), prefix, Repair.NOP_REGISTER)
+    if not isinstance(operand, Memory) or operand.is_absolute:
+        raise UnsupportedError("This form of NOP is not supported.")
+    suffix = suffix or _SIZE_SUFFIX.get(operand.size or "", "l")
+    target = {"w": "%ax", "l": "%eax", "q": "%rax"}[suffix]
+    statement = f"lea{suffix} {render_att(operand, indirect=False)},{target}"
+    return Question(("att", statement), "nop", (operand,), prefix, Repair.NOP_MEMORY)

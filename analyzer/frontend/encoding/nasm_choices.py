@@ -1,0 +1,73 @@
+"""Which of several encodings NASM takes, and GNU as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.frontend.statements import registers
+from cyclelens.analyzer.frontend.statements.operand_types import (
+    Immediate,
+    Memory,
+    Operand,
+    Register,
+    UnsupportedError,
+)
+
+ACCUMULATORS = frozenset(["rax", "eax", "ax"])
+
+
+def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]:
+    """Operands for which the assemblers that are asked make what NASM makes of the ones that are written.
+    Raises UnsupportedError."""
+    if any(_is_narrow(operand) for operand in operands):
+        raise UnsupportedError("The order of prefixes of a 32-bit address is left to NASM.")
+    if mnemonic != "mov" and any(
+        isinstance(operand, Immediate) and not -(1 << 31) <= operand.value < 1 << 32 for operand in operands
+    ):
+        raise UnsupportedError("What is left of a number that does not fit is left to NASM.")
+    chosen = [
+        _without_scale(operand) if isinstance(operand, Memory) and operand.base is None else operand
+        for operand in operands
+    ]
+    if len(chosen) != 2:
+        return chosen
+    target, source = chosen
+    if mnemonic == "mov" and isinstance(source, Immediate) and not source.is_address:
+        # The upper half becomes zero by itself.
+        return [narrowed(target), source] if 0 <= source.value < 1 << 32 else chosen
+    if mnemonic == "xchg" and isinstance(target, Register) and isinstance(source, Register):
+        return chosen if {target.name, source.name} & ACCUMULATORS else [source, target]
+    return chosen
+
+
+def _is_narrow(operand: Operand) -> bool:
+    """Is it an address of 32 bits?"""
+    if not isinstance(operand, Memory):
+        return False
+    return 32 in (registers.width(operand.base or ""), registers.width(operand.index or ""))
+
+
+def _without_scale(memory: Memory) -> Memory:
+    """``[rax*2]`` as ``[rax+rax]``, and ``[rax*1]`` as ``[rax]``."""
+    if memory.index is None or memory.index in registers.VECTOR_INDEXES or memory.scale > 2:
+        return memory
+    index = memory.index if memory.scale == 2 else None
+    return replace(memory, base=memory.index, index=index, scale=1)
+
+
+def shortest(mnemonic: str, operands: Sequence[Operand]) -> bytes:
+    """What GNU as takes for an instruction that has a shorter form than its own; empty for all others."""
+    if mnemonic == "int" and operands == [Immediate(3)]:
+        return b"\xcc"
+    if mnemonic in ("xchg", "xchgq", "xchgw") and len(operands) == 2 and operands[0] == operands[1]:
+        name = operands[0].name if isinstance(operands[0], Register) else ""
+        return {"rax": b"\x90", "ax": b"\x66\x90"}.get(name, b"")
+    return b""
+
+
+def narrowed(operand: Operand) -> Operand:
+    """The 32-bit register of a 64-bit one."""
+    if not isinstance(operand, Register) or registers.width(operand.name) != 64:
+        return operand
+    return Register(f"{operand.name}d" if operand.name[1].isdigit() else f"e{operand.name[1:]}")

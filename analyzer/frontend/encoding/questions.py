@@ -1,0 +1,140 @@
+"""What the assembler is asked, and the bytes of a statement from its answer."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.frontend.assemblers.assembler_client import Request
+from cyclelens.analyzer.frontend.encoding.verify import Written, mismatch
+from cyclelens.analyzer.frontend.source.dialect import Dialect
+from cyclelens.analyzer.frontend.statements import registers
+from cyclelens.analyzer.frontend.statements.operand_types import (
+    Memory,
+    Operand,
+    OperandError,
+    Register,
+    UnsupportedError,
+)
+from cyclelens.analyzer.frontend.statements.prefixes import prefixed
+from cyclelens.analyzer.frontend.statements.refusals import APX, is_apx
+
+_VEX2, _VEX3 = 0xC5, 0xC4
+_STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
+"""Opcodes of moves that store, and those of the same ones that load."""
+MARK = 0x12345678
+"""Displacement by which an address is found again in the bytes."""
+
+
+class Repair(Enum):
+    """What has to be done to the assembler's bytes."""
+
+    NONE = 0
+    ABSOLUTE = 1
+    """Turn ``[reg*2 + mark]`` into an absolute address."""
+    NOP_MEMORY = 2
+    """Turn a LEA into a NOP of the same address."""
+    NOP_REGISTER = 3
+    """Turn a NOT into a NOP of the same register."""
+
+
+@dataclass(slots=True)
+class Question:
+    """What to ask the assembler, and what the answer has to say. Whoever reads a statement fills it in, field
+    by field, because copies would take longer; afterwards nobody changes it."""
+
+    request: Request | None
+    """For Keystone; None if only the fallback can know this."""
+    mnemonic: str
+    operands: tuple[Operand, ...]
+    """In Intel order."""
+    prefix: bytes
+    repair: Repair = Repair.NONE
+    fallback: Request | None = None
+    """For GNU as: the statement without any of the ways around Keystone's defects."""
+    reason: str = ""
+    """Why Keystone is not asked."""
+    key: tuple[Dialect, str, bool] | None = None
+    """Under which the answer may be remembered, because it is the same wherever the statement stands."""
+    narrower: Question | None = None
+    """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""
+    before: bytes = b""
+    """Another instruction that its name stands for, too."""
+    is_nasm: bool = False
+    """The order of prefixes is NASM's, and moves between registers have the form that loads, even if the
+    other one is shorter."""
+
+    def written(self, request: Request) -> Written:
+        """What the answer to one of its requests has to say."""
+        return Written(self.mnemonic, self.operands, request[0] == "att")
+
+
+class MismatchError(OperandError):
+    """The assembler's bytes say something else than the text."""
+
+
+def _is_general(operand: Operand) -> bool:
+    return isinstance(operand, Register) and registers.width(operand.name) > 0
+
+
+def is_segment(operand: Operand) -> bool:
+    return isinstance(operand, Register) and operand.name in registers.SEGMENTS
+
+
+def finish(question: Question, answer: bytes, caches: Caches | None = None) -> bytes:
+    """The statement's bytes from the assembler's answer. ``caches`` remember instructions. Raises
+    MismatchError."""
+    code = answer
+    if question.repair is Repair.ABSOLUTE:
+        code = _absolute(question, answer)
+    elif question.repair is Repair.NOP_MEMORY:
+        at = answer.index(b"\x8d")
+        code = answer[:at] + b"\x0f\x1f" + answer[at + 1 :]
+    elif question.repair is Repair.NOP_REGISTER:
+        at = answer.index(b"\xf7")
+        code = answer[:at] + b"\x0f\x1f" + bytes([answer[at + 1] & 0xC7])
+    if any(is_segment(operand) for operand in question.operands) and not _is_general(question.operands[0]):
+        # Only a general-purpose register gets more than the 16 bits of a segment register.
+        code = code.removeprefix(b"\x66")
+    code = prefixed(question.prefix, code, is_nasm=question.is_nasm)
+    assert question.request is not None, "Keystone answers only what it was asked"
+    wrong = mismatch(question.written(question.request), code, caches=caches)
+    if wrong:
+        raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
+    return question.before + (_loading(code) if question.is_nasm else code)
+
+
+def finish_fallback(
+    question: Question, answer: bytes, *, cut: bool = False, caches: Caches | None = None
+) -> bytes:
+    """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises
+    MismatchError, and UnsupportedError for what the decoder cannot read."""
+    code = prefixed(question.prefix, answer, is_nasm=question.is_nasm)
+    if is_apx(code):
+        raise UnsupportedError(APX)
+    assert question.fallback is not None, "the fallback answers only what it was asked"
+    wrong = mismatch(question.written(question.fallback), code, evex=True, cut=cut, caches=caches)
+    if wrong:
+        raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
+    return question.before + (_loading(code) if question.is_nasm else code)
+
+
+def _loading(code: bytes) -> bytes:
+    """A move between vector registers in the form that loads."""
+    if len(code) != 4 or code[0] != _VEX2 or code[1] & 0x80 or code[3] < 0xC0 or code[2] not in _STORING:
+        return code
+    target, source = code[3] & 7, code[3] >> 3 & 7
+    registers_byte = bytes([0xC0 | target << 3 | source])
+    return bytes([_VEX3, 0xC1, code[1] & 0x7F, _STORING[code[2]]]) + registers_byte
+
+
+def _absolute(question: Question, answer: bytes) -> bytes:
+    mark = MARK.to_bytes(4, "little")
+    at = answer.find(mark)
+    # SIB: index rax, scale 2, no base -> no index, no base.
+    if at < 1 or answer[at - 1] != 0x45 or answer.find(mark, at + 1) >= 0:
+        raise MismatchError("The built-in assembler cannot encode this absolute address.")
+    memory = next(operand for operand in question.operands if isinstance(operand, Memory))
+    address = (memory.displacement % (1 << 32)).to_bytes(4, "little")
+    return answer[: at - 1] + b"\x25" + address + answer[at + 4 :]

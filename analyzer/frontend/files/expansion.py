@@ -1,0 +1,343 @@
+"""A text as the assembler proper sees it: behind the C preprocessor, with `.include`d files in their place.
+
+Every line of the result knows the line of the user's text that it comes from.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.frontend.assemblers import external
+from cyclelens.analyzer.frontend.files import includes
+from cyclelens.analyzer.frontend.files.includes import Refusal
+from cyclelens.analyzer.frontend.source.scanner import Lines, RawStatement
+from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.model.source import Origin
+
+TIMEOUT = 5.0
+"""Seconds for one run of the C preprocessor, which usually takes 20 milliseconds."""
+MAXIMUM_LINES = 300_000
+"""Lines of a text with all that it includes."""
+MAXIMUM_CHARACTERS = external.OUTPUT_LIMIT
+"""The same in characters, and of what the C preprocessor makes."""
+_MAXIMUM_STATEMENTS = 2 * MAXIMUM_LINES
+_COMPILERS = ("cc", "gcc", "clang")
+_MAXIMUM_STUBS = 16
+"""Missing headers that are taken as empty."""
+_MAXIMUM_NESTING = 20
+_MAIN = "<stdin>"
+_PREPROCESSED_FILE = pattern(r"\.(?:S|sx|spp)$")
+_DIRECTIVES = pattern(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
+_MARKER = pattern(r'#(?:line)? (\d+) "((?:[^"\\]++|\\.)*+)"((?: \d)*)\s*')
+_MISSING = pattern(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
+_FORBIDDEN = pattern(r"fatal error: '?([^':\n]+?)'?: Permission denied")
+_MESSAGE = pattern(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
+INCLUDING = pattern(r"\.include", re.IGNORECASE)
+"""What a text that includes others with `.include` holds."""
+_INCLUDE = pattern(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
+_LINE_END = pattern(r"\r\n|\n|\r")
+_SAFE_STUB = pattern(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_DEFINE = pattern(r"[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something to tell about the text: a code of ``problems.py`` and a sentence. ``line``: zero-based."""
+
+    line: int
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """The text, and for each line the user's; ``own`` ones stand there as they are or nearly so."""
+
+    text: str
+    lines: Sequence[int]
+    own: tuple[bool, ...]
+    notes: tuple[Note, ...] = ()
+    preprocessed: bool = False
+
+
+def wants_preprocessor(source: Source, origin: Origin) -> bool:
+    """Is this for the C preprocessor: by its file's name, or, where there is none, by its directives?"""
+    if origin.path:
+        return bool(_PREPROCESSED_FILE.search(origin.path))
+    return source.has(_DIRECTIVES.search)
+
+
+def plain(text: str) -> Expanded:
+    """A text as it is."""
+    count = 1 + (len(_LINE_END.findall(text)) if "\r" in text else text.count("\n"))
+    return Expanded(text, range(count), (True,) * count)
+
+
+def preprocess(text: str, origin: Origin, cancel: Callable[[], bool], caches: Caches) -> Expanded:
+    """The text behind the user's C preprocessor; as it is, with a note that says why, if that cannot be."""
+    found = includes.look(text, "c", origin, caches)
+    if found.refusals:
+        notes = [_not_run(refusal.line, refusal.message) for refusal in found.refusals]
+        return _unchanged(text, notes)
+    bad = next((define for define in origin.defines if not _DEFINE.fullmatch(define)), None)
+    if bad is not None:
+        return not_preprocessed(text, f"'{bad}' defines no name.")
+    compiler = next(filter(None, map(external.find_program, _COMPILERS)), None)
+    if compiler is None:
+        return not_preprocessed(text, "There is no C compiler on PATH.")
+    try:
+        return _preprocess(
+            _LINE_END.sub("\n", text), compiler, origin, tuple(found.contents.items()), cancel, caches
+        )
+    except external.TooMuchError as error:
+        return _too_long(text, error.written[""].decode("utf-8", "replace"))
+    except external.HungError as error:
+        reason = str(error)
+    except OSError as error:
+        reason = f"{compiler} cannot be run: {error.strerror or error}."
+    return not_preprocessed(text, reason)
+
+
+def not_preprocessed(text: str, reason: str) -> Expanded:
+    """The text as it is, with a note that says why."""
+    return _unchanged(text, [_not_run(_first_line(text), reason)])
+
+
+def _not_run(line: int, reason: str) -> Note:
+    message = f"The file is read without the C preprocessor, its lines as comments. {reason}"
+    return Note(line, "not-preprocessed", message)
+
+
+def _too_long(text: str, produced: str) -> Expanded:
+    """The text as it is, with a note at the line that most of the result comes from."""
+    made: Counter[int] = Counter()
+    lines, user_lines, _, _ = _follow_markers(produced)
+    for line, user_line in zip(lines, user_lines, strict=True):
+        made[user_line] += len(line)
+    limits = f"{MAXIMUM_CHARACTERS >> 20} MB, {MAXIMUM_LINES:,} lines or {_MAXIMUM_STATEMENTS:,} statements"
+    reason = f"It makes more than {limits} of the text, and most of that of this line."
+    return _unchanged(text, [_not_run(made.most_common(1)[0][0], reason)])
+
+
+def _unchanged(text: str, notes: Iterable[Note]) -> Expanded:
+    unchanged = plain(text)
+    return Expanded(text, unchanged.lines, unchanged.own, tuple(notes))
+
+
+def _first_line(text: str) -> int:
+    match = _DIRECTIVES.search(text)
+    return len(_LINE_END.findall(text, 0, match.start())) if match else 0
+
+
+_MOST_KEPT = 16
+
+
+class _Latest:
+    """What the C preprocessor was asked last."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self.missing: dict[tuple[str, Origin], list[str]] = {}
+        """Headers that were not found, by compiler and text's file."""
+        self.expanded: dict[tuple[object, ...], Expanded] = {}
+
+
+def _preprocess(
+    text: str,
+    compiler: str,
+    origin: Origin,
+    state: tuple[object, ...],
+    cancel: Callable[[], bool],
+    caches: Caches,
+) -> Expanded:
+    """Remembers the latest: one text is asked for several times in a row. Raises OSError, HungError."""
+    key = (text, compiler, origin, state)
+    latest = caches.of(_Latest)
+    known = latest.expanded
+    if key not in known:
+        expanded = _run(text, compiler, origin, cancel, latest.missing)
+        if len(known) >= _MOST_KEPT:
+            known.clear()
+        known[key] = expanded
+    return known[key]
+
+
+def _run(
+    text: str,
+    compiler: str,
+    origin: Origin,
+    cancel: Callable[[], bool],
+    known_missing: dict[tuple[str, Origin], list[str]],
+) -> Expanded:
+    # Each missing header costs a run: those of last time are taken as missing from the start.
+    stubs = dict.fromkeys(known_missing.pop((compiler, origin), ()), "")
+    while True:
+        command = [compiler, "-E", "-x", "assembler-with-cpp", *(f"-D{name}" for name in origin.defines)]
+        for folder in includes.search_path(origin):
+            # The workspace's own folders are no place for <...>: they must not hide the compiler's headers.
+            named = folder in origin.include_paths
+            command += ["-I", folder] if named else ["-iquote", folder]
+        for path in origin.pre_includes:
+            command += ["-include", path]
+        command += ["-idirafter", "stubs", "-MD", "-MF", "read", "-o", "-", "-"]
+        given = {f"stubs/{name}": content for name, content in stubs.items()}
+        job = external.Job(
+            command,
+            TIMEOUT,
+            text,
+            readable=includes.readable(origin),
+            given={"stubs/.empty": "", **given},
+            wanted=("read",),
+            cancel=cancel,
+        )
+        done = external.run(job)
+        missing = _MISSING.search(done.errors)
+        if missing is None or missing[1] in stubs or len(stubs) >= _MAXIMUM_STUBS:
+            break
+        if not _SAFE_STUB.fullmatch(missing[1]):
+            break
+        stubs[missing[1]] = ""
+    if forbidden := _FORBIDDEN.search(done.errors):
+        return not_preprocessed(text, f"'{forbidden[1]}' may not be read.")
+    notes = [
+        Note(int(match[1]) - 1, "preprocessor-error", f"The C preprocessor says: {match[3]}")
+        for match in _MESSAGE.finditer(done.errors)
+        if match[2] == "error"
+    ]
+    produced = done.output.decode("utf-8", "replace")
+    lines, user_lines, own, files = _follow_markers(produced)
+    used = [name for name in stubs if f'"stubs/{name}"' in produced]
+    known_missing[compiler, origin] = used
+    if len(known_missing) > _MOST_KEPT:
+        del known_missing[next(iter(known_missing))]
+    for name in used:
+        place = next(
+            (
+                line
+                for line, content in enumerate(text.split("\n"))
+                if name in content and "include" in content
+            ),
+            _first_line(text),
+        )
+        message = f"'{name}' is not found and taken as empty; name its folder as an include path."
+        notes.append(Note(place, "include-not-read", message))
+    files |= includes.named_in_rule(done.files.get("read", b""))
+    if not all(_may_be_read(file, compiler, origin) for file in files - {"-"}):
+        return not_preprocessed(text, "A file outside of the workspace is included.")
+    if len(lines) > MAXIMUM_LINES or produced.count(";") > _MAXIMUM_STATEMENTS:
+        return _too_long(text, produced)
+    if not produced:
+        return _unchanged(text, notes or [_not_run(_first_line(text), "It gave no text.")])
+    return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), preprocessed=True)
+
+
+def _may_be_read(name: str, compiler: str, origin: Origin) -> bool:
+    # What is relative is so to the folder of the run. That a header is called one of the system says nothing:
+    # those may include what a macro names.
+    is_stub = not os.path.isabs(name) and _SAFE_STUB.fullmatch(name)
+    return bool(is_stub) or includes.may_read(name, origin) or external.is_of_system(name, compiler)
+
+
+def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], set[str]]:
+    """Lines, the user's line of each, whether it is the user's own; the files that were read."""
+    lines: list[str] = []
+    user_lines: list[int] = []
+    own: list[bool] = []
+    files: set[str] = set()
+    current, in_main, included_from, begin = 0, False, 0, 0
+    for line in produced.split("\n"):
+        match = _MARKER.fullmatch(line)
+        if match is None:
+            lines.append(line)
+            user_lines.append(current if in_main else included_from)
+            own.append(in_main)
+            current += in_main
+            continue
+        name, flags = match[2], match[3].split()
+        if name == _MAIN:
+            # Line 0 is what comes before the text: files that the user wants to be read there.
+            number = max(int(match[1]) - 1, 0)
+            if not in_main and "2" in flags:
+                # What was included stands at the line before the one that goes on.
+                user_lines[begin:] = [max(number - 1, 0)] * (len(user_lines) - begin)
+            current, in_main = number, True
+            continue
+        if in_main:
+            included_from, begin = current, len(user_lines)
+        in_main = False
+        if not name.startswith("<"):
+            files.add(name)
+    return lines, user_lines, own, files
+
+
+def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
+    """The text with the files of `.include` in their place; what cannot be read stays, with a note."""
+    lines: list[str] = []
+    user_lines: list[int] = []
+    own: list[bool] = []
+    notes = list(expanded.notes)
+    characters = 0
+
+    def take(text: Sequence[str], depth: int, at: int | None) -> None:
+        nonlocal characters
+        for number, line in enumerate(text):
+            user_line = expanded.lines[number] if at is None else at
+            is_room = len(lines) < MAXIMUM_LINES and characters < MAXIMUM_CHARACTERS
+            match = _INCLUDE.fullmatch(line) if is_room else None
+            if match:
+                content = _read_included(match[1], origin, depth)
+                if isinstance(content, str):
+                    take(_LINE_END.split(content), depth + 1, user_line)
+                    line = match[2] or ""
+                else:
+                    notes.append(Note(user_line, "include-not-read", content.message))
+            characters += len(line)
+            lines.append(line)
+            user_lines.append(user_line)
+            own.append(at is None and expanded.own[number])
+
+    take(_LINE_END.split(expanded.text), 0, None)
+    return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), expanded.preprocessed)
+
+
+def _read_included(name: str, origin: Origin, depth: int) -> str | Refusal:
+    if depth >= _MAXIMUM_NESTING:
+        return Refusal(0, f"Included files are followed {_MAXIMUM_NESTING} levels deep.")
+    path = includes.find(name, includes.search_path(origin))
+    if path is None:
+        return Refusal(0, f"'{name}' is not found; name its folder as an include path.")
+    if not includes.may_read(path, origin):
+        message = (
+            f"'{name}' lies outside of the workspace and is not read; name its folder as an include path."
+        )
+        return Refusal(0, message)
+    try:
+        return includes.read(path, origin)
+    except OSError as error:
+        return Refusal(0, f"'{name}' cannot be read: {error.strerror}.")
+
+
+def place_statements(
+    statements: Iterable[RawStatement], source: Source, expanded: Expanded, lines: Lines, text: str
+) -> list[RawStatement]:
+    """Statements of an expanded text, ``source``, with their places in the user's: where the same words stand
+    on the line, else the line as a whole."""
+    starts = Lines(source)
+    ends: dict[int, int] = {}
+    result = []
+    for raw in statements:
+        stripped = raw.text.strip()
+        number = starts.locate(raw.start + len(raw.text) - len(raw.text.lstrip()))[0]
+        user_line = min(expanded.lines[number], lines.count - 1)
+        start, end = lines.content(user_line, text)
+        found = text.find(stripped, ends.get(user_line, start), end) if expanded.own[number] else -1
+        if found >= 0:
+            start, end = found, found + len(stripped)
+            ends[user_line] = end
+        result.append(RawStatement(raw.start, raw.text, (start, end)))
+    return result

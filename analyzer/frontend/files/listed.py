@@ -1,0 +1,273 @@
+"""A listing as instructions: where its jumps go, which statements are a region's, and where loops are."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass, field, replace
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.frontend.control_flow import control_flow
+from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
+from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, described, name_loops
+from cyclelens.analyzer.frontend.files.listings import Listed, Listing
+from cyclelens.analyzer.frontend.objects.machine_flow import PADDING, MachineCode, Surroundings, code_of
+from cyclelens.analyzer.frontend.source.lexer import SYMBOL
+from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
+from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.statements.jumps import JUMPS, Jump
+from cyclelens.analyzer.frontend.statements.layout import Piece
+from cyclelens.analyzer.frontend.statements.operand_types import Target
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.source import JumpPlace, SourceLine
+
+_LABEL = pattern(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
+_PLAIN_NAME = pattern(SYMBOL)
+_IACA_BEGIN, _IACA_END = bytes.fromhex("bb6f000000"), bytes.fromhex("bbde000000")
+_IACA_BYTES = bytes.fromhex("646790")
+_LONGEST_INSTRUCTION = 15
+_APART = 32
+"""Bits that the addresses of two sections differ above."""
+
+
+@dataclass(slots=True)
+class Section:
+    """One section's code: a piece for each instruction (or directive), and what the listing says of it."""
+
+    name: str
+    pieces: list[Piece]
+    listed: list[Listed]
+    firsts: list[int]
+    """For each piece the first one of the same statement."""
+    caches: Caches = field(default_factory=Caches)
+    """Remember instructions."""
+    _texts: dict[int, list[str]] = field(default_factory=dict)
+    """Of statements, by their first piece: of those that somebody asked for."""
+
+    def source_line(self, at: int, place_of: Callable[[int], tuple[tuple[int, int, int], str]]) -> SourceLine:
+        """The statement that a piece comes from. ``place_of``: line, column and end column of a line's
+        content, and that."""
+        piece, listed = self.pieces[at], self.listed[at]
+        text = self._text(at)
+        place, content = place_of(listed.line)
+        use = "" if text in content else _without_label(content)
+        return SourceLine(*place, text, piece.code, piece.backend, use=use)
+
+    def jump(self, at: int) -> JumpPlace:
+        """The statement that a piece comes from, for people."""
+        return JumpPlace(self.listed[at].line, self._text(at))
+
+    def _text(self, at: int) -> str:
+        first = self.firsts[at]
+        if first not in self._texts:
+            behind = bisect_right(self.firsts, first, lo=first)
+            self._texts[first] = _texts(self.listed[at], self.pieces[first:behind], self.caches)
+        return self._texts[first][at - first]
+
+
+EMPTY = Section("", [], [], [])
+
+
+class FoundCode(NamedTuple):
+    """A region, the section that its code is in, and its pieces."""
+
+    span: Span
+    section: Section
+    pieces: list[int]
+    runs: FoundRuns | None = None
+    """How they are executed; None for what somebody marked."""
+    loop: FoundLoop | None = None
+    """What else is known of a loop that nobody marked."""
+    is_function: bool = False
+
+
+def sections(
+    listing: Listing, user_lines: Callable[[int], int], backend: str, caches: Caches
+) -> dict[str, Section]:
+    """The sections with their jumps resolved. ``user_lines``: the file's lines by the listing's."""
+    found: dict[str, Section] = {}
+    for listed in listing.statements:
+        if (line := user_lines(listed.line)) != listed.line:
+            listed = replace(listed, line=line)
+        section = found.setdefault(listed.section, Section(listed.section, [], [], [], caches))
+        if listed.is_data or (listed.is_alignment and not _jumps(listed, caches)):
+            parts: list[Piece] = [Piece(listed.code, backend, offset=listed.address)]
+        else:
+            parts = list(_instructions(listed, backend, caches))
+        section.firsts += [len(section.pieces)] * len(parts)
+        section.pieces += parts
+        section.listed += [listed] * len(parts)
+    for section in found.values():
+        _resolve(section)
+    return found
+
+
+def _jumps(listed: Listed, caches: Caches) -> bool:
+    """Is it a gap so long that NASM fills it with a jump to its end?"""
+    instructions = decode(listed.code[:_LONGEST_INSTRUCTION], caches)
+    return bool(instructions) and instructions[0].mnemonic == "jmp"
+
+
+def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piece]:
+    offset = listed.address
+    for instruction in decode(listed.code, caches):
+        piece = Piece(instruction.code, backend, offset=offset)
+        # A distance of nothing in the long form: the linker will fill it in.
+        is_open = not instruction.branch_displacement and instruction.length > 2
+        if instruction.mnemonic in JUMPS and instruction.branch_displacement is not None and not is_open:
+            target = str(offset + instruction.length + instruction.branch_displacement)
+            piece.jump = Jump(instruction.mnemonic, JUMPS[instruction.mnemonic], Target(target))
+        offset += instruction.length
+        yield piece
+
+
+def _texts(listed: Listed, parts: Sequence[Piece], caches: Caches) -> list[str]:
+    """What is written, where it can be told which instruction that is; else the decoded text."""
+    written = [] if listed.unlike else [text.strip() for text in _without_label(listed.text).split(";")]
+    if len(parts) == 1 and (listed.is_data or not listed.unlike):
+        return [_without_label(listed.text)]
+    if len(written) == len(parts):
+        return written
+    decoded = (decode(part.code, caches) for part in parts)
+    return ["; ".join(each.text or each.code.hex() for each in instructions) for instructions in decoded]
+
+
+def _without_label(text: str) -> str:
+    return _LABEL.sub("", text).strip()
+
+
+def _resolve(section: Section) -> None:
+    places: dict[int, int] = {}
+    for at, piece in enumerate(section.pieces):
+        if piece.code:
+            places.setdefault(piece.offset, at)
+    for piece in section.pieces:
+        if piece.jump is not None:
+            piece.target = places.get(int(piece.jump.target.text))
+
+
+def within(
+    found: dict[str, Section], span: Span, lines: Lines, text: str
+) -> tuple[Section, list[int]] | None:
+    """The pieces whose statements stand in a region, in the section of the first that is no data."""
+    chosen: list[tuple[Section, list[int]]] = []
+    for section in found.values():
+        inside = [
+            at
+            for at, listed in enumerate(section.listed)
+            if span.first_line <= listed.line <= span.last_line
+            and span.start <= lines.content(listed.line, text)[0] < span.end
+        ]
+        while inside and section.listed[inside[0]].is_alignment:
+            # What is aligned before the first instruction lies in front of the region.
+            del inside[0]
+        if inside:
+            chosen.append((section, inside))
+    code = [item for item in chosen if any(not item[0].listed[at].is_data for at in item[1])]
+    return next(iter(code or chosen), None)
+
+
+def loops(
+    listing: Listing,
+    found: dict[str, Section],
+    user_lines: Callable[[int], int],
+    lines: Lines,
+    text: str,
+    caches: Caches,
+) -> list[FoundCode]:
+    """The loops of the code; one that is in several sections comes several times."""
+    machine = MachineCode()
+    origins: list[tuple[Section, int]] = []
+    for number, section in enumerate(found.values()):
+        if section.name in listing.code_sections:
+            base = None if listing.object is None else listing.object.base(section.name)
+            for at, piece in enumerate(section.pieces):
+                origin = number << _APART if base is None else base
+                machine.add(piece.offset + origin, len(piece.code), _instruction(section, at), origin)
+                origins.append((section, at))
+    around = None if listing.object is None else Surroundings(listing.object)
+    found_loops = control_flow.find_loops(code_of(machine, around), caches)
+    known: dict[int, tuple[str, int]] = {}
+    for loop in found_loops:
+        section, at = origins[loop.lowest]
+        name, line = listing.labels.get((section.name, section.pieces[at].offset), ("", -1))
+        line = user_lines(line) if line >= 0 else section.listed[at].line
+        known[loop.key] = name if _PLAIN_NAME.fullmatch(name) else "", line
+    names = name_loops(found_loops, known)
+
+    def jump_at(place: int) -> JumpPlace:
+        section, at = origins[place]
+        return section.jump(at)
+
+    result: list[FoundCode] = []
+    for loop in found_loops:
+        parts, is_path = loop.parts()
+        loop_found = described(loop, is_path, jump_at)
+        by_section: dict[str, list[tuple[int, list[int]]]] = {}
+        for number, part in enumerate(parts, 1):
+            run = [origins[place][1] for place in range(*part.block)]
+            by_section.setdefault(origins[part.block.first][0].name, []).append((number, run))
+        for section_name, own in by_section.items():
+            section = found[section_name]
+            runs = [run for _, run in own]
+            pieces = sorted(at for run in runs for at in run)
+            line = (
+                known[loop.key][1] if section is origins[loop.lowest][0] else section.listed[pieces[0]].line
+            )
+            start, end = lines.content(line, text)
+            _, column, end_column = lines.span(start, end)
+            last_line = max(section.listed[pieces[-1]].line, line)
+            end = lines.content(last_line, text)[1]
+            span = Span(names[loop.key], start, end, line, last_line, column, end_column)
+            executed = FoundRuns(runs, [number for number, _ in own])
+            if is_path:
+                executed = FoundRuns([[at for run in runs for at in run]])
+            result.append(FoundCode(span, section, pieces, executed, loop_found))
+    return result
+
+
+def _instruction(section: Section, at: int) -> Instruction | None:
+    """The instruction of a piece; None for data, but for what is written as bytes and leaves a function."""
+    piece, listed = section.pieces[at], section.listed[at]
+    if not piece.code or (listed.is_alignment and piece.jump is None):
+        return PADDING
+    is_short = not listed.is_data or len(piece.code) <= _LONGEST_INSTRUCTION
+    instructions = decode(piece.code, section.caches) if is_short else ()
+    if listed.is_data and not (instructions and instructions[-1].mnemonic == "ret"):
+        return None
+    return instructions[-1]
+
+
+def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[FoundCode]:
+    """The regions between IACA's markers."""
+    number = 0
+    for section in found.values():
+        first = -1
+        for at, piece in enumerate(section.pieces):
+            if piece.code not in (_IACA_BEGIN, _IACA_END) or not (
+                end := _behind_bytes(section.pieces, at + 1)
+            ):
+                continue
+            if piece.code == _IACA_BEGIN:
+                first = end
+            elif first >= 0 and number < MAXIMUM_REGIONS:
+                number += 1
+                opening, last_line = section.listed[first - 1].line, section.listed[at].line
+                start, stop = lines.content(opening, text)
+                line, column, end_column = lines.span(start, stop)
+                last = max(line, last_line)
+                span = Span(f"iaca-{number}", start, stop, line, last, column, end_column)
+                yield FoundCode(span, section, list(range(first, at)))
+                first = -1
+
+
+def _behind_bytes(pieces: Sequence[Piece], at: int) -> int:
+    """The place behind the three bytes of a marker; 0 if they are not there."""
+    code = b""
+    while len(code) < len(_IACA_BYTES) and at < len(pieces):
+        code += pieces[at].code
+        at += 1
+    return at if code == _IACA_BYTES else 0

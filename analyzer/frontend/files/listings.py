@@ -1,0 +1,311 @@
+"""Listings of GNU as and NASM: which line became which bytes, in which section, under which labels.
+
+A listing shows what macros became; all of that belongs to the line of the file on which they are used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+
+from cyclelens.analyzer.common.data_classes import dataclass, field
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.source.lexer import without_comments
+
+_GNU_LINE = pattern(r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*")
+_GNU_CONTINUED = pattern(r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*")
+_GNU_DEPTH = pattern(r"(>*)\s*(.*)", re.DOTALL)
+_NASM_LINE = pattern(
+    r" *(\d+) (?:([0-9A-F]{8}) ((?:[0-9A-F]+|[\[({][0-9A-F]+[\])}]|<(?:rep|bin) [0-9A-F]+h>|\?+|-)+))?"
+)
+_NASM_LEVEL = pattern(r"\s*<(\d+)> ?")
+_NASM_TIMES = pattern(r"\s*(?:[\w.$%?@]+:?\s+)?times\b", re.IGNORECASE)
+_NASM_PIECE = pattern(r"([0-9A-F]+)|[\[({]([0-9A-F]+)[\])}]|<(rep|bin) ([0-9A-F]+)h>|(\?+)|-")
+_NASM_NOTHING = pattern(
+    rb"(?:^[ \d]{6} {30}<\d++>[ \t]*+(?!\[?[ \t]*se[cg]|[\w.$?@%~#]++[ \t]*:|\")[^\n]*+\n)++",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Lines of macros, which are most of a listing: no code, no label, no section or segment."""
+_NASM_TEXT = 40
+"""Column behind which a listing of NASM has the source."""
+_MAXIMUM_REPEATED = 1 << 16
+
+_LABEL = pattern(r'\s*(?:"([^"\n]+)"|([A-Za-z_.$?@%][\w.$?@%~#]*|\d+))\s*:(?![:=])')
+_GNU_SECTION = pattern(
+    r"\s*\.(text|data|bss|section|pushsection|popsection|previous)\b\s*\"?([\w.$]*)\"?(.*)", re.IGNORECASE
+)
+_NASM_SECTION = pattern(r"\s*\[?\s*(?:section|segment)\s+([\w.$]+)([^\]\n;]*)\]?", re.IGNORECASE)
+_NASM_SWITCH = pattern(r"\s*\[?\s*(?:section|segment)\b", re.IGNORECASE)
+_GNU_DATA = pattern(
+    r"\s*(?:[\w.$]+:\s*)*\.(?:byte|[248]byte|d?c\.\w|hword|short|value|word|int|long|quad|octa|float|single|double|"
+    r"ascii|asciz|string\d*|zero|skip|space|fill|org|incbin|[su]leb128)\b",
+    re.IGNORECASE,
+)
+_NASM_DATA = pattern(
+    r"\s*(?:[\w.$%?@]+:?\s+)?(?:times\s+\S+\s+)?(?:d[bwdqtoyz]|res[bwdqtoyz]|incbin)\b", re.IGNORECASE
+)
+_ALIGNMENT = pattern(r"\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Listed:
+    """The bytes of one statement, or of several on one line."""
+
+    line: int
+    """Of the file that the assembler read, zero-based."""
+    section: str
+    address: int
+    """Bytes from the start of the section."""
+    code: bytes
+    text: str
+    """The source, of a macro as it is written there."""
+    unlike: bool = False
+    """``text`` may have been changed by macros before it was encoded."""
+
+    @property
+    def is_data(self) -> bool:
+        """Made by a data directive: no instructions."""
+        return bool(_GNU_DATA.match(self.text) or _NASM_DATA.match(self.text))
+
+    @property
+    def is_alignment(self) -> bool:
+        """Made by an alignment."""
+        return bool(_ALIGNMENT.match(self.text))
+
+
+@dataclass(slots=True)
+class Listing:
+    """All of a file, in its order. ``labels``: name and line by section and address. ``alignments``: of
+    sections, in bytes. ``object``: what it was assembled to, if that can be read."""
+
+    statements: list[Listed] = field(default_factory=list)
+    labels: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
+    code_sections: set[str] = field(default_factory=lambda: {".text"})
+    alignments: dict[str, int] = field(default_factory=dict)
+    object: ObjectFile | None = None
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """Statements of a listing behind a line that chooses a section."""
+
+    first: int
+    """Of its statements."""
+    section: str
+    """The name on that line, if there is one."""
+    is_sure: bool
+    """It stands in the text itself, not in a macro or in a file that is read."""
+
+
+@dataclass(slots=True)
+class _Sections:
+    """Which section the next bytes go to."""
+
+    current: str = ".text"
+    previous: str = ".text"
+    stack: list[tuple[str, str]] = field(default_factory=list)
+
+    def gnu(self, text: str, listing: Listing) -> None:
+        if (match := _GNU_SECTION.match(text)) is None:
+            return
+        word, name, rest = match[1].lower(), match[2], match[3]
+        if word == "popsection":
+            if self.stack:
+                self.current, self.previous = self.stack.pop()
+            return
+        if word == "pushsection":
+            self.stack.append((self.current, self.previous))
+        if word == "previous":
+            name = self.previous
+        elif word in ("text", "data", "bss"):
+            name = f".{word}"
+        flags = re.search(r'"([a-zA-Z]*)"', rest)
+        if name.startswith(".text") or (flags and "x" in flags[1]):
+            listing.code_sections.add(name)
+        self.previous, self.current = self.current, name
+
+    def nasm(self, text: str, listing: Listing) -> None:
+        if match := _NASM_SECTION.match(text):
+            self.current = match[1]
+            words = match[2].lower().split()
+            if match[1].lower().startswith(".text") or ("exec" in words and "noexec" not in words):
+                listing.code_sections.add(match[1])
+
+
+def read_gnu(text: str) -> Listing:
+    """From ``as -almn``: with the text that macros make."""
+    listing, sections = Listing(), _Sections()
+    waiting: list[tuple[str, int]] = []
+    for line in text.split("\n"):
+        left, tab, source = line.partition("\t")
+        if not tab:
+            if listing.statements and (match := _GNU_CONTINUED.fullmatch(left)):
+                listing.statements[-1].code += bytes.fromhex(match[2])
+            continue
+        match = _GNU_LINE.fullmatch(left)
+        if match is None:
+            continue
+        depth = _GNU_DEPTH.fullmatch(source)
+        assert depth is not None, "everything in it is optional"
+        statement = depth[2]
+        sections.gnu(statement, listing)
+        waiting += ((name, int(match[1]) - 1) for name in _labels(statement))
+        # What a repetition makes follows its end, and is listed there once more.
+        if match[2] is None or re.match(r"\s*\.endr\b", statement, re.IGNORECASE):
+            continue
+        address = int(match[2], 16) if match[2][0] != "?" else 0
+        code = bytes.fromhex(match[3])
+        listed = Listed(int(match[1]) - 1, sections.current, address, code, statement)
+        _add(listing, listed, waiting)
+    return listing
+
+
+def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
+    """From ``nasm -l``, which can be a hundred megabytes of macros. ``file``: what NASM made of the text."""
+    listing, sections = Listing(), _Sections()
+    waiting: list[tuple[str, int]] = []
+    labels: list[tuple[int, tuple[str, int]]] = []
+    stretches: list[_Stretch] = []
+    user_line, continued, repeats = 0, False, False
+    for raw in BytesIO(_NASM_NOTHING.sub(b"", content)):
+        line = raw.decode("utf-8", "replace").rstrip("\n")
+        match = _NASM_LINE.match(line)
+        if match is None:
+            continue
+        source = line[_NASM_TEXT:] if len(line) > _NASM_TEXT else ""
+        level = _NASM_LEVEL.match(line[match.end() :])
+        if not continued and (level is None or (repeats and level[1] == "1")):
+            # The lines of a repetition follow its end, with their own numbers.
+            user_line = int(match[1]) - 1
+            repeats = repeats if level else source.strip().lower().startswith("%endrep")
+        if _NASM_SWITCH.match(source):
+            sections.nasm(source, listing)
+            stretches.append(_Stretch(len(listing.statements), sections.current, level is None))
+        if not continued:
+            waiting += ((name, user_line) for name in _labels(source))
+        data = match[3]
+        if data is None:
+            continued = False
+            continue
+        if continued and listing.statements:
+            listing.statements[-1].code = _nasm_bytes(data, listing.statements[-1].code)
+        else:
+            code = _nasm_bytes(data)
+            unlike = level is not None
+            listed = Listed(user_line, sections.current, int(match[2], 16), code, source.strip(), unlike)
+            labels += ((len(listing.statements), label) for label in waiting)
+            waiting.clear()
+            listing.statements.append(listed)
+        continued = data.endswith("-")
+    if file is not None:
+        _settle(listing, stretches, file)
+    for number, label in labels:
+        listed = listing.statements[number]
+        listing.labels.setdefault((listed.section, listed.address), label)
+    _fit_repeated(listing, file)
+    return listing
+
+
+def _settle(listing: Listing, stretches: Sequence[_Stretch], file: ObjectFile) -> None:
+    """Put the statements behind sections that macros name where the object has them: a listing shows what a
+    macro does not come to, too, and names that are not filled in."""
+    codes = {name: file.section(name)[0] for name in file.names_of_code}
+    ends = [*(stretch.first for stretch in stretches), len(listing.statements)][1:]
+    for stretch, end in zip(stretches, ends, strict=True):
+        own = listing.statements[stretch.first : end]
+        if stretch.is_sure or not own:
+            continue
+        same = {
+            name: sum(code[one.address : one.address + len(one.code)] == one.code for one in own)
+            for name, code in codes.items()
+        }
+        found = max(same, key=lambda name: (same[name], name == stretch.section), default="")
+        if 2 * same.get(found, 0) > len(own):
+            listing.code_sections.add(found)
+        elif stretch.section in listing.code_sections:
+            found = ""
+        else:
+            found = stretch.section
+        for listed in own:
+            listed.section = found
+
+
+def _fit_repeated(listing: Listing, file: ObjectFile | None) -> None:
+    """Of `EB0D90<rep Dh>` only the last byte is repeated, and of `7483<rep 3h>` a later copy of the jump may
+    take more bytes than the first: nothing but the next address tells that."""
+    following: dict[str, int] = {}
+    for listed in reversed(listing.statements):
+        code = file.section(listed.section)[0] if file is not None else b""
+        room = following.get(listed.section, len(code) or listed.address) - listed.address
+        if 0 < room < len(listed.code):
+            listed.code = listed.code[:room]
+        elif room > len(listed.code) and _NASM_TIMES.match(listed.text):
+            made = code[listed.address : listed.address + room]
+            listed.code = made if len(made) == room else listed.code
+        following[listed.section] = listed.address
+
+
+def _nasm_bytes(data: str, code: bytes = b"") -> bytes:
+    """What a statement becomes whose bytes so far are ``code``. What stands in brackets is an address that
+    the linker fills in. Repeated bytes may be too many."""
+    for match in _NASM_PIECE.finditer(data):
+        if match[1] or match[2]:
+            code += bytes.fromhex(match[1] or match[2])
+        elif match[3]:
+            count = min(int(match[4], 16), _MAXIMUM_REPEATED)
+            code = code * count if match[3] == "rep" else bytes(count)
+        elif match[5]:
+            code += bytes(len(match[5]) // 2)
+    return code
+
+
+def _labels(source: str) -> Iterator[str]:
+    position = 0
+    while match := _LABEL.match(source, position):
+        yield match[1] or match[2]
+        position = match.end()
+
+
+def _add(listing: Listing, listed: Listed, waiting: list[tuple[str, int]]) -> None:
+    for label in waiting:
+        listing.labels.setdefault((listed.section, listed.address), label)
+    waiting.clear()
+    listing.statements.append(listed)
+
+
+def lines_of_repetitions(listing: Listing, lines: Sequence[str]) -> None:
+    """GNU as lists what `.rept` makes at its `.endr`: move it to the lines of the body that say the same."""
+    bodies = dict(_repetitions(lines))
+    positions: dict[int, int] = {}
+    for listed in listing.statements:
+        end = listed.line
+        body = bodies.get(end, [])
+        wanted, first = _normal(listed.text), positions.get(end, 0)
+        for step in range(len(body)):
+            number = (first + step) % len(body)
+            if body[number][1] == wanted:
+                positions[end] = number + 1
+                listed.line = body[number][0]
+                break
+
+
+def _repetitions(lines: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+    """The line of every `.endr`, and the statements of its body with their lines."""
+    opened: list[int] = []
+    for number, line in enumerate(lines):
+        word = line.strip().lower()
+        if re.match(r"\.(?:rept|rep|irpc?)\b", word):
+            opened.append(number)
+        elif re.match(r"\.endr\b", word) and opened:
+            inside = range(opened.pop() + 1, number)
+            yield number, [(at, _normal(part)) for at in inside for part in lines[at].split(";")]
+
+
+def _normal(text: str) -> str:
+    """A statement without its labels, comment and blanks."""
+    text = without_comments(text)
+    while match := _LABEL.match(text):
+        text = text[match.end() :]
+    return re.sub(r"\s+", "", text).lower()

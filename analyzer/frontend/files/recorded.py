@@ -1,0 +1,66 @@
+"""Profiles by addresses: the symbols of the programs that ran, as far as these may be read."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+
+from cyclelens.analyzer.common.regular_files import read_regular
+from cyclelens.analyzer.frontend.files.includes import may_read
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.profiles.profile import Mapped, Place, Profile
+
+_MAXIMUM_BYTES = 256 << 20
+
+
+def with_symbols(profile: Profile, origin: Origin) -> Profile:
+    """The profile with a symbol for each place that has only an address, where the mapped program is there,
+    may be read for a text of this origin, and has one."""
+    programs: dict[str, _Program | None] = {}
+
+    def named(place: Place) -> Place:
+        if place.symbol or place.address is None:
+            return place
+        for each in profile.mapped:
+            if each.start <= place.address < each.start + each.size:
+                if each.path not in programs:
+                    programs[each.path] = _program(each.path, origin)
+                program = programs[each.path]
+                return place if program is None else program.named(place, each)
+        return place
+
+    if not profile.mapped:
+        return profile
+    return replace(
+        profile,
+        runs={(named(first), named(last)): count for (first, last), count in profile.runs.items()},
+        samples={named(place): hits for place, hits in profile.samples.items()},
+    )
+
+
+class _Program:
+    """An ELF file by its symbols."""
+
+    def __init__(self, file: ObjectFile) -> None:
+        self._file = file
+        self._names = sorted((address, name) for name, address in file.named.items())
+
+    def named(self, place: Place, mapped: Mapped) -> Place:
+        assert place.address is not None
+        address = self._file.address_of_offset(place.address - mapped.start + mapped.offset)
+        at = -1 if address is None else bisect_right(self._names, address, key=lambda known: known[0]) - 1
+        if address is None or at < 0:
+            return place
+        start, name = self._names[at]
+        return Place(name, address - start, place.address)
+
+
+def _program(path: str, origin: Origin) -> _Program | None:
+    try:
+        if not may_read(path, origin):
+            return None
+        return _Program(ObjectFile(read_regular(path, _MAXIMUM_BYTES)))
+    except (OSError, ObjectFileError):
+        return None

@@ -1,0 +1,380 @@
+"""Whole files through the user's assembler: everything is its own, macros, layout and encoding.
+
+Lines that it refuses are taken out and the rest is tried again: one mistake must not hide all figures.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass, field, replace
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.frontend.assemblers import confinement, external
+from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_client
+from cyclelens.analyzer.frontend.files import includes, listings, nasm_macros
+from cyclelens.analyzer.frontend.files.expansion import Note
+from cyclelens.analyzer.frontend.files.includes import Included
+from cyclelens.analyzer.frontend.files.listings import Listing
+from cyclelens.analyzer.frontend.files.nasm_macros import INPUT, RESULT, Made
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.model.choices import Assembler
+from cyclelens.analyzer.model.source import Origin
+
+TIMEOUT = 60.0
+"""Seconds for one run, which takes some milliseconds, with x86inc up to one, and ten for the largest."""
+OUTSIDE = "A file outside of the workspace is included."
+_MAXIMUM_RUNS = 6
+_MOST_KEPT = 8
+_SAFE_STUB = pattern(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_GNU_INPUT = "input.s"
+_GNU_MESSAGE = pattern(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
+_GNU_USE = pattern(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
+_NASM_MESSAGE = pattern(r"(\S+?):(\d+): (?:error|fatal): (.*)")
+_GNU_CONTINUED = 200
+"""Further lines of a listing that one statement may have."""
+_GNU_LISTED_BYTES = 8 * 4 * _GNU_CONTINUED
+"""A statement of so many bytes is not listed whole."""
+_PLACE = pattern(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
+"""The file that a message is about."""
+_ANY_ERROR = pattern(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
+_STUB = "%warning not there\n"
+_NASM_STUB = pattern(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
+_X86INC_DEFINES = {
+    "ARCH_X86_64": 1,
+    "ARCH_X86_32": 0,
+    "PIC": 1,
+    "STACK_ALIGNMENT": 16,
+    "FORCE_VEX_ENCODING": 0,
+    "private_prefix": "asm",
+}
+"""What builds of projects with x86inc.asm define for 64-bit Linux, on the command line or in a file that the
+build makes; the user's own definitions and such a file win."""
+_UNWANTED = pattern(
+    r"\s*(?:\.(?:addrsig(?:_sym)?|(?:app)?file|loc|line(?:file)?)\b|#\s*(?:line\s+)?\d+\s+\")"
+)
+"""Without bytes: what GNU as does not know, and names of sources, which it would count as files it read and
+call the text itself."""
+_LINE_END = pattern(r"\r\n|\n|\r")
+
+
+@dataclass(slots=True)
+class Assembled:
+    """What became of a file. ``refused``: a message for every line that has no bytes because of a mistake."""
+
+    backend: str
+    listing: Listing = field(default_factory=Listing)
+    refused: dict[int, str] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    failure: str = ""
+    """Why there is nothing at all."""
+    failure_line: int = 0
+    """Where the reason lies, zero-based."""
+    gave_up: bool = False
+    """The program has seen the text and refuses it."""
+
+
+class _GaveUpError(Exception):
+    """The program cannot be given the text, because of something at a line (zero-based)."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+class _OutsideError(Exception):
+    """The program read a file that it may not read, or does not say which ones it read."""
+
+
+def has_nasm() -> bool:
+    """Is NASM on PATH?"""
+    return external.find_program("nasm") is not None
+
+
+Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
+"""The text, its place, what it includes, and whether to stop."""
+
+
+class _Latest:
+    """What assemblers answered last."""
+
+    def __init__(self, _caches: Caches) -> None:
+        self.answers: dict[tuple[object, ...], Assembled] = {}
+
+
+def assemble_file(
+    name: Assembler, text: str, origin: Origin, cancel: Callable[[], bool], caches: Caches
+) -> Assembled:
+    """Assemble a text with the assembler of this name. Never raises; remembers the latest answers."""
+    language = "nasm" if name == "nasm" else "gas"
+    found = includes.look(text, language, origin, caches)
+    if found.refusals:
+        notes = [Note(refusal.line, "include-not-read", refusal.message) for refusal in found.refusals]
+        return Assembled(BACKENDS[name], notes=notes, failure="An included file may not be read.")
+    key = (name, text, origin, tuple(found.contents.items()))
+    known = caches.of(_Latest).answers
+    if key not in known:
+        try:
+            assembled = ASSEMBLERS[name](text, origin, found, cancel)
+        except external.HungError as error:
+            assembled = Assembled(BACKENDS[name], failure=str(error))
+            if cancel():
+                return assembled
+        except OSError as error:
+            return Assembled(BACKENDS[name], failure=f"{name} cannot be run: {error.strerror or error}.")
+        if len(known) >= _MOST_KEPT:
+            del known[next(iter(known))]
+        known[key] = assembled
+    # The caller may change it.
+    return replace(known[key], notes=list(known[key].notes))
+
+
+def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]) -> Assembled:
+    program = shared_gnu_client().program
+    if program is None:
+        return Assembled("gnu as", failure="GNU as is not on PATH.")
+    result = Assembled("gnu as")
+    options = ["--64", "-alcmn=listing", "--listing-lhs-width=8", "--listing-rhs-width=4000"]
+    options += [f"--listing-cont-lines={_GNU_CONTINUED}", "--MD", "read", "-o", "out.o"]
+    folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
+    lines = ["" if _UNWANTED.match(line) else line for line in _LINE_END.split(text)]
+    call = _Call([program, *options, *folders], _GNU_INPUT, {}, origin, cancel)
+    done = _accepted(result, "GNU as", lines, call, _gnu_mistakes)
+    if done is None:
+        return result
+    result.listing = listings.read_gnu(done.files.get("listing", b"").decode("utf-8", "replace"))
+    listings.lines_of_repetitions(result.listing, lines)
+    _fill_in_addresses(result.listing, _object(done))
+    return result
+
+
+@dataclass(slots=True)
+class _Call:
+    """How an assembler is called: it writes `listing`, `out.o`, and to `read` which files it read."""
+
+    command: Sequence[str]
+    input: str
+    """The name that the text gets."""
+    given: Mapping[str, str]
+    """Other files that are put beside it."""
+    origin: Origin
+    cancel: Callable[[], bool]
+
+    def run(self, lines: Sequence[str]) -> external.Finished:
+        """Raises OSError, HungError, and _OutsideError if it read a file that it may not read."""
+        return self.assemble([], self.input, lines, _WRITTEN)
+
+    def assemble(
+        self,
+        options: Sequence[str],
+        name: str,
+        lines: Sequence[str],
+        wanted: Sequence[str],
+        file_limit: int = external.FILE_LIMIT,
+    ) -> external.Finished:
+        """One run. Raises as ``run``."""
+        job = external.Job(
+            [*self.command, *options, name],
+            timeout=TIMEOUT,
+            readable=includes.readable(self.origin),
+            given={name: "\n".join([*lines, ""]), **self.given},
+            wanted=wanted,
+            file_limit=file_limit,
+            cancel=self.cancel,
+        )
+        done = external.run(job)
+        rule = done.files.get("read", b"")
+        if done.status == 0 and not rule:
+            raise _OutsideError
+        named = {match[1] for match in _PLACE.finditer(done.errors)} | includes.named_in_rule(rule)
+        if not all(map(self._may_be_read, named - {name, *self.given})):
+            raise _OutsideError
+        return done
+
+    def _may_be_read(self, name: str) -> bool:
+        return os.path.isabs(name) and includes.may_read(name, self.origin)
+
+
+def _accepted(
+    result: Assembled,
+    title: str,
+    lines: list[str],
+    call: _Call,
+    mistakes_of: Callable[[str, int], Mapping[int, str]],
+) -> external.Finished | None:
+    """Ask for the text, and again without the lines that are refused, until all are taken; None, with a
+    reason in the result, if that does not come to an end. Empties the lines that are refused."""
+    for _ in range(_MAXIMUM_RUNS):
+        try:
+            done = call.run(lines)
+        except _OutsideError:
+            result.failure = OUTSIDE
+            return None
+        except _GaveUpError as error:
+            result.failure, result.failure_line = str(error), error.line
+            return None
+        if done.status == 0:
+            return done
+        mistakes = mistakes_of(done.errors, len(lines))
+        line, reason = next(iter(mistakes.items()), (0, _first_error(done.errors)))
+        if not mistakes.keys() - result.refused.keys():
+            break
+        result.refused.update(mistakes)
+        for number in mistakes:
+            lines[number] = ""
+    result.failure, result.failure_line, result.gave_up = f"{title} gave up: {reason}", line, True
+    return None
+
+
+def _first_error(errors: str) -> str:
+    match = _ANY_ERROR.search(errors)
+    return (match[0] if match else errors.strip())[:200]
+
+
+def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:
+    """Message by line; what is wrong within a macro is put down to the line that uses it, and what is wrong
+    behind the end (a block that is never closed) to the last line."""
+    found: dict[int, str] = {}
+    line, message = -1, ""
+    for text in errors.splitlines():
+        if match := _GNU_MESSAGE.match(text):
+            if line >= 0:
+                found.setdefault(min(line, lines - 1), message)
+            # What is wrong in another file is put down to the line that uses it, if that is known.
+            line, message = int(match[2]) - 1 if match[1] == _GNU_INPUT else -1, match[3]
+        elif match := _GNU_USE.match(text):
+            line = int(match[1]) - 1
+    if line >= 0:
+        found.setdefault(min(line, lines - 1), message)
+    return found
+
+
+def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]) -> Assembled:
+    program = external.find_program("nasm")
+    if program is None:
+        return Assembled("nasm", failure="NASM is not on PATH.")
+    result = Assembled("nasm")
+    # A slash at the end: old versions put folder and name together as they are.
+    folders = [part for folder in includes.search_path(origin) for part in ("-I", f"{folder}/")]
+    usual = _X86INC_DEFINES if "x86inc" in text else {}
+    constants = nasm_macros.constants(found.texts)
+    # A name that stands for a number cannot be given a value once more; `%define` in a file wins by itself.
+    guessed = (f"{name}={value}" for name, value in usual.items() if name not in constants)
+    defines = [part for define in (*guessed, *origin.defines) for part in ("-D", define)]
+    defines += [part for path in origin.pre_includes for part in ("-P", path)]
+    folded = [part for name, value in constants.items() if value for part in ("-D", f"{name}={value}")]
+    command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/"]
+    lines = _LINE_END.split(text)
+    # A missing file is taken as empty, and says so if it is needed.
+    stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if _SAFE_STUB.fullmatch(name)}
+    smart = "smartalign" in found.packages
+    given = {"stubs/.empty": "", **stubs}
+    call = _NasmCall(command, INPUT, given, origin, cancel, defines, folded, smart, found.hidden)
+    done = _accepted(result, "NASM", lines, call, _nasm_mistakes)
+    if done is None:
+        return result
+    for name in dict.fromkeys(_NASM_STUB.findall(done.errors)):
+        line = next((number for number, content in enumerate(lines) if name in content), 0)
+        message = f"'{name}' is not found and taken as empty; name its folder as an include path."
+        result.notes.append(Note(line, "include-not-read", message))
+    file = _object(done)
+    result.listing = listings.read_nasm(done.files.get("listing", b""), file)
+    if call.made is not None:
+        call.made.place(result.listing)
+    _fill_in_addresses(result.listing, file)
+    return result
+
+
+@dataclass(slots=True)
+class _NasmCall(_Call):
+    """Macros first, then what they made; both together where macros ask for addresses."""
+
+    defines: Sequence[str] = ()
+    """Options for the preprocessor."""
+    folded: Sequence[str] = ()
+    """The same for numbers that only the assembler knows, otherwise."""
+    smart_alignment: bool = False
+    hidden: bool = False
+    """It may include files that nobody sees in the text."""
+    made: Made | None = None
+    """What macros made of the latest text, if they were followed first."""
+
+    def run(self, lines: Sequence[str]) -> external.Finished:
+        self.made = None
+        marked = nasm_macros.mark(lines, smart_alignment=self.smart_alignment)
+        if marked is not None:
+            options = [*self.defines, *self.folded, "-E", "-MD", "read", "-o", RESULT]
+            try:
+                limit = nasm_macros.MAXIMUM_RESULT
+                followed = self.assemble(options, INPUT, marked.text, (RESULT, "read"), limit)
+            except external.TooMuchError as error:
+                line = nasm_macros.last_line(error.written[RESULT])
+                reason = f"Its macros make more than {limit >> 20} MB of this line, or of those around it."
+                raise _GaveUpError(line, reason) from None
+            if followed.status == 0:
+                text = followed.files.get(RESULT, b"").decode("utf-8", "replace")
+                self.made = nasm_macros.follow(text, marked, lines, smart_alignment=self.smart_alignment)
+                if directives := self.made.directives():
+                    return external.Finished(1, b"", directives)
+                done = self.assemble(_LISTED, RESULT, self.made.text, _WRITTEN)
+                return replace(done, errors=followed.errors + self.made.messages(done.errors))
+            if nasm_macros.NEEDS_ASSEMBLER not in followed.errors:
+                return replace(followed, errors=marked.messages(followed.errors))
+        done = self.assemble([*self.defines, *_LISTED], INPUT, lines, _WRITTEN)
+        if done.status == 0 and self.hidden and not confinement.version():
+            # NASM 2.16 does not say which files it included while it assembled; its preprocessor does, if it
+            # gets through.
+            asked = self.assemble([*self.defines, "-M", "-MF", "read"], INPUT, lines, ("read",))
+            if asked.status:
+                raise _OutsideError
+        return done
+
+
+_WRITTEN = ("listing", "read", "out.o")
+_LISTED = ("-l", "listing", "-MD", "read", "-o", "out.o")
+
+
+def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
+    """Message by line; what is wrong behind the end is a block that is never closed."""
+    found: dict[int, str] = {}
+    for match in _NASM_MESSAGE.finditer(errors):
+        if match[1] == INPUT:
+            found.setdefault(min(int(match[2]), lines) - 1, match[3])
+    return found
+
+
+def _object(done: external.Finished) -> ObjectFile | None:
+    """What an assembler made, if that can be read."""
+    try:
+        return ObjectFile(done.files.get("out.o", b""))
+    except ObjectFileError:
+        return None
+
+
+def _fill_in_addresses(listing: Listing, file: ObjectFile | None) -> None:
+    """Take the code from the object: every symbol has an address of its own there, and none in a listing; and
+    the alignments of its sections."""
+    listing.object = file
+    if file is None:
+        return
+    sections = {name: file.section(name) for name in listing.code_sections}
+    listing.alignments = {name: alignment for name, (_, alignment) in sections.items()}
+    behind = {name: len(whole) for name, (whole, _) in sections.items()}
+    for listed in reversed(listing.statements):
+        whole, _ = sections.get(listed.section, (b"", 1))
+        end = listed.address + len(listed.code)
+        if len(listed.code) >= _GNU_LISTED_BYTES:
+            end = max(end, behind.get(listed.section, 0))
+        code = whole[listed.address : end]
+        if code:
+            listed.code = code
+        behind[listed.section] = listed.address
+
+
+ASSEMBLERS: Mapping[Assembler, Run] = {Assembler.GAS: _gas, Assembler.NASM: _nasm}
+"""By the name that users choose."""
+BACKENDS = {Assembler.GAS: "gnu as", Assembler.NASM: "nasm"}
+"""What a line's encoder is called."""

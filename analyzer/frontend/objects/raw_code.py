@@ -1,0 +1,137 @@
+"""Machine code by itself, as JIT compilers and dumps have it: made an object file of one function."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.lexer import COMMENT_SIGN
+from cyclelens.analyzer.isa.decoder import decode
+
+NAME = "code"
+"""Of the function."""
+_HEADER, _SECTION, _SYMBOL = struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ"), "<IBBHQQ"
+_ALIGNMENT = 64
+_RELOCATION = struct.Struct("<QQq")
+_HEX = pattern(r"(?:0x|\\x)?([0-9a-f]+)h?,?", re.IGNORECASE)
+_COMMENT = pattern(f"{COMMENT_SIGN}.*")
+
+
+class RawCodeError(ValueError):
+    """It is no machine code; the message is for the user."""
+
+
+def from_hexadecimal(text: str) -> bytes:
+    """The bytes that are written down: ``48 01 d8``, ``4801d8``, ``0x48, 0x01``, on any number of lines; what
+    stands behind ``#``, ``;`` or ``//`` is a comment. Raises RawCodeError."""
+    code = bytearray()
+    for number, line in enumerate(text.splitlines(), 1):
+        words = _COMMENT.sub("", line).replace("\\x", " ").replace(",", " ").split()
+        for word in words:
+            found = _HEX.fullmatch(word)
+            if found is None or len(found[1]) % 2:
+                raise RawCodeError(f"line {number}: '{word[:20]}' is no row of hexadecimal bytes")
+            code += bytes.fromhex(found[1])
+    return bytes(code)
+
+
+def object_of(code: bytes) -> bytes:
+    """An ELF file with the code as its function, at a multiple of 64 bytes. Raises RawCodeError if not all of
+    it is instructions."""
+    if not code:
+        raise RawCodeError("there is no code in it")
+    at = 0
+    for instruction in decode(code):
+        if not instruction.mnemonic:
+            raise RawCodeError(f"there is no valid instruction at byte {at:#x}")
+        at += instruction.length
+    return elf_of([Stretch(".text", 0, code, _ALIGNMENT, [MadeSymbol(NAME, 0, len(code))])])
+
+
+class MadeSymbol(NamedTuple):
+    """A symbol of a file that is made here."""
+
+    name: str
+    address: int
+    """As other programs show it."""
+    size: int
+    is_function: bool = True
+
+
+class MadeRelocation(NamedTuple):
+    """A field that a linker fills in."""
+
+    address: int
+    kind: int
+    """Of the ELF ABI for x86-64, table 4.9."""
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A section with code."""
+
+    name: str
+    address: int
+    """Of its first byte."""
+    code: bytes
+    alignment: int
+    symbols: Sequence[MadeSymbol] = ()
+    relocations: Sequence[MadeRelocation] = ()
+
+
+def elf_of(stretches: Sequence[Stretch], *, is_linked: bool = False) -> bytes:
+    """An ELF file with these sections: an object, whose addresses count from the beginning of each section,
+    or a program."""
+    strings, names = bytearray(b"\0"), bytearray(b"\0")
+
+    def put(pool: bytearray, text: str) -> int:
+        pool += text.encode() + b"\0"
+        return len(pool) - len(text.encode()) - 1
+
+    symbols = bytearray(struct.calcsize(_SYMBOL))
+    numbers: dict[str, int] = {}
+    count = 1
+    for section, stretch in enumerate(stretches, 1):
+        for symbol in stretch.symbols:
+            value = symbol.address if is_linked else symbol.address - stretch.address
+            kind = 0x12 if symbol.is_function else 0
+            symbols += struct.pack(_SYMBOL, put(strings, symbol.name), kind, 0, section, value, symbol.size)
+            count += 1
+    for symbol_name in dict.fromkeys(each.symbol for stretch in stretches for each in stretch.relocations):
+        symbols += struct.pack(_SYMBOL, put(strings, symbol_name), 0x10, 0, 0, 0, 0)
+        numbers[symbol_name] = count
+        count += 1
+    table = len(stretches) + 1
+    # Name, kind, flags, address, content, link, info, alignment, size of an entry.
+    rows: list[tuple[int, int, int, int, bytes, int, int, int, int]] = []
+    for stretch in stretches:
+        address = stretch.address if is_linked else 0
+        rows.append((put(names, stretch.name), 1, 6, address, stretch.code, 0, 0, stretch.alignment, 0))
+    entry = struct.calcsize(_SYMBOL)
+    rows.append((put(names, ".symtab"), 2, 0, 0, bytes(symbols), table + 1, 1, 8, entry))
+    rows.append((put(names, ".strtab"), 3, 0, 0, bytes(strings), 0, 0, 1, 0))
+    for section, stretch in enumerate(stretches, 1):
+        if stretch.relocations and not is_linked:
+            fields = b"".join(
+                _RELOCATION.pack(each.address - stretch.address, numbers[each.symbol] << 32 | each.kind, -4)
+                for each in stretch.relocations
+            )
+            name = put(names, f".rela{stretch.name}")
+            rows.append((name, 4, 0, 0, fields, table, section, 8, _RELOCATION.size))
+    rows.append((put(names, ".shstrtab"), 3, 0, 0, b"", 0, 0, 1, 0))
+    rows[-1] = (*rows[-1][:4], bytes(names), *rows[-1][5:])
+    place, headers = _HEADER.size, bytearray(_SECTION.size)
+    for name, kind, flags, address, content, link, info, alignment, entry_size in rows:
+        here = (address, place, len(content))
+        headers += _SECTION.pack(name, kind, flags, *here, link, info, alignment, entry_size)
+        place += len(content)
+    identity = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    kind = 2 if is_linked else 1
+    last = len(rows)
+    header = (identity, kind, 62, 1, 0, 0, place, 0, _HEADER.size, 0, 0, _SECTION.size, last + 1, last)
+    return _HEADER.pack(*header) + b"".join(row[4] for row in rows) + headers

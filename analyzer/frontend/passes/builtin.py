@@ -1,0 +1,280 @@
+"""Texts as the front end itself reads and encodes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass, field
+from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
+from cyclelens.analyzer.frontend.control_flow.functions import find_functions
+from cyclelens.analyzer.frontend.control_flow.loops import FoundCode, MadeLoop, find_loops
+from cyclelens.analyzer.frontend.encoding.questions import Question
+from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
+from cyclelens.analyzer.frontend.passes.reading import MAXIMUM_REGION, REFUSED_BEFORE, Reading
+from cyclelens.analyzer.frontend.passes.remarks import remark
+from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
+from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Kind, Program
+from cyclelens.analyzer.frontend.programs.reading import build
+from cyclelens.analyzer.frontend.programs.scope import DistanceAt
+from cyclelens.analyzer.frontend.regions.iaca import find_iaca, may_have_iaca
+from cyclelens.analyzer.frontend.regions.recorded import spots_of_text
+from cyclelens.analyzer.frontend.regions.region_code import Codes, RegionCode
+from cyclelens.analyzer.frontend.regions.sections import Layouts
+from cyclelens.analyzer.frontend.regions.statement_code import Encoder
+from cyclelens.analyzer.frontend.source import masm
+from cyclelens.analyzer.frontend.source.dialect import (
+    BY_NAME,
+    Style,
+    detect,
+    semicolon_starts_comment,
+    style,
+)
+from cyclelens.analyzer.frontend.source.markers import Span, coverage
+from cyclelens.analyzer.frontend.source.scanner import Part, Scan, scan
+from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Region, Severity, SourceLine
+
+_NASM_ALIGNMENT = 16
+"""Bytes to which NASM and MASM align a section of code by themselves."""
+
+_Circumstances = tuple[tuple[object, ...], list[object]]
+"""The statements of a region and where they are, and what they ask of the rest of the text."""
+
+
+@dataclass(slots=True)
+class _Window:
+    """A region and its statements."""
+
+    found: FoundCode
+    section: str
+    code: RegionCode | None
+    """None: there are too many statements."""
+    circumstances: _Circumstances = field(init=False)
+    """All that its regions depend on."""
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.found.span
+
+
+@dataclass(slots=True)
+class OwnReading:
+    """One text, read by the front end."""
+
+    reading: Reading
+    program: Program = field(init=False)
+    encoder: Encoder = field(init=False)
+    layouts: Layouts = field(init=False)
+
+    def regions(self, found: Scan, spans: list[Span]) -> list[Region]:
+        """Regions of the text as the front end reads and encodes it."""
+        expanded = self.reading.expanded()
+        source, parts = self.reading.source, found.parts
+        if expanded.text != self.reading.text:
+            source = Source(expanded.text, self.reading.memory.versions)
+            if self.reading.options.syntax not in BY_NAME:
+                # Registers may be macros: what they make shows the dialect, as GNU as sees it.
+                self.reading.dialect = detect(source)
+            again = scan(source, semicolon_starts_comment(source, self.reading.dialect), self.reading.stop)
+            placed = place_statements(
+                again.statements(), source, expanded, self.reading.lines, self.reading.text
+            )
+            parts = [(0, Part(placed))]
+        if style(self.reading.source) is Style.MASM:
+            message = (
+                "This looks like MASM: instructions and labels are read, its directives and macros are not."
+            )
+            place = self.reading.lines.content(0, self.reading.text)
+            self.reading.report("not-supported", message, *place, Severity.INFORMATION)
+            is_listing = masm.is_listing(self.reading.text)
+            parts = [(0, Part(list(masm.statements(found.statements(), is_listing=is_listing))))]
+        self.program = build(parts, self.reading.dialect, self.reading.stop, self._measure)
+        if self.reading.stop():
+            return []
+        self.reading.has_code = any(each.kind is Kind.INSTRUCTION for each in self.program.statements)
+        if style(self.reading.source) is Style.NASM:
+            self.program.follow_nasm()
+        self.encoder = self._encoder(self.program)
+        self.layouts = Layouts(self.program, self.encoder)
+        self.reading.spot = spots_of_text(self.layouts)
+        places = [FoundCode(span, *self.program.slice(span.start, span.end)) for span in spans]
+        if self.reading.options.regions != Regions.LOOPS and may_have_iaca(source):
+            found_iaca, problems = find_iaca(self.program, self.reading.lines)
+            self.reading.problems += problems
+            places += found_iaca
+        places = self.reading.choose(places, self._functions, self._loops)
+        places.sort(key=lambda place: place[0].start)
+        self.reading.spans = spans = [place[0] for place in places]
+        self._report_includes()
+        self._report_open_comment(found.open_comment, spans)
+        covers = coverage(spans)
+        for start, end in found.preprocessor:
+            if covers(start) and not wants_preprocessor(self.reading.source, self.reading.options.origin):
+                message = (
+                    "C preprocessor lines are followed in files called .S; here this is read as a comment."
+                )
+                self.reading.report("not-supported", message, start, end, Severity.WARNING)
+        self._report_duplicate_labels(covers)
+        windows = self._windows(places)
+        if self.reading.stop():
+            return []
+        earlier = [self._earlier(window) for window in windows]
+        questions: list[dict[int, Question]] = [
+            window.code.questions if same is None and window.code is not None else {}
+            for window, same in zip(windows, earlier, strict=True)
+        ]
+        codes = self.encoder.answers(questions)
+        made: list[tuple[FoundCode, Sequence[Region]]] = []
+        for window, same, answers in zip(windows, earlier, codes, strict=True):
+            if self.reading.stop():
+                break
+            regions, branching = self._regions(window, answers) if same is None else same
+            made.append((window.found, regions))
+            self.reading.branchings += [] if branching is None else [branching]
+        self.reading.describe_loops(
+            MadeLoop(found.span, found.loop, found.numbers, regions)
+            for found, regions in made
+            if found.loop is not None
+        )
+        firsts = [(found.first, regions) for found, regions in made]
+        refused = {index for each in windows if each.code is not None for index in each.code.refused}
+        remark_wide_code(self.reading, self.program, firsts, refused)
+        return [region for _, regions in made for region in regions]
+
+    def _functions(self) -> list[FoundCode]:
+        return [function.code(self.reading.lines, self.program) for function in find_functions(self.program)]
+
+    def _loops(self) -> list[FoundCode]:
+        size, caches = self.layouts.known_size, self.reading.memory.caches
+        return find_loops(self.program, self.reading.lines, size, caches)
+
+    def _encoder(self, program: Program) -> Encoder:
+        reading = self.reading
+        return Encoder(
+            program, reading.client, reading.options.allow_external_programs, reading.stop, reading.memory
+        )
+
+    def _measure(self, program: Program) -> DistanceAt:
+        """The distances of labels in what has been read so far."""
+        return Layouts(program, self._encoder(program)).distance
+
+    def _windows(self, places: Iterable[FoundCode]) -> list[_Window]:
+        windows = []
+        statements = self.program.statements
+        for found in places:
+            span = found.span
+            inside = (index for part in found.own for index in range(*part))
+            instructions = (index for index in inside if statements[index].kind is Kind.INSTRUCTION)
+            section = next((statements[index].section for index in instructions), CODE_SECTION)
+            code = None
+            if found.last - found.first <= MAXIMUM_REGION:
+                is_marked = found.loop is None
+                code = RegionCode(self.layouts, self.encoder, section, found.own, is_marked)
+            else:
+                message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
+                self.reading.report_region("region-too-large", message, span, Severity.ERROR)
+            windows.append(_Window(found, section, code))
+        self.layouts.prepare({window.section for window in windows if window.code is not None})
+        if not self.reading.stop():
+            for window in windows:
+                if window.code is not None:
+                    window.code.read()
+        return windows
+
+    def _earlier(self, window: _Window) -> Made | None:
+        """The regions that the window became in an earlier version, if nothing that they depend on has
+        changed: statements, their places, and what they ask of the rest of the text."""
+        key, outside = window.circumstances = self._circumstances(window)
+        known = self.encoder.memory.regions[key]
+        return known[1] if known is not None and known[0] == outside else None
+
+    def _circumstances(self, window: _Window) -> _Circumstances:
+        (span, first, last), found = window.found[:3], window.found
+        parts = tuple(self.reading.lines.locate(offset) for offset in self.program.offsets(first, last))
+        marker = (
+            self.reading.options.allow_external_programs,
+            span.name,
+            span.first_line,
+            span.last_line,
+            *span.options.items(),
+        )
+        outside = window.code.outside() if window.code is not None else []
+        shape = (
+            window.section,
+            found.loop is None,
+            found.is_function,
+            found.numbers,
+            *((part.first - first, part.end - first) for part in found.parts),
+        )
+        return (parts, shape, marker, tuple(self.program.statements[first:last])), outside
+
+    def _regions(self, window: _Window, codes: Codes) -> Made:
+        """A marked region or a loop: one region, or its basic blocks if it branches within itself."""
+        reported = len(self.reading.problems)
+        code = window.code
+        failure = self.layouts.laid(window.section).failure if code is not None else ""
+        if failure:
+            self.reading.report_region("not-supported", failure, window.span, Severity.ERROR)
+        pieces = code.pieces(codes) if code is not None and not failure else []
+        indices = code.indices if code is not None else []
+        if code is not None:
+            remark(self.reading, self.program, code, window.found, window.section)
+        incomplete = code is None or bool(failure or code.refused)
+
+        def source_line(at: int) -> SourceLine:
+            piece, index = pieces[at], indices[at]
+            statement, (start, end) = self.program.statements[index], self.program.span(index)
+            line, column, end_column = self.reading.lines.span(start, end)
+            is_made = statement.stop >= 0
+            use = self.reading.text[start : start + end_column - column].strip() if is_made else ""
+            return SourceLine(line, column, end_column, statement.text, piece.code, piece.backend, use=use)
+
+        found = None
+        if window.found.loop is not None and code is not None:
+            numbers = window.found.numbers
+            found = FoundRuns(code.runs(window.found.parts, joined=not numbers), numbers)
+        placement = self._placement(window, indices[0]) if indices else Placement()
+        everything = range(len(pieces))
+        where = "" if not indices or self.layouts.modulus(indices[0]) else window.section
+        is_function = window.found.is_function
+        enclosed = Enclosed(
+            window.span, pieces, everything, source_line, placement, where, incomplete, is_function
+        )
+        made = self.reading.cut(enclosed, found)
+        if len(self.reading.problems) == reported and not incomplete:
+            key, outside = window.circumstances
+            self.encoder.memory.regions[key] = outside, made
+        return made
+
+    def _placement(self, window: _Window, index: int) -> Placement:
+        """Where a statement lies, as far as that is known."""
+        offset, modulus = self.layouts.offset(index), self.layouts.modulus(index)
+        usual = 1 if style(self.reading.source) is Style.GAS else _NASM_ALIGNMENT
+        known = min(max(self.layouts.laid(window.section).alignment, usual), LINE_BYTES)
+        if modulus and modulus < known:
+            return Placement(offset % modulus, modulus, REFUSED_BEFORE)
+        return Placement(offset % known, known)
+
+    def _report_includes(self) -> None:
+        """What a macro includes, or shares its line with other statements: what is missing may be code."""
+        told = {problem.line for problem in self.reading.problems if problem.code == "include-not-read"}
+        for first, part in zip(self.program.firsts, self.program.parts, strict=True):
+            for index in part.includes:
+                place = self.program.span(first + index)
+                if self.reading.lines.locate(place[0])[0] not in told:
+                    message = (
+                        "An include is read if it has a line of its own; --assembler gas reads this one."
+                    )
+                    self.reading.report("include-not-read", message, *place, Severity.WARNING)
+
+    def _report_open_comment(self, offset: int | None, spans: Iterable[Span]) -> None:
+        if offset is not None and any(span.start <= offset for span in spans):
+            self.reading.report("comment-not-closed", "This comment is never closed.", offset, offset + 2)
+
+    def _report_duplicate_labels(self, covers: Callable[[int], bool]) -> None:
+        for name, label in self.program.labels_again():
+            if covers(label.start):
+                message = f"The label '{name}' is defined already; jumps go to its first place."
+                self.reading.report("duplicate-label", message, label.start, label.end)

@@ -1,0 +1,345 @@
+"""Texts that disassemblers print: the machine code that they hold, as regions with the lines of the text.
+
+Where the bytes are missing, instructions are encoded, each in the form that is as long as its addresses say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.frontend.objects.machine_code import regions_of
+from cyclelens.analyzer.frontend.objects.machine_flow import near
+from cyclelens.analyzer.frontend.objects.raw_code import MadeRelocation, MadeSymbol, Stretch, elf_of
+from cyclelens.analyzer.frontend.passes.builtin import OwnReading
+from cyclelens.analyzer.frontend.passes.reading import Reading
+from cyclelens.analyzer.frontend.source import dumps
+from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect, detect
+from cyclelens.analyzer.frontend.source.dumps import Dump, Part, Row
+from cyclelens.analyzer.frontend.source.markers import Span
+from cyclelens.analyzer.frontend.source.scanner import scan
+from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.frontend.statements.directives import nop_fill
+from cyclelens.analyzer.frontend.statements.jumps import JUMPS
+from cyclelens.analyzer.frontend.statements.prefixes import PREFIXES
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.model.choices import Regions, Syntax
+from cyclelens.analyzer.model.source import (
+    LINE_BYTES,
+    UNKNOWN_LINE,
+    AssembledFile,
+    Branching,
+    JumpPlace,
+    Problem,
+    Region,
+)
+
+_USUAL_ALIGNMENT = 16
+"""Bytes to which compilers align functions."""
+_FIRST_PAGE = 0x1000
+"""Below that lies no code of a program, but that of most objects."""
+_FILLED = b"\x90"
+"""Takes the place of bytes that the dump does not show, in front of functions say."""
+_JUMP = pattern(r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+(?:0x)?([0-9a-f]+)$")
+_NOP = pattern(r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b")
+_LONG_NOP = bytes.fromhex("662e0f1f840000000000")
+_LONGEST = 15
+_WISHES = ("", "{disp32} ", "{disp8} ", "{vex3} ", "{evex} ", "{load} ", "{store} ")
+"""Ways to have another form of an instruction."""
+_CHUNK = 5_000
+"""Statements that are encoded together."""
+_KINDS = {"R_X86_64_64": 1, "R_X86_64_PC32": 2, "R_X86_64_PLT32": 4, "R_X86_64_GOTPCREL": 9}
+_KINDS |= {"R_X86_64_32": 10, "R_X86_64_32S": 11, "R_X86_64_GOTPCRELX": 41, "R_X86_64_REX_GOTPCRELX": 42}
+_OPEN = bytes(4)
+_LONG_JUMP = 5
+
+
+def read(reading: Reading, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
+    """The regions of a dump: what is marked in it, the loops of its functions, or the functions. Problems are
+    those of its lines."""
+    rows = [row for part in dump.parts for row in part.rows]
+    dialect = _dialect(reading, rows)
+    problems = _encode(reading, dump, dialect)
+    doubtful = {problem.line for problem in problems}
+    regions: list[Region] = []
+    branchings: list[Branching] = []
+    functions: list[tuple[str, int, int]] = []
+    parts = [_Code(part, spans, dump.is_object) for part in dump.parts]
+    whole = _wants_whole(reading, parts)
+    for code in parts:
+        try:
+            found = code.regions(reading, spans, whole=whole)
+        except ObjectFileError as error:
+            row = code.part.rows[0]
+            message = f"{str(error).capitalize()}."
+            problems.append(Problem(row.line, row.column, row.end_column, "not-supported", message))
+            continue
+        known = {region.name for region in regions} | {each.name for each in branchings}
+        own = [code.region(region, spans, doubtful) for region in found.regions if region.name not in known]
+        regions += own
+        branchings += [code.branching(each, own) for each in found.branchings if each.name not in known]
+        problems += [code.problem(problem) for problem in found.problems]
+        problems += code.gaps
+        functions += code.functions
+    wanted = reading.options.function
+    if wanted is not None:
+        reading.functions = [Span(name, 0, 0, first, last, 0, 0) for name, first, last in functions]
+        if not any(name == wanted for name, _, _ in functions):
+            problems.append(reading.no_function(wanted))
+    problems.sort(key=lambda problem: (problem.line, problem.column))
+    return AssembledFile(
+        tuple(regions),
+        tuple(problems),
+        dialect.name,
+        tuple(branchings),
+        functions=tuple(functions) if wanted is not None else (),
+    )
+
+
+def _wants_whole(reading: Reading, parts: Sequence[_Code]) -> bool:
+    """Are functions regions, because no part has a loop?"""
+    if reading.options.function is not None:
+        return True
+    if reading.options.regions != Regions.AUTO or any(code.is_marked for code in parts):
+        return False
+    return not any(regions_of(code.file, code.file.functions, Regions.LOOPS).regions for code in parts)
+
+
+class _Code:
+    """A section of the dump as a file, and where its instructions stand in the text."""
+
+    def __init__(self, part: Part, spans: Sequence[Span], is_object: bool) -> None:
+        self.part = part
+        is_linked = not (is_object or _is_of_object(part))
+        stretch = _stretch(part, spans, is_linked)
+        self.file = ObjectFile(elf_of([stretch], is_linked=is_linked))
+        base = 0 if is_linked else stretch.address
+        self._rows = {row.address - base: row for row in part.rows}
+        """By address as the file shows it."""
+        self.is_marked = any(not symbol.is_function for symbol in stretch.symbols)
+        ends = {end: row.line for row in part.rows for end in (row.address + len(row.code),)}
+        self.functions = [
+            (name, line, max(ends.get(end, line), line)) for name, line, _, end in dumps.functions_of(part)
+        ]
+        """Name, first and last line."""
+        self.gaps: list[Problem] = []
+        """Where regions have code that the dump does not show."""
+
+    def regions(self, reading: Reading, spans: Sequence[Span], *, whole: bool) -> AssembledFile:
+        """Those that are wanted, as the file has them. Raises ObjectFileError."""
+        options, functions = reading.options, list(self.file.functions)
+        if options.function is not None:
+            functions = [function for function in functions if function.name == options.function]
+        elif options.regions in (Regions.AUTO, Regions.MARKERS) and (
+            spans or options.regions == Regions.MARKERS
+        ):
+            functions = [function for function in functions if self.file.marks(function)]
+        return regions_of(self.file, functions, options.regions, whole=whole)
+
+    def region(self, region: Region, spans: Sequence[Span], doubtful: set[int]) -> Region:
+        """A region with its lines."""
+        lines = []
+        is_whole = True
+        row = self.part.rows[0]
+        for line in region.lines:
+            known = self._rows.get(line.address or 0)
+            if known is None and is_whole:
+                is_whole = False
+                message = "The dump does not show all bytes behind this line."
+                self.gaps.append(Problem(row.line, row.column, row.end_column, "syntax-error", message))
+            row = known or row
+            here = replace(line, line=row.line, column=row.column, end_column=row.end_column, text=row.text)
+            lines.append(replace(here, address=None, file=""))
+        numbers = [line.line for line in lines] or [0]
+        first, last, options = min(numbers), max(numbers), region.options
+        for span in spans:
+            if span.name in (region.name, region.name.rpartition(".")[0]):
+                first, last, options = span.first_line, span.last_line, span.options
+        return replace(
+            region,
+            first_line=first,
+            last_line=last,
+            options=options,
+            lines=tuple(lines),
+            incomplete=not is_whole or any(number in doubtful for number in numbers),
+        )
+
+    def branching(self, branching: Branching, regions: Sequence[Region]) -> Branching:
+        """The same of where control goes between regions."""
+        own = [region for region in regions if region.name in branching.blocks] or list(regions)
+        jumps = []
+        for jump in branching.jumps:
+            row = self._rows.get(jump.address) if jump.address is not None else None
+            jumps.append(jump if row is None else JumpPlace(row.line, row.text))
+        return replace(
+            branching,
+            first_line=min(region.first_line for region in own),
+            last_line=max(region.last_line for region in own),
+            options=own[0].options,
+            jumps=tuple(jumps),
+        )
+
+    def problem(self, problem: Problem) -> Problem:
+        """What is said of a function stands at its first line."""
+        named = next((line for name, line, _ in self.functions if f"'{name}" in problem.message), None)
+        line = self.part.rows[0].line if named is None else named
+        return replace(problem, line=line) if problem.line == UNKNOWN_LINE else problem
+
+
+def _dialect(reading: Reading, rows: Sequence[Row]) -> Dialect:
+    if reading.options.syntax != "auto":
+        return reading.dialect
+    return INTEL if not detect(Source("\n".join(row.text for row in rows))).is_att else ATT
+
+
+# What a linker has yet to do
+
+
+def _is_of_object(part: Part) -> bool:
+    """Do its addresses count from the beginning of a section? Calls to what stands right behind them are of
+    other files."""
+    return (
+        part.rows[0].address < _FIRST_PAGE
+        or bool(part.relocations)
+        or any(row.code[:1] == b"\xe8" and row.code[1:] == _OPEN for row in part.rows)
+    )
+
+
+def _stretch(part: Part, spans: Sequence[Span], is_linked: bool) -> Stretch:
+    functions = list(dumps.functions_of(part))
+    first = part.rows[0].address
+    base = first if is_linked else first // LINE_BYTES * LINE_BYTES if part.functions else first
+    code = bytearray(first - base)
+    for row in part.rows:
+        code += _FILLED * max(row.address - base - len(code), 0)
+        code[row.address - base :] = row.code
+    alignment = LINE_BYTES if is_linked else _alignment(functions)
+    symbols = [MadeSymbol(name, begin, end - begin) for name, _, begin, end in functions]
+    for number, span in enumerate(spans):
+        inside = [row for row in part.rows if span.first_line <= row.line <= span.last_line]
+        if inside:
+            end = inside[-1].address + len(inside[-1].code)
+            symbols += [
+                MadeSymbol(f"cyclelens.begin.{span.name}.{number}", inside[0].address, 0, False),
+                MadeSymbol(f"cyclelens.end.{span.name}.{number}", end, 0, False),
+            ]
+    relocations = () if is_linked else tuple(_relocations(part))
+    return Stretch(part.name, base, bytes(code), alignment, symbols, relocations)
+
+
+def _alignment(functions: Sequence[tuple[str, int, int, int]]) -> int:
+    """That of a section, as far as the places of its functions tell."""
+    alignment = _USUAL_ALIGNMENT
+    for _, _, begin, _ in functions:
+        while begin % alignment:
+            alignment //= 2
+    return alignment
+
+
+def _relocations(part: Part) -> Iterator[MadeRelocation]:
+    """The fields that the dump names, and those that look open: each is of another symbol then."""
+    named = {each.address for each in part.relocations}
+    for each in part.relocations:
+        if each.kind in _KINDS:
+            yield MadeRelocation(each.address, _KINDS[each.kind], each.symbol)
+    for row in part.rows:
+        at = _open_field(row.code)
+        if at and not any(row.address <= place < row.address + len(row.code) for place in named):
+            yield MadeRelocation(row.address + at, 2, f"open.{row.address:x}")
+
+
+def _open_field(code: bytes) -> int:
+    """Where an instruction has a distance that a linker fills in; 0 if it has none."""
+    if len(code) < _LONG_JUMP or _OPEN not in code:
+        return 0
+    instruction = decode(code)[0]
+    if instruction.branch_displacement == 0 and code.endswith(_OPEN):
+        return len(code) - len(_OPEN)
+    if near(instruction, 0) == 0:
+        return max(code.rfind(_OPEN, 0, len(code) - instruction.immediate_bits // 8), 0)
+    return 0
+
+
+# Bytes that the dump does not hold
+
+
+def _encode(reading: Reading, dump: Dump, dialect: Dialect) -> list[Problem]:
+    """Put bytes into the rows without; a problem for each that has none of the right length."""
+    sizes: dict[int, int] = {}
+    """By row."""
+    for part in dump.parts:
+        for row, behind in pairwise(part.rows):
+            size = behind.address - row.address
+            # What fills the place in front of a function may not be shown.
+            sizes[id(row)] = size if behind.address not in part.functions or _NOP.match(row.text) else 0
+    missing = [row for part in dump.parts for row in part.rows if not row.code]
+    left = []
+    for row in missing:
+        size = sizes.get(id(row), 0)
+        row.code = _jump(row, size) or (_nop(size) if _NOP.match(row.text) else b"")
+        if not row.code:
+            left.append(row)
+    for wish in _WISHES:
+        if not left or reading.stop():
+            break
+        codes = list(_assembled(reading, [f"{wish}{row.text}" for row in left], dialect))
+        for row, code in zip(left, codes, strict=True):
+            size = sizes.get(id(row), 0)
+            if code and size in (0, len(code)):
+                row.code = code
+        left = [row for row in left if not row.code]
+    problems = []
+    for row in left:
+        size = sizes.get(id(row), 0)
+        row.code = _FILLED * (size or 1)
+        what = f"has the {size} bytes that its addresses give it" if size else "is known"
+        message = f"No encoding of this instruction {what}."
+        problems.append(Problem(row.line, row.column, row.end_column, "unsupported-instruction", message))
+    return problems
+
+
+def _nop(size: int) -> bytes:
+    """A NOP of so many bytes, as assemblers fill with; nothing where there is none."""
+    if size <= len(_LONG_NOP):
+        return nop_fill(size) if size else b""
+    return b"\x66" * (size - len(_LONG_NOP)) + _LONG_NOP if size <= _LONGEST else b""
+
+
+def _jump(row: Row, size: int) -> bytes | None:
+    """A direct jump, whose target is an address; None for anything else, and for one of another size."""
+    match = _JUMP.match(row.text)
+    if match is None or match[2].lower() not in JUMPS:
+        return None
+    words = match[1].split()
+    if not all(word.lower() in PREFIXES for word in words):
+        return None
+    prefix = bytes(PREFIXES[word.lower()] for word in words)
+    if match[3]:
+        prefix += b"\x3e" if match[3] == ",pt" else b"\x2e"
+    forms = JUMPS[match[2].lower()]
+    for opcode, width in ((forms.short, 1), (forms.near, 4)):
+        if opcode is None:
+            continue
+        length = len(prefix) + len(opcode) + width
+        distance = int(match[4], 16) - row.address - length
+        fits = -(1 << 8 * width - 1) <= distance < 1 << 8 * width - 1
+        if fits and size in (0, length):
+            return prefix + opcode + distance.to_bytes(width, "little", signed=True)
+    return None
+
+
+def _assembled(reading: Reading, statements: Sequence[str], dialect: Dialect) -> Iterator[bytes]:
+    """The bytes of each statement, empty where there are none."""
+    options = replace(reading.options, syntax=Syntax(dialect.name), regions=Regions.MARKERS, function=None)
+    for first in range(0, len(statements), _CHUNK):
+        chunk = [statement.replace(";", " ") for statement in statements[first : first + _CHUNK]]
+        source = Source("\n".join(chunk))
+        inner = Reading(source, dialect, options, reading.client, reading.stop, reading.memory)
+        span = Span("dump", 0, len(source.text), 0, len(chunk) - 1, 0, 0)
+        regions = OwnReading(inner).regions(scan(source, False, reading.stop), [span])
+        codes = {line.line: line.code for region in regions for line in region.lines}
+        yield from (codes.get(number, b"") for number in range(len(chunk)))

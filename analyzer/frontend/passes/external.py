@@ -1,0 +1,148 @@
+"""Whole files through the user's assembler, GNU as or NASM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed
+from cyclelens.analyzer.frontend.control_flow.loops import MadeLoop
+from cyclelens.analyzer.frontend.files import listed
+from cyclelens.analyzer.frontend.files.expansion import Note, plain
+from cyclelens.analyzer.frontend.files.listed_functions import functions
+from cyclelens.analyzer.frontend.files.listings import Listing
+from cyclelens.analyzer.frontend.files.whole_file import (
+    ASSEMBLERS,
+    BACKENDS,
+    Assembled,
+    assemble_file,
+    has_nasm,
+)
+from cyclelens.analyzer.frontend.passes.reading import MAXIMUM_REGION, NO_PROGRAMS, REFUSED_BEFORE, Reading
+from cyclelens.analyzer.frontend.regions.recorded import spots_of_listing
+from cyclelens.analyzer.frontend.source.dialect import Style, needs_nasm, style
+from cyclelens.analyzer.frontend.source.markers import Span, coverage
+from cyclelens.analyzer.model.choices import Assembler, Regions
+from cyclelens.analyzer.model.source import Placement, Region, Severity
+
+
+def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
+    """Regions of a text that looked plain as NASM has them, if it understands more of it. ``reported``:
+    the problems before it was read here."""
+    refused = sum(region.incomplete for region in regions)
+    is_asked = (
+        reading.options.assembler == Assembler.AUTO
+        and reading.options.allow_external_programs
+        and not needs_nasm(reading.source)
+    )
+    if not refused or not is_asked or style(reading.source) is not Style.NASM or not has_nasm():
+        return regions
+    own = reading.problems, reading.branchings, reading.spans, reading.spot, reading.is_foreign
+    reading.problems, reading.branchings = reading.problems[:reported], []
+    found = by_another_program(reading, spans, Assembler.NASM)
+    if found is not None and sum(region.incomplete for region in found) < refused:
+        return found
+    reading.problems, reading.branchings, reading.spans, reading.spot, reading.is_foreign = own
+    return regions
+
+
+def by_another_program(
+    reading: Reading, spans: list[Span], wanted: Assembler | None = None
+) -> list[Region] | None:
+    """Regions of what the user's assembler makes of the file, or the ``wanted`` one; None if none is
+    wanted, or it is not there."""
+    wanted = wanted or reading.options.assembler
+    if wanted == Assembler.AUTO and style(reading.source) is Style.NASM and needs_nasm(reading.source):
+        wanted = Assembler.NASM
+    if wanted not in ASSEMBLERS:
+        return None
+    expanded = plain(reading.text) if wanted == Assembler.NASM else reading.expanded()
+
+    def user_line(line: int) -> int:
+        return expanded.lines[min(line, len(expanded.lines) - 1)]
+
+    assembled = Assembled(BACKENDS[wanted], failure=NO_PROGRAMS)
+    if reading.options.allow_external_programs:
+        assembled = assemble_file(
+            wanted, expanded.text, reading.options.origin, reading.stop, reading.memory.caches
+        )
+    reading.report_notes(assembled.notes)
+    if assembled.failure:
+        message = f"The file is read without {assembled.backend}. {assembled.failure}"
+        line = user_line(assembled.failure_line)
+        reading.report_notes([Note(line, "assembler-unavailable", message)])
+        reading.is_foreign = assembled.gave_up or (wanted == Assembler.NASM and needs_nasm(reading.source))
+        return None
+    found = listed.sections(assembled.listing, user_line, assembled.backend, reading.memory.caches)
+    reading.spot = spots_of_listing(assembled.listing.object)
+    reading.has_code = bool(assembled.refused) or any(section.pieces for section in found.values())
+    refused = {user_line(line): message for line, message in assembled.refused.items()}
+    places = [
+        listed.FoundCode(
+            span, *(listed.within(found, span, reading.lines, reading.text) or (listed.EMPTY, []))
+        )
+        for span in spans
+    ]
+    if reading.options.regions != Regions.LOOPS:
+        places += listed.iaca(found, reading.lines, reading.text)
+    places = reading.choose(
+        places,
+        partial(_functions, reading, assembled.listing, found, user_line),
+        partial(_loops, reading, assembled.listing, found, user_line),
+    )
+    places.sort(key=lambda place: place[0].start)
+    reading.spans = [place[0] for place in places]
+    covers = coverage(reading.spans)
+    for line, message in refused.items():
+        start, end = reading.lines.content(line, reading.text)
+        severity = Severity.ERROR if covers(start) else Severity.WARNING
+        reading.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
+
+    # A macro can be thousands of instructions on one line.
+    place_of = cache(partial(_place_of, reading))
+    regions: list[Region] = []
+    made: list[MadeLoop] = []
+    for span, section, inside, runs, loop, is_function in places:
+        incomplete = any(span.first_line <= line <= span.last_line for line in refused)
+        if len(inside) > MAXIMUM_REGION:
+            message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
+            reading.report_region("region-too-large", message, span, Severity.ERROR)
+            inside, incomplete = [], True
+        source_line = partial(section.source_line, place_of=place_of)
+        start = section.pieces[inside[0]].offset if inside else 0
+        placement = Placement.in_section(start, assembled.listing.alignments.get(section.name, 1))
+        if any(line < span.first_line for line in refused):
+            placement = Placement(0, 1, REFUSED_BEFORE)
+        where = "" if placement.gap else section.name
+        enclosed = Enclosed(
+            span, section.pieces, inside, source_line, placement, where, incomplete, is_function
+        )
+        own, branching = reading.cut(enclosed, runs)
+        regions += own
+        reading.branchings += [] if branching is None else [branching]
+        if loop is not None and runs is not None:
+            made.append(MadeLoop(span, loop, runs.numbers, own))
+    reading.describe_loops(made)
+    return regions
+
+
+_Sections = dict[str, listed.Section]
+_UserLine = Callable[[int], int]
+
+
+def _functions(
+    reading: Reading, listing: Listing, found: _Sections, user_line: _UserLine
+) -> list[listed.FoundCode]:
+    return list(functions(listing, found, user_line, reading.lines, reading.text))
+
+
+def _loops(
+    reading: Reading, listing: Listing, found: _Sections, user_line: _UserLine
+) -> list[listed.FoundCode]:
+    return listed.loops(listing, found, user_line, reading.lines, reading.text, reading.memory.caches)
+
+
+def _place_of(reading: Reading, line: int) -> tuple[tuple[int, int, int], str]:
+    """Line, column and end column of a line's content, and that."""
+    start, end = reading.lines.content(line, reading.text)
+    return reading.lines.span(start, end), reading.text[start:end]

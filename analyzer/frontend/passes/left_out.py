@@ -1,0 +1,86 @@
+"""Texts of which conditions leave out all code: where, and how to have it read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.passes.reading import Reading
+from cyclelens.analyzer.frontend.programs.parsed import parse
+from cyclelens.analyzer.frontend.programs.program import Kind
+from cyclelens.analyzer.frontend.source.scanner import RawStatement, block_edge
+from cyclelens.analyzer.model.source import Severity
+
+_EDGE = pattern(
+    r"^[ \t]*(?P<sign>#[ \t]*|\.|%)(?P<word>if\w*|else\w*|elif\w*|endif)\b[ \t]*(?P<rest>.*)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_COMMENT = pattern(r"/\*.*?(?:\*/|$)|//.*|\\$")
+_NAME = pattern(r"(?<![\w.$\"'])([A-Za-z_$][\w$]*)[ \t]*(\([^()]*\))?(?:[ \t]*(==|>=|<=|>|<)[ \t]*(\d+))?")
+_DEFINED = pattern(r"\bdefined[ \t]*(?:\([ \t]*(\w+)[ \t]*\)|[ \t](\w+))")
+
+
+def report(reading: Reading, raw: Iterable[RawStatement]) -> None:
+    """Say which condition leaves out all code, if one does. ``raw``: what the text says without them."""
+    inside = 0
+    for statement in raw:
+        word, _ = block_edge(statement.text, inside=bool(inside))
+        if word:
+            inside = max(inside - 1, 0) if word.startswith("end") else inside + 1
+        elif not inside and parse(statement.text, reading.dialect.is_att).kind is Kind.INSTRUCTION:
+            condition = _around(reading.text, statement.start + _blanks(statement.text))
+            if condition is not None:
+                _report(reading, *condition)
+            return
+
+
+def _blanks(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _around(text: str, offset: int) -> tuple[re.Match[str], bool] | None:
+    """The outermost condition around a place, and whether that stands in its first branch."""
+    opened: list[tuple[re.Match[str], bool]] = []
+    for match in _EDGE.finditer(text, 0, offset):
+        word = match["word"].lower()
+        if word.startswith("if"):
+            opened.append((match, True))
+        elif opened and word == "endif":
+            opened.pop()
+        elif opened:
+            opened[-1] = opened[-1][0], False
+    return opened[0] if opened else None
+
+
+def _report(reading: Reading, condition: re.Match[str], is_first: bool) -> None:
+    rest = _COMMENT.sub("", condition["rest"]).strip()
+    said = f"{condition['sign'].strip()}{condition['word']} {rest}".strip()
+    line, _ = reading.lines.locate(condition.start())
+    way = "define what it asks for"
+    if condition["sign"] != "." and is_first and (options := _options(condition["word"].lower(), rest)):
+        way = f"{options} (setting defines) lets it be read"
+    message = f"Everything is left out by '{said[:80]}' at line {line + 1}; {way}."
+    start = condition.start() + _blanks(condition[0])
+    reading.report(
+        "left-out", message, start, condition.start() + len(condition[0].rstrip()), Severity.WARNING
+    )
+
+
+def _options(word: str, condition: str) -> str:
+    """What defines the names of a condition as it wants them; nothing if that cannot be told."""
+    if "!" in condition or "n" in word.removeprefix("if")[:1]:
+        return ""
+    found = []
+    condition = _DEFINED.sub(lambda match: match[1] or match[2], condition)
+    for name, arguments, relation, number in _NAME.findall(condition):
+        if relation in ("<", "<="):
+            return ""
+        value = str(int(number) + (relation == ">")) if relation else ""
+        if arguments and not relation and word == "if":
+            count = arguments.count(",") + 1
+            names = ",".join("abcdefgh"[:count])
+            found.append(f"-D '{name}({names})=1'")
+        else:
+            found.append(f"-D {name}={value}" if value else f"-D {name}")
+    return " ".join(dict.fromkeys(found)) if len(found) <= 3 else ""

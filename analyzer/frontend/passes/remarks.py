@@ -1,0 +1,69 @@
+"""What keeps statements of a region from being encoded, and what seems wrong with others."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.common.suggestions import did_you_mean
+from cyclelens.analyzer.frontend.control_flow.loops import FoundCode
+from cyclelens.analyzer.frontend.passes.reading import Reading
+from cyclelens.analyzer.frontend.programs.program import Kind, Program
+from cyclelens.analyzer.frontend.regions.region_code import RegionCode
+from cyclelens.analyzer.frontend.regions.statement_code import Refused
+from cyclelens.analyzer.frontend.source.markers import Span
+from cyclelens.analyzer.frontend.source.problems import make_problem
+from cyclelens.analyzer.frontend.statements import directives
+from cyclelens.analyzer.frontend.statements.jumps import Jump
+from cyclelens.analyzer.frontend.statements.names import spelled
+from cyclelens.analyzer.model.source import Severity
+
+_LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
+"""Jumps that often go to another file."""
+_PLAIN_SYMBOL = pattern(r"[A-Za-z_.?][\w.$?]*")
+
+
+def remark(reading: Reading, program: Program, code: RegionCode, found: FoundCode, section: str) -> None:
+    """Report it, each at its statement."""
+    for index in (index for part in found.own for index in range(*part)):
+        statement = program.statements[index]
+        if statement.section == section and statement.kind is Kind.DIRECTIVE:
+            _remark_directive(reading, program, index)
+    for index in sorted(code.divided):
+        message = "This divides by zero: GNU as warns of it, and divides by one."
+        reading.report("division-by-zero", message, *program.span(index), Severity.WARNING)
+    for index, content in code.contents.items():
+        if index in code.refused:
+            _report_refused(reading, found.span, program.span(index), code.refused[index])
+        elif index in code.shortened:
+            message = (
+                f"This number is too long for its operand; what is left of it is {code.shortened[index]}."
+            )
+            reading.report("number-shortened", message, *program.span(index), Severity.WARNING)
+        elif index in code.undefined:
+            message = f"'{code.undefined[index]}' is not defined in this file; it is taken as an address."
+            reading.report("undefined-symbol", message, *program.span(index), Severity.WARNING)
+        elif isinstance(content, Jump) and content.mnemonic not in _LEAVING:
+            target = content.target.text.strip()
+            name = spelled(target)
+            if _PLAIN_SYMBOL.fullmatch(target) and not code.is_defined(name, index):
+                hint = did_you_mean(name, program.label_names())
+                message = f"The label '{name}' is not defined in this file and taken as far away{hint or '.'}"
+                reading.report("undefined-label", message, *program.span(index), Severity.WARNING)
+
+
+def _remark_directive(reading: Reading, program: Program, index: int) -> None:
+    statement = program.statements[index]
+    if not statement.refusal and not directives.is_known(statement.name):
+        message = f".{statement.name} is not a known directive; it is taken to make no code."
+        reading.report("unknown-directive", message, *program.span(index), Severity.WARNING)
+
+
+def _report_refused(reading: Reading, region: Span, place: tuple[int, int], refused: Refused) -> None:
+    if refused.code == "assembler-unavailable":
+        # Not the statement's fault: said once a region.
+        problem = make_problem(
+            refused.code, refused.message, region.first_line, region.column, region.end_column
+        )
+        if problem not in reading.problems:
+            reading.problems.append(problem)
+        return
+    reading.report(refused.code, refused.message, *place)

@@ -1,0 +1,129 @@
+"""Where 256-bit code leaves upper halves of vector registers in use: at a return, a call, or a region of
+legacy SSE. What a text shows is followed line by line; behind a jump that is always taken nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.passes.reading import Reading
+from cyclelens.analyzer.frontend.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.frontend.source.lexer import cut_operands
+from cyclelens.analyzer.frontend.source.problems import make_problem
+from cyclelens.analyzer.model.source import Region, Severity, SourceLine
+from cyclelens.analyzer.model.upper_halves import UpperHalves
+
+_CODE = "sse-avx-mix"
+_IN_USE = (
+    "upper halves of vector registers in use: 256-bit code, last in line {}, and no vzeroupper behind it."
+)
+_WIDE = pattern(r"(?i)\b[yz]mm\d")
+_TARGET = pattern(r"(?i)%?[xyz]mm(?:\d|1[0-5])\b")
+_VECTOR_STATEMENT = pattern(r"(?i)(?:\{\w+\}\s*)?v\w+\s")
+_CLEARS = pattern(r"(?i)vzero(?:upper|all)\b")
+_RETURN = pattern(r"(?i)(?:rep[z]?\s+|bnd\s+)?ret[qn]?\b")
+_CALL = pattern(r"(?i)(?:bnd\s+|notrack\s+)?callq?\b")
+_JUMP = pattern(r"(?i)(?:bnd\s+|notrack\s+)?jmpq?\b")
+_BETWEEN_FUNCTIONS = frozenset(
+    ("globl", "global", "type", "size", "cfi_startproc", "cfi_endproc", "section", "text", "proc", "endp")
+)
+
+
+def remark_wide_code(
+    reading: Reading,
+    program: Program,
+    made: Sequence[tuple[int, Sequence[Region]]],
+    refused: Collection[int],
+) -> None:
+    """Report it, each at its statement. ``made``: the first statement of each window with its regions;
+    ``refused``: statements that cannot be encoded."""
+    if not _WIDE.search(reading.text):
+        return
+    entered = dict(made)
+    since = -1
+    for index, statement in enumerate(program.statements):
+        if since >= 0 and index in entered:
+            _remark_regions(reading, entered[index], _line(reading, program, since))
+        if statement.kind is Kind.DIRECTIVE:
+            since = -1 if statement.name in _BETWEEN_FUNCTIONS else since
+        elif statement.kind is not Kind.INSTRUCTION:
+            continue
+        elif statement.refusal or index in refused or _CLEARS.match(statement.text):
+            since = -1
+        elif _writes_wide(statement):
+            since = index
+        elif since >= 0 and (left := _leaves(statement)):
+            if left is not _JUMP:
+                line = _line(reading, program, since)
+                message = _returning(line) if left is _RETURN else _calling(line)
+                reading.report(_CODE, message, *program.span(index), Severity.INFORMATION)
+            since = -1
+
+
+def _writes_wide(statement: Statement) -> bool:
+    """Whether a vector register that counts is the target of an operation of 256 bits or more."""
+    text = statement.text
+    if not _VECTOR_STATEMENT.match(text) or not _WIDE.search(text):
+        return False
+    operands = cut_operands(text.partition(" ")[2] or text.partition("\t")[2])[0]
+    target = operands[-1 if statement.dialect.name == "att" else 0]
+    return _TARGET.match(target.strip()) is not None
+
+
+def _leaves(statement: Statement) -> object:
+    """The pattern of a return, a call or a jump that is always taken; None for all else."""
+    return next((each for each in (_RETURN, _CALL, _JUMP) if each.match(statement.text)), None)
+
+
+def _line(reading: Reading, program: Program, index: int) -> int:
+    """Of a statement, as editors count."""
+    return reading.lines.locate(program.span(index)[0])[0] + 1
+
+
+def _returning(line: int) -> str:
+    return (
+        f"The function returns with {_IN_USE.format(line)} Legacy SSE in its callers pays for keeping them. "
+        "That is right if it returns a ymm or zmm register, and costs nothing if they use no legacy SSE."
+    )
+
+
+def _calling(line: int) -> str:
+    return (
+        f"The call is made with {_IN_USE.format(line)} Legacy SSE in what is called pays for them. "
+        "That is right if it takes a ymm or zmm register, and costs nothing if it uses no legacy SSE."
+    )
+
+
+def _remark_regions(reading: Reading, regions: Iterable[Region], line: int) -> None:
+    """Legacy SSE, in a region that has no 256-bit code of its own, of which the hazard would tell."""
+    # Here, because hardly any text asks.
+    from cyclelens.analyzer.isa.upper_halves import upper_halves
+
+    for region in regions:
+        uses = [upper_halves(instruction.code) for instruction in region.instructions]
+        if UpperHalves.KEEPS not in uses or UpperHalves.WRITES in uses:
+            continue
+        kept = uses.index(UpperHalves.KEEPS)
+        if UpperHalves.CLEARS in uses[:kept]:
+            continue
+        position = sum(instruction.length for instruction in region.instructions[:kept])
+        place = next(each for each, end in _ends(region) if end > position)
+        switches = any(use in (UpperHalves.USES, UpperHalves.READS) for use in uses)
+        often = "in every iteration, because VEX code is about" if switches else "once"
+        message = (
+            f"Legacy SSE with {_IN_USE.format(line)} From Skylake to Rocket Lake every result is merged with "
+            f"the old register; other cores put the upper halves aside, {often}. The figures leave that out; "
+            "vzeroupper in front of the region ends it, if no upper half is needed any more."
+        )
+        reading.problems.append(
+            make_problem(_CODE, message, place.line, place.column, place.end_column, Severity.INFORMATION)
+        )
+
+
+def _ends(region: Region) -> Iterator[tuple[SourceLine, int]]:
+    """Its statements, and where each ends in the code."""
+    end = 0
+    for line in region.lines:
+        end += len(line.code)
+        yield line, end

@@ -1,0 +1,110 @@
+"""Conditions: `.if`, `.ifdef` and their like, which of their branches is read, and which are never closed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.programs.part import Condition, Reading
+from cyclelens.analyzer.frontend.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError
+
+_COMPARISONS: dict[str, Callable[[int], bool]] = {
+    "if": lambda value: value != 0,
+    "ifne": lambda value: value != 0,
+    "ifeq": lambda value: value == 0,
+    "ifgt": lambda value: value > 0,
+    "ifge": lambda value: value >= 0,
+    "iflt": lambda value: value < 0,
+    "ifle": lambda value: value <= 0,
+}
+WORDS = frozenset(
+    [*_COMPARISONS, "ifdef", "ifndef", "ifnotdef", "ifb", "ifnb", "ifc", "ifnc", "ifeqs", "ifnes"]
+).union(["else", "elseif", "endif"])
+EDGE = pattern(rf"\s*\.({'|'.join(sorted(WORDS))})\b", re.IGNORECASE)
+
+
+def report_never_closed(program: Program, condition: Condition | None) -> None:
+    """Statements belong to later versions of the text, too: the refused ones of this are others."""
+    opened = set()
+    while condition is not None:
+        opened.add(id(condition.statement))
+        condition = condition.outer
+    if opened:
+        for index, statement in enumerate(program.statements):
+            if id(statement) in opened:
+                program.statements[index] = refused = replace(statement)
+                program.changed.add(index)
+                refuse_open(refused)
+
+
+def refuse_open(statement: Statement) -> None:
+    """The statement opens what is never closed."""
+    statement.kind = Kind.DIRECTIVE
+    statement.refusal = f".{statement.name} is never closed by .endif."
+
+
+def follow(part: Reading, statement: Statement) -> None:
+    """Open, turn over or close a condition."""
+    state, name = part.state, statement.name
+    current = state.condition
+    if name in ("else", "elseif", "endif"):
+        if current is None:
+            return
+        statement.kind = Kind.NOTHING
+        if name == "endif":
+            state.condition = current.outer
+        elif current.known:
+            possible = not current.taken and (current.outer is None or current.outer.active)
+            met = possible and (name == "else" or bool(_met(part, "if", statement.arguments)))
+            state.condition = current._replace(active=met, taken=current.taken or met)
+        return
+    statement.kind = Kind.NOTHING
+    depth = current.depth + 1 if current else 1
+    if current is not None and not current.active:
+        state.condition = Condition(statement, False, True, current, depth)
+        return
+    holds = _met(part, name, statement.arguments)
+    if holds is None:
+        statement.kind = Kind.DIRECTIVE
+        statement.refusal = "This condition cannot be told here: all of its branches are read."
+        state.condition = Condition(statement, True, True, current, depth, known=False)
+        return
+    state.condition = Condition(statement, holds, holds, current, depth)
+
+
+def _met(part: Reading, name: str, text: str) -> bool | None:
+    """Does a condition hold? None if that cannot be told."""
+    text = text.strip()
+    if name in ("ifdef", "ifndef", "ifnotdef"):
+        assigned = part.assigned(text)
+        if assigned is not None and assigned.value is None and part.is_source(text):
+            # GNU as forgets an expression that another symbol is set to before it is known.
+            return None
+        return (assigned is not None or part.is_label(text)) == (name == "ifdef")
+    if name in ("ifb", "ifnb"):
+        return (not text) == (name == "ifb")
+    if name in ("ifc", "ifnc", "ifeqs", "ifnes"):
+        first, comma, second = _comparands(text)
+        if not comma:
+            return None
+        return (first == second) == (name in ("ifc", "ifeqs"))
+    try:
+        value = part.constant(text)
+    except ExpressionError:
+        return None
+    return _COMPARISONS[name](value)
+
+
+def _comparands(text: str) -> tuple[str, str, str]:
+    """The two texts that `.ifc` compares, which may stand in quotes."""
+    match = re.match(r"\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^,]*)\s*(,?)\s*(.*)", text, re.DOTALL)
+    assert match is not None, "everything in it is optional"
+    first, comma, second = match[1].strip(), match[2], match[3].strip()
+
+    def plain(word: str) -> str:
+        return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'" else word
+
+    return plain(first), comma, plain(second)

@@ -1,0 +1,233 @@
+"""Macros and loops over text as GNU as has them: definitions, arguments, and the text of an expansion.
+
+Rules are those of the GNU as manual (.macro, .irp, .irpc, .altmacro): arguments end at commas and at
+blanks outside of brackets, `\\name` is replaced, `\\@` is the number of the expansion, `\\()` is nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.lexer import QUOTED, SYMBOL
+from cyclelens.analyzer.frontend.source.scanner import RawStatement
+
+MAXIMUM_TEXT = 4_000
+"""Characters that one statement may have after replacing."""
+
+_NAME = pattern(SYMBOL)
+_REFERENCE = pattern(rf"\\(?:(\(\))|(@)|({SYMBOL}))")
+_OPERAND = r'\w.$*%\-(\[{}"'
+"""Characters of symbols, and those that operands begin with (GNU as: app.c, tc-i386.c)."""
+_MEANINGLESS = pattern(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
+"""Blanks that do not stand between two of them: GNU as takes them out of a statement before it reads it."""
+_PARAMETER = pattern(rf"[\s,]*({SYMBOL})(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
+_KEYWORD = pattern(rf"({SYMBOL})=(?!=)(.*)", re.DOTALL)
+
+
+_ALTERNATE = pattern(rf"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|{QUOTED}|[^<%"]+|[<%"]""")
+_LOCAL = pattern(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
+_BARE_NAME = pattern(rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})")
+
+
+class MacroError(ValueError):
+    """A definition or a use that is not understood; the message is meant for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """``default`` is what an argument that is not given becomes."""
+
+    name: str
+    default: str = ""
+    required: bool = False
+    takes_rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A definition. The body is text that has not been read yet."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[RawStatement, ...]
+
+
+def define(arguments: str, body: Sequence[RawStatement]) -> Macro:
+    """The macro of a ``.macro`` directive. Raises MacroError."""
+    match = _NAME.match(arguments.strip())
+    if match is None:
+        raise MacroError("A macro needs a name.")
+    rest = _normalise(arguments.strip()[match.end() :])
+    parameters: list[Parameter] = []
+    position = 0
+    while rest[position:].strip():
+        found = _PARAMETER.match(rest, position)
+        if found is None:
+            raise MacroError(f"'{rest[position:].strip()[:30]}' is no parameter of a macro.")
+        qualifier = (found[2] or "").lower()
+        position = found.end()
+        default = ""
+        if found[3]:
+            _, end = _spans(rest[position:])[0] if rest[position:] else (0, 0)
+            default = _unquote(_restore(rest[position : position + end]))
+            position += end
+        parameters.append(Parameter(found[1], default, qualifier == "req", qualifier == "vararg"))
+    return Macro(match[0], tuple(parameters), tuple(body))
+
+
+def split(text: str) -> list[str]:
+    """The arguments of a use: at commas, and at blanks outside of brackets and strings."""
+    normal = _normalise(text)
+    return [_restore(normal[start:end]) for start, end in _spans(normal)]
+
+
+def _normalise(text: str) -> str:
+    """Without the blanks that mean nothing."""
+    return _MEANINGLESS.sub("", re.sub(r"\s+", " ", _outside_strings(text.strip())))
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where the arguments stand."""
+    spans: list[tuple[int, int]] = []
+    start = position = depth = 0
+    while position < len(text):
+        character = text[position]
+        if character == '"':
+            position = _string_end(text, position)
+        elif character == "," or (character in " \t" and depth == 0):
+            spans.append((start, position))
+            position = start = position + 1
+        else:
+            depth += (character in "([") - (character in ")]")
+            position += 1
+    if text:
+        spans.append((start, len(text)))
+    return spans
+
+
+_QUOTE = "\x02"
+"""Stands for a quote within a string until the arguments are told apart."""
+_BLANK = "\x01"
+"""Stands for a blank inside of a string while blanks around operators are taken out."""
+
+
+def _outside_strings(text: str) -> str:
+    return re.sub(f"{QUOTED}?", lambda match: re.sub(r"[ \t]", _BLANK, match[0]), text)
+
+
+def _restore(text: str) -> str:
+    return text.replace(_BLANK, " ")
+
+
+def _string_end(text: str, position: int) -> int:
+    end = position + 1
+    while end < len(text) and text[end] != '"':
+        end += 2 if text[end] == "\\" else 1
+    return min(end + 1, len(text))
+
+
+def _unquote(text: str) -> str:
+    return text[1:-1] if len(text) >= 2 and text[0] == text[-1] == '"' else text
+
+
+def alternate_arguments(text: str, evaluate: Callable[[str], int]) -> str:
+    """The arguments of a use under `.altmacro`, as they would be written without: `%EXPRESSION` is its value,
+    `<text>` a string in which `!` takes the meaning from the character behind it. ``evaluate`` raises
+    ExpressionError."""
+    result: list[str] = []
+    for match in _ALTERNATE.finditer(text):
+        if match["literal"]:
+            content = re.sub(r"!(.)", r"\1", match["literal"][1:-1])
+            result.append('"{}"'.format(content.replace('"', _QUOTE)))
+        elif match["value"] and (not result or result[-1].endswith((" ", "\t", ","))):
+            result.append(str(evaluate(match["value"][1:])))
+        else:
+            result.append(match[0])
+    return "".join(result)
+
+
+def local_names(statement: str) -> list[str] | None:
+    """The labels that a `LOCAL` statement makes the macro's own; None for any other statement."""
+    match = _LOCAL.fullmatch(statement)
+    return None if match is None else [name.strip() for name in match[1].split(",")]
+
+
+def bind(macro: Macro, text: str) -> dict[str, str]:
+    """The value of every parameter for one use. Raises MacroError."""
+    values: dict[str, str] = {}
+    names = {parameter.name: parameter for parameter in macro.parameters}
+    normal = _normalise(text)
+    place = 0
+    for start, end in _spans(normal):
+        argument = _restore(normal[start:end])
+        if (match := _KEYWORD.fullmatch(argument)) and match[1] in names:
+            values[match[1]] = _unquote(match[2])
+            continue
+        if place >= len(macro.parameters):
+            raise MacroError(f"The macro '{macro.name}' takes no more than {place} arguments.")
+        parameter = macro.parameters[place]
+        if parameter.takes_rest:
+            values[parameter.name] = _restore(normal[start:])
+            break
+        if argument:
+            values[parameter.name] = _unquote(argument)
+        place += 1
+    for parameter in macro.parameters:
+        if not values.get(parameter.name):
+            if parameter.required:
+                raise MacroError(f"The macro '{macro.name}' needs a value for '{parameter.name}'.")
+            values.setdefault(parameter.name, parameter.default)
+    return values
+
+
+def replace_names(text: str, values: Mapping[str, str], number: int) -> str:
+    """A statement of a body with ``\\name`` replaced; ``number`` is that of the expansion. Raises MacroError
+    if it becomes too long."""
+    if "\\" not in text:
+        return text
+
+    def value(match: re.Match[str]) -> str:
+        if match[1]:
+            return ""
+        if match[2]:
+            return str(number)
+        return values.get(match[3], match[0])
+
+    replaced = _REFERENCE.sub(value, text)
+    if len(replaced) > MAXIMUM_TEXT:
+        raise MacroError("A statement becomes too long by replacing the parameters of macros.")
+    return replaced
+
+
+def replace_bare_names(text: str, values: Mapping[str, str]) -> str:
+    """The same under `.altmacro`, where names are replaced without a backslash, and `&` joins."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        return values.get(name, match[0])
+
+    return _BARE_NAME.sub(value, text)
+
+
+def expand(
+    body: Sequence[RawStatement],
+    values: Mapping[str, str],
+    number: int,
+    place: RawStatement,
+    alternate: bool = False,
+) -> list[RawStatement]:
+    """The statements of one expansion. They stand at ``place``, the use of a macro. Raises MacroError."""
+    result = []
+    known = {name: value.replace(_QUOTE, '"') for name, value in values.items()}
+    for raw in body:
+        if alternate and (names := local_names(raw.text)):
+            known |= {name: f".LL{number}.{name}" for name in names}
+            continue
+        text = replace_names(raw.text, known, number)
+        if alternate:
+            text = replace_bare_names(text, known)
+        result.append(RawStatement(place.start, text, place.place))
+    return result

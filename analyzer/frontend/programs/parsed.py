@@ -1,0 +1,68 @@
+"""A statement by itself: labels, directives, assignments, instructions."""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.programs.program import Kind
+from cyclelens.analyzer.frontend.source.lexer import LABEL, SYMBOL
+from cyclelens.analyzer.frontend.statements.names import is_ambiguous, spelled, unquoted
+
+_ASSIGNMENT = pattern(rf"\s*({SYMBOL})\s*==?(?!=)\s*(.*)", re.DOTALL)
+_EQU = pattern(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
+_DIRECTIVE = pattern(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
+_NASM_DIRECTIVE = pattern(
+    r"\s*\[?\s*(section|segment|global|extern|bits|use64|default|cpu|align)\b\s*(.*)",
+    re.DOTALL | re.IGNORECASE,
+)
+_STORED = frozenset(["set", "equ", "equiv", "eqv"])
+
+
+class _Parsed(NamedTuple):
+    """What a raw statement is, whatever stands around it; offsets count from its start."""
+
+    labels: tuple[tuple[str, int, int], ...]
+    offset: int
+    """Of the text without labels and blanks."""
+    text: str
+    kind: Kind
+    name: str = ""
+    arguments: str = ""
+    assignment: tuple[str, str] | None = None
+    """Symbol and expression."""
+
+
+def parse(text: str, is_att: bool) -> _Parsed:
+    labels = []
+    position = 0
+    while ":" in text and (match := LABEL.match(text, position)):
+        name = match[1].strip('"')
+        labels.append((name.lstrip("0") or "0" if name.isdigit() else name, match.start(1), match.end(1)))
+        position = match.end()
+    rest = text[position:].rstrip()
+    stripped = rest.lstrip()
+    found = (tuple(labels), position + len(rest) - len(stripped), stripped)
+    if not stripped or stripped[0] == "/":
+        return _Parsed(*found, Kind.NOTHING)
+    if "=" in stripped and (match := _ASSIGNMENT.fullmatch(stripped)):
+        return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
+    if stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
+        name, arguments = match[1].lower(), match[2]
+        assignment = None
+        if name in _STORED and not is_ambiguous(arguments):
+            symbol, _, expression = unquoted(arguments).partition(",")
+            assignment = (spelled(symbol.strip()), expression)
+        return _Parsed(*found, Kind.DIRECTIVE, name, arguments, assignment)
+    if not is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
+        word = match[1].lower()
+        name = {"align": "balign", "global": "globl", "extern": "extern", "default": "default"}.get(
+            word, "section"
+        )
+        is_followed = word in ("section", "segment", "global", "extern", "align", "default")
+        kind = Kind.DIRECTIVE if is_followed else Kind.NOTHING
+        return _Parsed(*found, kind, name, match[2].rstrip("] \t"))
+    if not is_att and (match := _EQU.fullmatch(stripped)):
+        return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
+    return _Parsed(*found, Kind.INSTRUCTION)

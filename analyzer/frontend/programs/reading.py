@@ -1,0 +1,379 @@
+"""Raw statements to a program: labels, sections, constants; macros, repetitions and conditions are done.
+
+Nothing is encoded here. Text outside of regions passes through too, but only its labels, constants, sections
+and dialect switches are looked at; its mistakes are nobody's business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.programs import conditions, macros
+from cyclelens.analyzer.frontend.programs.macros import Macro, MacroError
+from cyclelens.analyzer.frontend.programs.parsed import parse
+from cyclelens.analyzer.frontend.programs.part import (
+    MAXIMUM_EXPANDED,
+    MAXIMUM_EXPANDED_TEXT,
+    MAXIMUM_STATEMENTS,
+    Pushed,
+    Reading,
+    State,
+)
+from cyclelens.analyzer.frontend.programs.program import Assigned, Kind, Program, Statement
+from cyclelens.analyzer.frontend.programs.scope import DistanceAt
+from cyclelens.analyzer.frontend.source.dialect import Dialect, of_directive
+from cyclelens.analyzer.frontend.source.scanner import Part, RawStatement, block_edge
+from cyclelens.analyzer.frontend.statements import registers
+from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value
+from cyclelens.analyzer.frontend.statements.names import spelled, unquoted
+
+_POLL_EVERY = 4096
+_MAXIMUM_NESTING = 40
+
+_DECLARING = frozenset(["globl", "global", "extern", "comm", "lcomm", "local", "hidden", "weak"])
+_ARCHITECTURE_NAMES = """
+default push pop generic64 pentiumpro pentiumii pentiumiii pentium4 prescott nocona yonah core merom core2
+corei7 athlon sledgehammer opteron k8 amdfam10 bdver1 bdver2 bdver3 bdver4 znver1 znver2 znver3 znver4
+btver1 btver2
+"""
+_ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
+"""What `.arch` may say to GNU as 2.40, but for the older ones for which it fills code with other NOPs."""
+_REGISTER = pattern(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
+_ARGUMENT = pattern(r'"([^"]*)"|[^,]+')
+_REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
+_FIRST_WORD = pattern(r"[\w.$]*")
+
+
+def build(
+    parts: Iterable[tuple[int, Part]],
+    dialect: Dialect,
+    cancel: Callable[[], bool],
+    measure: Callable[[Program], DistanceAt] | None = None,
+) -> Program:
+    """The program of a file, whose parts come with their offsets. A part that was read before and means the
+    same here is not read again. Stops early when ``cancel()`` turns true. ``measure``: tells the distances of
+    labels that stand in what has been read."""
+    program = Program()
+    state = State(dialect)
+    for offset, part in parts:
+        reading: Reading | None = part.reading
+        if reading is None or not reading.holds(program, state):
+            reading = Reading(
+                program=program,
+                entry=state,
+                state=replace(state),
+                number=program.expansions,
+                measure=measure,
+            )
+            _read(reading, part.statements, cancel, 0)
+            if cancel():
+                return program
+            part.reading = reading
+            reading.program, reading.measure = _NOTHING, None
+        state = reading.state
+        program.add(reading, offset)
+    conditions.report_never_closed(program, state.condition)
+    return program
+
+
+_NOTHING = Program()
+
+
+def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool], depth: int) -> None:
+    state = part.state
+    ends: dict[int, int] | None = None
+    position = 0
+    while position < len(raw) and not part.left:
+        if position % _POLL_EVERY == 0 and cancel():
+            return
+        item = raw[position]
+        position += 1
+        if (
+            state.condition is not None
+            and not state.condition.active
+            and not conditions.EDGE.match(item.text)
+        ):
+            # What is skipped may hold a macro with conditions of its own.
+            if block_edge(item.text, inside=False)[0] == "macro":
+                ends = _block_ends(raw) if ends is None else ends
+                position = ends.get(position - 1, position - 1) + 1
+            continue
+        statement = _statement(part, item)
+        part.statements.append(statement)
+        if statement.kind is Kind.INSTRUCTION:
+            if (part.macros or part.program.macros) and (macro := _used_macro(part, statement)):
+                _expand_macro(part, macro, statement, item, cancel, depth)
+            continue
+        if statement.kind is not Kind.DIRECTIVE:
+            continue
+        name = statement.name
+        end = None
+        if name == "macro" or name in _REPETITIONS:
+            ends = _block_ends(raw) if ends is None else ends
+            end = ends.get(position - 1)
+        if name == "macro":
+            if end is None:
+                statement.refusal = "This macro is never closed by .endm."
+                continue
+            _define(part, statement, _body(raw, position, end))
+            position = end + 1
+        elif name in _REPETITIONS:
+            if (
+                end is not None
+                and depth < _MAXIMUM_NESTING
+                and _repeat(part, statement, _body(raw, position, end), cancel, depth)
+            ):
+                position = end + 1
+        elif name in conditions.WORDS:
+            conditions.follow(part, statement)
+        elif name == "exitm" and depth:
+            statement.kind = Kind.NOTHING
+            part.left = True
+        elif name == "purgem":
+            purged = statement.arguments.strip().lower()
+            part.macros[purged] = None
+            state.macros = hash((state.macros, purged))
+        elif name == "include":
+            part.includes.append(len(part.statements) - 1)
+        elif name in _DECLARING:
+            named = [spelled(name) for name in unquoted(statement.arguments).replace(",", " ").split()]
+            part.declared += named
+            if name == "weak":
+                part.weak += named
+        else:
+            _follow(part, statement, state)
+
+
+def _used_macro(part: Reading, statement: Statement) -> Macro | None:
+    return part.macro(_FIRST_WORD.match(statement.text)[0].lower())  # type: ignore[index]
+
+
+def _define(part: Reading, statement: Statement, body: Sequence[RawStatement]) -> None:
+    try:
+        macro = macros.define(statement.arguments, body)
+    except MacroError as error:
+        statement.refusal = str(error)
+        return
+    statement.kind = Kind.NOTHING
+    part.macros[macro.name.lower()] = macro
+    part.state.macros = hash((part.state.macros, statement.arguments, *(raw.text for raw in body)))
+
+
+def _expand_macro(
+    part: Reading,
+    macro: Macro,
+    statement: Statement,
+    item: RawStatement,
+    cancel: Callable[[], bool],
+    depth: int,
+) -> None:
+    """Read what a use of a macro stands for, at the place of the use."""
+    state, program = part.state, part.program
+    number = part.number + part.expansions
+    part.expansions += 1
+    part.is_numbered |= state.alternate or any("\\@" in raw.text for raw in macro.body)
+    try:
+        if depth >= _MAXIMUM_NESTING:
+            raise MacroError(f"Macros are followed {_MAXIMUM_NESTING} levels deep.")
+        if program.expanded + part.expanded + len(macro.body) > MAXIMUM_EXPANDED:
+            part.is_limited = True
+            raise MacroError(f"Macros may make {MAXIMUM_EXPANDED:,} statements in a file.")
+        if (
+            program.expanded_text + part.expanded_text > MAXIMUM_EXPANDED_TEXT
+            or len(statement.text) > macros.MAXIMUM_TEXT
+        ):
+            part.is_limited = True
+            raise MacroError("The text that macros make becomes too long.")
+        arguments = statement.text[len(macro.name) :]
+        if state.alternate:
+            arguments = macros.alternate_arguments(arguments, part.constant)
+        values = macros.bind(macro, arguments)
+        place = RawStatement(statement.start, "", item.place or (statement.start, statement.end))
+        expanded = macros.expand(macro.body, values, number, place, state.alternate)
+    except (MacroError, ExpressionError) as error:
+        statement.refusal = str(error)
+        return
+    statement.kind = Kind.NOTHING
+    part.expanded += len(expanded)
+    part.expanded_text += sum(len(made.text) for made in expanded)
+    open_before = state.condition.depth if state.condition else 0
+    _read(part, expanded, cancel, depth + 1)
+    while state.condition is not None and state.condition.depth > open_before:
+        if not part.left:
+            conditions.refuse_open(state.condition.statement)
+        state.condition = state.condition.outer
+    part.left = False
+
+
+def _repeat(
+    part: Reading,
+    statement: Statement,
+    body: Sequence[RawStatement],
+    cancel: Callable[[], bool],
+    depth: int,
+) -> bool:
+    """Unroll `.rept`, `.irp` or `.irpc`; False if that cannot be done."""
+    values: list[dict[str, str]]
+    if statement.name in ("rept", "rep"):
+        count = _repeat_count(part, statement)
+        if count is None:
+            return False
+        values = [{}] * count
+    else:
+        name, _, rest = statement.arguments.partition(",")
+        symbol = name.strip()
+        if not _FIRST_WORD.fullmatch(symbol):
+            return False
+        words = list(rest.strip().strip('"')) if statement.name == "irpc" else macros.split(rest)
+        values = [{symbol: word.strip('"')} for word in words or [""]]
+    before = len(part.program.statements)
+    if len(values) * len(body) > MAXIMUM_STATEMENTS - before - len(part.statements):
+        part.is_limited = True
+        return False
+    statement.kind = Kind.NOTHING
+    for value in values:
+        if before + len(part.statements) > MAXIMUM_STATEMENTS:
+            part.is_limited = True
+            return True
+        if cancel():
+            return True
+        repeated = body
+        if value:
+            part.is_numbered |= any("\\@" in raw.text for raw in body)
+            try:
+                repeated = [
+                    raw if "\\" not in raw.text else _replaced(raw, value, part.number + part.expansions)
+                    for raw in body
+                ]
+            except MacroError as error:
+                statement.kind, statement.refusal = Kind.DIRECTIVE, str(error)
+                return True
+        _read(part, repeated, cancel, depth + 1)
+    return True
+
+
+def _replaced(raw: RawStatement, values: dict[str, str], number: int) -> RawStatement:
+    text = macros.replace_names(raw.text, values, number)
+    start = raw.start + len(raw.text) - len(raw.text.lstrip())
+    return RawStatement(start, text, raw.place or (start, raw.start + len(raw.text.rstrip())))
+
+
+def _statement(part: Reading, raw: RawStatement) -> Statement:
+    """Take the labels off, tell what the rest is, note assignments."""
+    state = part.state
+    parsed = parse(raw.text, state.dialect.is_att)
+    for name, begin, end in parsed.labels:
+        part.add_label(name, *(raw.place or (raw.start + begin, raw.start + end)))
+    start, stop = raw.place or (raw.start + parsed.offset, -1)
+    if parsed.assignment is not None:
+        _assign(part, parsed.name, *parsed.assignment)
+    section, subsection = state.section
+    return Statement(
+        parsed.kind,
+        start,
+        parsed.text,
+        state.dialect,
+        section,
+        parsed.name,
+        parsed.arguments,
+        stop,
+        subsection=subsection,
+    )
+
+
+def _assign(part: Reading, directive: str, name: str, expression: str) -> None:
+    """Keep what a symbol is set to: its value if that is known by now, which may be a register (its name
+    behind ``%``)."""
+    if not name:
+        return
+    value: Value | None
+    named = _REGISTER.fullmatch(expression)
+    register = re.sub(r"\s", "", named[2]).lower() if named else ""
+    if named and register in registers.REGISTERS and (named[1] or part.state.dialect.bare_registers):
+        value = Value(0, f"%{register}")
+    else:
+        try:
+            value = part.evaluate(expression)
+        except ExpressionError:
+            # It is not what it was set to before. Where it is used, it is said why.
+            value = LATER
+        if value.later or value.symbol == "." or directive == "eqv":
+            value = None
+    part.assign(name, Assigned(expression, value, directive == "eqv"))
+
+
+def _repeat_count(part: Reading, statement: Statement) -> int | None:
+    try:
+        count = part.constant(statement.arguments)
+    except ExpressionError:
+        return None
+    return count if 0 <= count <= MAXIMUM_STATEMENTS else None
+
+
+def _block_ends(raw: Sequence[RawStatement]) -> dict[int, int]:
+    """Positions of `.macro`, `.rept` and their like, each with that of the statement that closes it."""
+    ends: dict[int, int] = {}
+    opened: dict[str, list[int]] = {"endm": [], "endr": []}
+    for position, item in enumerate(raw):
+        word, _ = block_edge(item.text, inside=any(opened.values()))
+        if word not in opened:
+            if word:
+                opened["endm" if word == "macro" else "endr"].append(position)
+        elif opened[word]:
+            ends[opened[word].pop()] = position
+    return ends
+
+
+def _body(raw: Sequence[RawStatement], first: int, end: int) -> list[RawStatement]:
+    """The statements up to the one that closes the block; labels in front of that belong to them."""
+    _, behind = block_edge(raw[end].text, inside=True)
+    labels = raw[end]._replace(text=raw[end].text[:behind])
+    return [*raw[first:end], *([labels] if labels.text.strip() else [])]
+
+
+def _follow(part: Reading, statement: Statement, state: State) -> None:
+    """Sections and syntax switches."""
+    name, arguments = statement.name, [match[0].strip() for match in _ARGUMENT.finditer(statement.arguments)]
+    if dialect := of_directive(name, statement.arguments):
+        state.dialect = dialect
+    elif name == "default" and state.dialect.is_nasm:
+        state.dialect = replace(state.dialect, is_relative=statement.arguments.strip().lower() == "rel")
+    elif name == "arch":
+        word = statement.arguments.strip().lower()
+        if word not in _ARCHITECTURES and not word.startswith("."):
+            known = "GNU as 2.40 knows no architecture"
+            statement.refusal = f"{known} '{word[:40]}', or one whose alignments are filled otherwise."
+    elif name in ("altmacro", "noaltmacro"):
+        state.alternate = name == "altmacro"
+    elif name == "popsection":
+        if state.pushed is not None:
+            state.section, state.previous, state.pushed = state.pushed
+    elif name == "previous":
+        state.section, state.previous = state.previous, state.section
+    elif name in ("text", "data", "bss", "subsection"):
+        section = state.section[0] if name == "subsection" else f".{name}"
+        subsection = _subsection(part, statement, arguments[0]) if arguments else 0
+        state.previous, state.section = state.section, (section, subsection)
+    elif name in ("section", "pushsection"):
+        if name == "pushsection":
+            state.pushed = Pushed(state.section, state.previous, state.pushed)
+        if not arguments:
+            return
+        subsection, rest = 0, arguments[1:]
+        if name == "pushsection" and rest and not rest[0].startswith(('"', "@", "%")):
+            subsection, rest = _subsection(part, statement, rest[0]), rest[1:]
+        section = arguments[0].strip('"') if arguments[0].startswith('"') else arguments[0].split()[0]
+        if rest and rest[0].startswith('"'):
+            part.flags.setdefault(section, rest[0].strip('"'))
+        state.previous, state.section = state.section, (section, subsection)
+
+
+def _subsection(part: Reading, statement: Statement, text: str) -> int:
+    try:
+        return part.constant(text)
+    except ExpressionError as error:
+        statement.refusal = str(error)
+        return 0

@@ -1,0 +1,70 @@
+"""The statement that a jump goes to, whatever its target is called."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.frontend.programs.chunks import MAXIMUM_DEPTH, OpenError, Target
+from cyclelens.analyzer.frontend.programs.program import Assignment, Program, symbols
+from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
+from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value
+from cyclelens.analyzer.frontend.statements.jumps import Jump
+from cyclelens.analyzer.frontend.statements.names import spelled
+
+
+def jump_scope(program: Program, index: int, target: str, distance: DistanceAt) -> StatementScope:
+    """In Intel syntax GNU as leaves a weak symbol to the linker if it knows at the jump what is added."""
+    is_intel = program.statements[index].dialect.is_intel_gnu
+    looks_again = is_intel and program.may_be_replaced(target, index)
+    return StatementScope(program, index, distance, looks_again=looks_again)
+
+
+def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) -> Target | None:
+    """The statement that a jump goes to; None if that is not in this file or may be replaced by another
+    file's. Raises OpenError, ExpressionError."""
+    text = jump.target.text.strip()
+    name: str | None = spelled(text)
+    beyond, is_late, now = 0, False, index
+    label = program.find_label(spelled(text), index)
+    if label is None:
+        value = jump_scope(program, index, text, distance).evaluate(text)
+        if value.later:
+            raise OpenError
+        name, beyond = value.symbol, value.constant
+        label = program.find_label(name, index) if name is not None else None
+        is_late = label is not None and _is_renamed(program, text, index, label.index)
+    if program.may_be_replaced(text, index):
+        return None
+    for _ in range(MAXIMUM_DEPTH):
+        if name is None:
+            return None
+        if label is not None:
+            # In Intel syntax GNU as puts the label in the place of its other name.
+            is_late = is_late and program.statements[index].dialect.is_att
+            return Target(label.index, label.section, beyond, is_late)
+        found = program.assignment(name, now) or program.first_assignment(name)
+        if found is None:
+            return None
+        value = found.assigned.value or _assigned(program, found, distance)
+        if value.later:
+            raise OpenError
+        name, beyond, now = value.symbol, beyond + value.constant, found.place
+        label = program.find_label(name, now) if name is not None else None
+        is_late = is_late or (label is not None and label.index > now)
+    return None
+
+
+def _is_renamed(program: Program, text: str, index: int, label: int) -> bool:
+    """Does an expression name a symbol that was set to a label before that had its place?"""
+    found = [program.assignment(name, index) for name in symbols(text)]
+    return any(
+        each is not None
+        and each.place < label
+        and (each.assigned.value is None or each.assigned.value.symbol is not None)
+        for each in found
+    )
+
+
+def _assigned(program: Program, found: Assignment, distance: DistanceAt) -> Value:
+    try:
+        return StatementScope(program, found.place, distance).evaluate(found.assigned.text)
+    except ExpressionError:
+        return LATER

@@ -1,0 +1,133 @@
+"""A recorded profile in the statements of a text, by the symbols that the text defines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.sampled import OTHER_CODE, Placed, Sampled
+from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts
+from cyclelens.analyzer.frontend.source.problems import make_problem
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError
+from cyclelens.analyzer.model.source import Branching, Counts, Problem, Region, Severity
+from cyclelens.analyzer.profiles.profile import Place, Profile
+
+Spot = tuple[str, int]
+"""A section, and bytes from its beginning."""
+SOMEWHERE: Spot = ("", 0)
+"""Of a symbol that the text defines after a statement that is not understood."""
+_APART = 40
+"""Bits that the addresses of two sections differ above."""
+_PLAIN_SYMBOL = pattern(r"[A-Za-z_.$?@][\w.$?@]*")
+_NOT_LAID_OUT = (
+    "The profile cannot be matched: a statement before '{}' in its section is not understood, so that nobody "
+    "knows how far it is from the symbols that the profile names."
+)
+_NONE_OF_IT = (
+    "The profile names no symbol that this text defines. It has to be of a program that the text was built "
+    "into, with symbols as the linker knows them: perf script -F brstacksym --no-demangle, or perf annotate. "
+    "Of addresses alone (-F brstack) the program is needed too: perf script --show-mmap-events names it, and "
+    "it has to lie in the workspace."
+)
+
+
+def counts_of(
+    profile: Profile,
+    regions: Iterable[Region],
+    branchings: Iterable[Branching],
+    spot: Callable[[str], Spot | None],
+) -> tuple[dict[str, Counts], list[Problem]]:
+    """What a profile says of each region, by name, and where it cannot be matched. ``branchings``: what some
+    regions are the blocks of; ``spot``: of a symbol of the text, if it is known where that lies."""
+    bases: dict[str, int] = {}
+    known: dict[str, int | None] = {}
+    lost: list[str] = []
+
+    def base(section: str) -> int:
+        return bases.setdefault(section, len(bases) << _APART)
+
+    def address_of(place: Place) -> int | None:
+        name = place.symbol
+        if name not in known:
+            found = spot(name) if _PLAIN_SYMBOL.fullmatch(name) else None
+            if found == SOMEWHERE:
+                found = None
+                lost.append(name)
+            known[name] = None if found is None else base(found[0]) + found[1]
+        start = known[name]
+        return None if start is None else start + place.offset
+
+    sampled = Sampled(profile, address_of)
+    if sampled.is_empty:
+        if lost:
+            return {}, [make_problem("no-profile", _NOT_LAID_OUT.format(lost[0]), 0, 0, 0, Severity.WARNING)]
+        return {}, [make_problem("not-in-profile", _NONE_OF_IT, 0, 0, 0, Severity.WARNING)]
+    owners = {name: each for each in branchings for name in each.blocks}
+    together: dict[tuple[str, int], list[Region]] = {}
+    for region in regions:
+        owner = owners.get(region.name, region)
+        if region.code and not region.incomplete:
+            together.setdefault((owner.name, owner.first_line), []).append(region)
+    counts: dict[str, Counts] = {}
+    problems: list[Problem] = []
+    for (name, line), blocks in together.items():
+        message = _NOT_LAID_OUT
+        if all(region.offsets for region in blocks):
+            placed = {region.name: list(_placed(region, base(region.section))) for region in blocks}
+            if sampled.is_of(each for block in placed.values() for each in block):
+                counts.update((block, sampled.counts(found)) for block, found in placed.items())
+                continue
+            message = OTHER_CODE
+        problems.append(
+            make_problem("no-profile", message.format(name), line, 0, 0, Severity.WARNING),
+        )
+    return counts, problems
+
+
+def _placed(region: Region, base: int) -> Iterator[Placed]:
+    instructions = iter(region.instructions)
+    done = 0
+    for line, offset in zip(region.lines, region.offsets, strict=True):
+        while done < len(line.code):
+            instruction = next(instructions)
+            yield base + offset + done, instruction
+            done += instruction.length
+        done -= len(line.code)
+
+
+def spots_of_text(layouts: Layouts) -> Callable[[str], Spot | None]:
+    """Where the symbols of a text lie."""
+    behind = len(layouts.program.statements) - 1
+
+    def spot(name: str) -> Spot | None:
+        try:
+            label = layouts.program.find_label(name, behind)
+            if label is not None:
+                modulus = layouts.modulus(label.index)
+                return SOMEWHERE if modulus else (label.section, layouts.offset(label.index))
+            value = layouts.certain(name, behind)
+        except ExpressionError:
+            return SOMEWHERE if layouts.program.find_label(name, behind) is not None else None
+        symbol = value.symbol or ""
+        return (
+            (symbol.removeprefix(SECTION_SIGN), value.constant) if symbol.startswith(SECTION_SIGN) else None
+        )
+
+    return spot
+
+
+def spots_of_listing(object_file: ObjectFile | None) -> Callable[[str], Spot | None]:
+    """Where the symbols of the object lie that a text was assembled to."""
+
+    def spot(name: str) -> Spot | None:
+        address = None if object_file is None else object_file.named.get(name)
+        if object_file is None or address is None:
+            return None
+        for section in object_file.names_of_code:
+            start = object_file.base(section)
+            if start is not None and start <= address < start + len(object_file.section(section)[0]):
+                return section, address - start
+        return None
+
+    return spot

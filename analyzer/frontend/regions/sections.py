@@ -1,0 +1,425 @@
+"""Where every statement lies in its section.
+
+The statements of a section become fragments (``layout.py``), part by part of the text; what a part became is
+kept with it and holds in a later version of the text if nothing that was asked of the rest has changed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection
+from functools import partial
+
+from cyclelens.analyzer.common.data_classes import dataclass, field
+from cyclelens.analyzer.frontend.encoding.instructions import Encoded
+from cyclelens.analyzer.frontend.encoding.questions import Question
+from cyclelens.analyzer.frontend.programs.chunks import (
+    LONGEST_INSTRUCTION,
+    MAXIMUM_DEPTH,
+    Chunk,
+    Laid,
+    OpenError,
+    PendingError,
+    Target,
+)
+from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, Program, register_of, symbols
+from cyclelens.analyzer.frontend.programs.program import Kind as StatementKind
+from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
+from cyclelens.analyzer.frontend.regions.jump_targets import find_target, jump_scope
+from cyclelens.analyzer.frontend.regions.statement_code import UNAVAILABLE, Content, Encoder, Refused
+from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized, leb128
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value, evaluate
+from cyclelens.analyzer.frontend.statements.jumps import Jump
+from cyclelens.analyzer.frontend.statements.layout import UNBOUNDED, Element, Kind, Place, UnsettledError
+from cyclelens.analyzer.frontend.statements.names import coded
+
+SECTION_SIGN = "§"
+"""Before the name of a section: the symbol of its beginning."""
+_BORDER = Element(Kind.FILL, 0, 0)
+"""Between two subsections: GNU as ends each with an alignment, to one byte."""
+
+
+@dataclass(slots=True)
+class Layouts:
+    """The sections of one version of a text."""
+
+    program: Program
+    encoder: Encoder
+    _prepared: set[str] = field(default_factory=set)
+    _laid: dict[str, Laid] = field(default_factory=dict)
+    _depth: int = 0
+    _asked: set[str] = field(default_factory=set)
+    """Sections of labels whose places were asked for."""
+    _places: dict[str, list[int]] = field(default_factory=dict)
+    """By section the fragments of what the latest expression names."""
+
+    # Sizes of statements
+
+    def prepare(self, names: Collection[str]) -> None:
+        """Find the sizes of all statements of some sections, with one question to the assemblers."""
+        self._prepared.update(names)
+        work: list[tuple[int, int, Chunk]] = []
+        circumstances = self.encoder.circumstances
+        for first, part in zip(self.program.firsts, self.program.parts, strict=True):
+            for name in names:
+                indices = part.in_section(name)
+                known: Chunk | None = part.chunks.get(name)
+                if not indices or (known is not None and self._holds(known, first, circumstances)):
+                    continue
+                chunk = part.chunks[name] = Chunk(indices, [None] * len(indices), circumstances=circumstances)
+                work += ((first, at, chunk) for at in range(len(indices)))
+        if not work:
+            return
+        questions: dict[int, Question] = {}
+        asking: dict[int, tuple[int, Chunk]] = {}
+        pending: list[tuple[int, int, Chunk]] = []
+        for first, at, chunk in work:
+            try:
+                found = self._read(first, at, chunk, self._not_yet)
+            except PendingError:
+                pending.append((first, at, chunk))
+                continue
+            if isinstance(found, Question):
+                index = first + chunk.indices[at]
+                questions[index], asking[index] = found, (at, chunk)
+        for index, answer in self.encoder.answers([questions])[0].items():
+            at, chunk = asking[index]
+            chunk.sizes[at] = self._answered(index, answer, chunk)
+        for first, at, chunk in pending:
+            found = self._read(first, at, chunk, self.distance)
+            if isinstance(found, Question):
+                index = first + chunk.indices[at]
+                answer = self.encoder.answers([{index: found}])[0][index]
+                chunk.sizes[at] = self._answered(index, answer, chunk)
+        for first, at, chunk in work:
+            if at == 0:
+                part = self.program.parts[bisect_right(self.program.firsts, first) - 1]
+                chunk.divide(part)
+
+    def _holds(self, chunk: Chunk, first: int, circumstances: tuple[object, ...]) -> bool:
+        return (
+            not chunk.is_fleeting
+            and chunk.circumstances == circumstances
+            and not (self.program.changed and self.program.changed.intersection(chunk.places(first)))
+            and all(self._before(name, first) == assigned for name, assigned in chunk.asked.items())
+        )
+
+    def _before(self, name: str, first: int) -> Assigned | None:
+        found = self.program.assignment(name, first)
+        return found.assigned if found is not None else None
+
+    def _read(self, first: int, at: int, chunk: Chunk, distance: DistanceAt) -> Question | None:
+        """Find the size of a statement; the question if only an assembler knows it."""
+        index = first + chunk.indices[at]
+        scope = StatementScope(self.program, index, distance)
+        content = self.encoder.content(index, scope)
+        chunk.is_fleeting |= scope.is_fleeting or index in self.program.changed
+        for name in scope.asked - chunk.asked.keys():
+            chunk.asked[name] = self._before(name, first)
+        if isinstance(content, Question):
+            return content
+        if isinstance(content, Jump) and 0 not in content.sizes:
+            chunk.jumps[chunk.indices[at]] = content
+        chunk.sizes[at] = self._size(index, content)
+        return None
+
+    def _answered(self, index: int, answer: tuple[bytes, str] | Refused, chunk: Chunk) -> int | Element:
+        if isinstance(answer, Refused):
+            chunk.is_fleeting |= answer.code in UNAVAILABLE
+            return self._size(index, answer)  # type: ignore[return-value]
+        return len(answer[0])
+
+    def _size(self, index: int, content: Content | Refused | None) -> int | Element | None:
+        if content is None:
+            return 0
+        if isinstance(content, Encoded):
+            return len(content.code)
+        if isinstance(content, Jump):
+            short, near = content.sizes
+            if not short and content.forms.short:
+                # GNU as does not know yet that it is always as long.
+                return Element(Kind.BRANCH, near, near)
+            return Element(Kind.BRANCH, short, near) if short and near else short or near
+        if isinstance(content, Repeated):
+            return len(content)
+        if isinstance(content, Alignment):
+            if content.boundary == 1:
+                return 0
+            return Element(Kind.FILL, 0, content.most, content)
+        if isinstance(content, Sized):
+            if content.name == "nops":
+                # GNU as has no place for them before it begins to find sizes.
+                size = self._amount(index, content)
+                return Element(Kind.SPACE, size, size, amount=partial(self._amount, index, content))
+            kind = {"org": Kind.ORIGIN, "skip": Kind.SPACE}.get(content.name, Kind.LEB128)
+            return Element(kind, amount=partial(self._amount, index, content))
+        statement = self.program.statements[index]
+        if statement.kind is StatementKind.INSTRUCTION and not statement.refusal:
+            return Element(Kind.UNKNOWN, 0, LONGEST_INSTRUCTION)
+        return Element(Kind.UNKNOWN, -UNBOUNDED, UNBOUNDED)
+
+    def _amount(self, index: int, content: Sized) -> int:
+        value = self.final(content.expression, index)
+        if content.name == "org" and value.symbol == SECTION_SIGN + self.program.statements[index].section:
+            return value.constant
+        if not value.is_constant:
+            raise ExpressionError(f"'{content.expression.strip()[:40]}' has no constant value.")
+        if content.name.endswith("leb128"):
+            return len(leb128(content.name, value.constant))
+        return value.constant * (len(content.fill) if content.name == "skip" else 1)
+
+    def _not_yet(self, first: str, second: str, index: int) -> int | None:
+        if self._labels(first, second, index) is not None:
+            raise PendingError
+        return None
+
+    def _labels(self, first: str, second: str, index: int) -> tuple[int, int] | None:
+        """The statements that two labels stand at, if these are known at a statement and in one section."""
+        one, other = self.program.find_label(first, index), self.program.find_label(second, index)
+        if (
+            one is None
+            or other is None
+            or max(one.index, other.index) > index
+            or one.section != other.section
+        ):
+            return None
+        return one.index, other.index
+
+    def distance(self, first: str, second: str, index: int) -> int | None:
+        """Bytes from the second label to the first as GNU as knows them when it reads a statement: it does if
+        nothing between them has a size that the layout finds."""
+        labels = self._labels(first, second, index)
+        if labels is None:
+            return None
+        low, high = sorted(labels)
+        statement = self.program.statements[low]
+        if self.program.statements[high].subsection != statement.subsection:
+            return None
+        total = 0
+        for between in range(low, high):
+            other = self.program.statements[between]
+            if other.section == statement.section and other.subsection == statement.subsection:
+                size = self._known_size(between)
+                if not isinstance(size, int):
+                    return None
+                total += size
+        return total if labels[0] >= labels[1] else -total
+
+    def _known_size(self, index: int) -> int | Element | None:
+        section = self.program.statements[index].section
+        if section not in self._prepared:
+            self.prepare([section])
+        part = bisect_right(self.program.firsts, index) - 1
+        chunk: Chunk = self.program.parts[part].chunks[section]
+        return chunk.sizes[bisect_left(chunk.indices, index - self.program.firsts[part])]
+
+    # Places
+
+    def laid(self, name: str) -> Laid:
+        """A section with its statements in place."""
+        found = self._laid.get(name)
+        if found is None:
+            if name not in self._prepared:
+                self.prepare([name])
+            found = self._laid[name] = Laid()
+            self._lay(name, found)
+        return found
+
+    def _lay(self, name: str, laid: Laid) -> None:
+        section = laid.section
+        section.is_nasm = self.program.follows_nasm
+        runs = [
+            (run.subsection, part, number, run)
+            for part, found in enumerate(self.program.parts)
+            if found.in_section(name)
+            for number, run in enumerate(found.chunks[name].runs)
+        ]
+        runs.sort(key=lambda each: each[0])
+        jumps: list[tuple[int, Jump | None]] = []
+        before = runs[0][0] if runs else 0
+        for subsection, part, number, run in runs:
+            if subsection != before:
+                section.elements.append(_BORDER)
+                section.gaps.append(0)
+                jumps.append((0, None))
+                before = subsection
+            laid.bases[part, number] = len(section.elements), section.gaps[-1]
+            section.gaps[-1] += run.gaps[0]
+            section.gaps += run.gaps[1:]
+            section.elements += run.elements
+            first = self.program.firsts[part]
+            jumps += zip((first + index for index in run.owners), run.jumps, strict=True)
+        laid.alignment = max((element.alignment.boundary for element in section.elements), default=1)
+        section.starts = [0] * len(section.gaps)
+        for number, (index, jump) in enumerate(jumps):
+            place = None
+            if jump is not None:
+                try:
+                    place = self._branch_target(index, jump, name)
+                except ExpressionError:
+                    section.elements[number] = Element(Kind.UNKNOWN, *jump.sizes)
+            section.targets.append(place)
+        earlier: Laid | None = self.encoder.memory.laid.get(name)
+        if earlier is not None and section.is_like(earlier.section):
+            section.take_over(earlier.section)
+            return
+        outer, self._asked = self._asked, set()
+        try:
+            section.relax()
+        except (UnsettledError, ExpressionError) as error:
+            laid.failure = str(error)
+            return
+        finally:
+            asked, self._asked = self._asked, outer | self._asked
+        for other in asked - {name}:
+            if any(element.kind is Kind.UNKNOWN for element in self.laid(other).section.elements):
+                laid.failure = (
+                    f"How large this is depends on a statement in '{other}' that is not understood."
+                )
+                return
+        self.encoder.memory.laid[name] = laid
+
+    def _branch_target(self, index: int, jump: Jump, section: str) -> Place | None:
+        """Where a jump goes to, if that is in its section and no linker may change it. Raises
+        ExpressionError for what cannot be told."""
+        try:
+            found = self.target(index, jump)
+        except OpenError:
+            jump_scope(self.program, index, jump.target.text, self.distance).check_target(jump.target.text)
+            # What cannot be told does not depend on where everything lies.
+            self._expressed_target(index, jump)
+            return Place(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
+        if found is None or found.section != section:
+            return None
+        fragment, distance = self._spot(found.place)
+        return Place(fragment, distance + found.beyond, found.is_late)
+
+    def target(self, index: int, jump: Jump) -> Target | None:
+        """The statement that a jump goes to, as ``jump_targets.py`` finds it."""
+        return find_target(self.program, index, jump, self.distance)
+
+    def _spot(self, index: int) -> tuple[int, int]:
+        """The fragment that a statement begins in, and the bytes in that before it."""
+        part = bisect_right(self.program.firsts, index) - 1
+        section = self.program.statements[index].section
+        laid = self.laid(section)
+        chunk: Chunk = self.program.parts[part].chunks[section]
+        run, fragment, distance = chunk.spots[bisect_left(chunk.indices, index - self.program.firsts[part])]
+        base, carried = laid.bases[part, run]
+        return (base + fragment, distance) if fragment else (base, carried + distance)
+
+    def target_offset(self, index: int, jump: Jump) -> int | None:
+        """Where a jump goes to, in bytes from the beginning of its section; None if that is elsewhere."""
+        try:
+            try:
+                found = self.target(index, jump)
+            except OpenError:
+                return self._expressed_target(index, jump)
+        except ExpressionError:
+            return None
+        if found is None or found.section != self.program.statements[index].section:
+            return None
+        return self.offset(found.place) + found.beyond
+
+    def _expressed_target(self, index: int, jump: Jump) -> int | None:
+        """The same where the places of the moment tell. Raises ExpressionError."""
+        value = self.final(jump.target.text, index)
+        is_here = value.symbol == SECTION_SIGN + self.program.statements[index].section
+        return value.constant if is_here and not value.later else None
+
+    def offset(self, index: int) -> int:
+        """Where a statement begins, in bytes from the beginning of its section."""
+        fragment, distance = self._spot(index)
+        section = self.laid(self.program.statements[index].section).section
+        return section.starts[fragment] + distance
+
+    def known_size(self, index: int) -> int | None:
+        """Bytes of a statement; None if they are not known."""
+        size = self._known_size(index)
+        if isinstance(size, int):
+            return size
+        section = self.laid(self.program.statements[index].section).section
+        element = self._spot(index)[0]
+        is_known = section.elements[element].kind is not Kind.UNKNOWN and element not in section.doubtful
+        return section.sizes[element] if is_known else None
+
+    def end(self, index: int) -> int:
+        """Where the next statement of the section begins."""
+        return self.offset(index) + (self.known_size(index) or 0)
+
+    def modulus(self, index: int) -> int:
+        """The offset of a statement is known but for multiples of this; 0: wholly."""
+        return self.laid(self.program.statements[index].section).section.modulus(self._spot(index)[0])
+
+    # Expressions whose value only places tell
+
+    def final(self, text: str, index: int, dot: int = 0) -> Value:
+        """What an expression at a statement is in the end; addresses count from the beginning of their
+        section. ``dot``: bytes of the statement in front of its ``.``. Raises ExpressionError."""
+        if self._depth > MAXIMUM_DEPTH:
+            raise ExpressionError(f"'{text.strip()[:40]}' depends on itself.")
+        statement = self.program.statements[index]
+        self._depth += 1
+        try:
+            return evaluate(
+                text,
+                partial(self._final, index, dot),
+                dialect=statement.dialect,
+                section=SECTION_SIGN + statement.section,
+                divided_by_zero=_refuse_zero,
+            )
+        finally:
+            self._depth -= 1
+
+    def certain(self, text: str, index: int, dot: int = 0) -> Value:
+        """The same, but a distance over what is not understood is refused. Raises ExpressionError."""
+        self._places = {}
+        found = self.final(text, index, dot)
+        for section, places in self._places.items() if found.is_constant else ():
+            if self.laid(section).section.has_unknown(min(places), max(places)):
+                raise ExpressionError(f"'{text.strip()[:40]}' depends on a statement that is not understood.")
+        return found
+
+    def _final(self, index: int, dot: int, name: str) -> Value | None:
+        if name in (".", "$"):
+            return self._place(index, self.program.statements[index].section, dot)
+        found = self.program.assignment(name, index) or self.program.first_assignment(name)
+        if found is not None:
+            value = found.assigned.value
+            if value is None:
+                # The second if the first could not be told yet where another symbol was set to this one; a
+                # distance it takes without jumps and alignments then.
+                is_again = found.place > index and self.program.is_set_again(name)
+                if is_again or (self.program.is_source(name) and self._has_places(found)):
+                    raise ExpressionError(f"Which value of '{name}' GNU as takes here cannot be told.")
+                self.program.check_known(found)
+                return self.final(found.assigned.text, index if found.assigned.is_repeated else found.place)
+            if value.symbol is None:
+                return value
+            if register := register_of(value):
+                raise ExpressionError(f"'{name}' is the register {register}, which has no address.")
+            symbol = self.final(coded(value.symbol), found.place)
+            return Value(symbol.constant + value.constant, symbol.symbol, symbol.later)
+        label = self.program.find_label(name, index)
+        if label is None:
+            if name[0].isdigit():
+                raise ExpressionError(f"There is no label '{name}'.")
+            return None
+        self._asked.add(label.section)
+        return self._place(label.index, label.section)
+
+    def _place(self, index: int, section: str, beyond: int = 0) -> Value:
+        self._places.setdefault(section, []).append(self._spot(index)[0])
+        return Value(self.offset(index) + beyond, SECTION_SIGN + section)
+
+    def _has_places(self, found: Assignment) -> bool:
+        """Does what a symbol is set to name a place?"""
+        return any(
+            name in (".", "$") or self.program.find_label(name, found.place) is not None
+            for name in symbols(found.assigned.text)
+        )
+
+
+def _refuse_zero() -> None:
+    """What GNU as calculates late it does not divide by zero. Raises ExpressionError."""
+    raise ExpressionError("This divides by zero.")

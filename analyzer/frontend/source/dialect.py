@@ -1,0 +1,222 @@
+"""Which of GNU as's two dialects a text is written in, and what a semicolon means in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.lexer import BLOCK_COMMENT, COMMENT_SIGN
+from cyclelens.analyzer.frontend.source.stretches import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """``att`` or ``intel``, and whether registers may stand without ``%``."""
+
+    name: str
+    bare_registers: bool
+    is_gnu: bool = True
+    """Written for GNU as; NASM and MASM have other numbers."""
+    is_nasm: bool = False
+    """Written for NASM, which chooses otherwise where an instruction has several encodings."""
+    is_relative: bool = False
+    """Addresses without a register are relative to the instruction pointer: behind NASM's ``default rel``,
+    and MASM's always."""
+
+    @property
+    def is_masm(self) -> bool:
+        """Written for MASM: names may hold more characters, and in memory they are relative to RIP."""
+        return not (self.is_gnu or self.is_nasm)
+
+    @property
+    def is_att(self) -> bool:
+        """AT&T: sources first."""
+        return self.name == "att"
+
+    @property
+    def is_intel_gnu(self) -> bool:
+        """GNU as's Intel syntax."""
+        return self.is_gnu and not self.is_att
+
+
+class Style(StrEnum):
+    """The assembler that a text was written for."""
+
+    GAS = "gas"
+    NASM = "nasm"
+    MASM = "masm"
+
+
+ATT = Dialect("att", bare_registers=False)
+INTEL = Dialect("intel", bare_registers=True)
+_ATT_BARE = Dialect("att", bare_registers=True)
+MASM = Dialect("intel", bare_registers=True, is_gnu=False, is_relative=True)
+NASM = Dialect("intel", bare_registers=True, is_gnu=False, is_nasm=True)
+BY_NAME = {"att": ATT, "intel": INTEL}
+
+_SYNTAX_DIRECTIVE = pattern(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
+_GNU_DIRECTIVE = pattern(
+    r"^[ \t]*\.(?:intel_syntax|att_syntax|text|data|bss|section|globl|global|p2align|align|balign|type|size|"
+    r"file|cfi_\w+|set|equ|macro|rept|string|ascii|asciz|byte|long|quad|ident|loc)\b",
+    re.MULTILINE,
+)
+_REGISTER = (
+    r"(?:[re]?(?:ax|bx|cx|dx|si|di|bp|sp)|[abcd][lh]|(?:si|di|bp|sp)l|r(?:8|9|1[0-5])[dwb]?|[xyz]mm\d+|rip)"
+)
+_ATT_EVIDENCE = pattern(rf"%{_REGISTER}\b|[ \t,]\$-?\w", re.IGNORECASE)
+_INTEL_EVIDENCE = pattern(
+    rf"\b(?:[xyzoqdt]?(?:mm)?word|byte)[ \t]+(?:ptr\b|\[)|\[[^\]]*{_REGISTER}\b|"
+    rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
+    re.IGNORECASE,
+)
+_CLEAR_EVIDENCE = 50
+"""So many lines more of one dialect than of the other leave no doubt."""
+_ALONE = (
+    r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"
+    r"pause|[lms]fence|syscall|cpuid|rdtscp?|vzero\w+|ud2|int3|emms|[ls]ahf|pushfq?|popfq?)"
+)
+_INTEL_STATEMENT = pattern(
+    rf"\s*(?:[\w.$]+:\s*)*(?:{_ALONE}?\s*$|\.\w|(?:j[a-z]+|call|loop\w*)\s+(?:short\s+)?[\w.$]+\s*$|"
+    rf"[a-z]\w*\s*(?:\[|-?\d|(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[;]|ptr)))",
+    re.IGNORECASE,
+)
+
+
+def detect(source: Source) -> Dialect:
+    """The dialect of a file's first statements: by majority of evidence, where there is none by the first
+    syntax directive, and without one AT&T, GNU as's default. Directives switch while reading.
+    """
+    written_for = style(source)
+    if written_for is not Style.GAS:
+        return NASM if written_for is Style.NASM else MASM
+    directive = None
+    if source.has(_SYNTAX_DIRECTIVE.search):
+        directive = _SYNTAX_DIRECTIVE.search(source.text)
+    balance = 0
+    for step in _evidence(source, directive.start() if directive else len(source.text)):
+        balance += step
+        if abs(balance) >= _CLEAR_EVIDENCE:
+            break
+    if balance == 0:
+        return BY_NAME[directive.group(1)] if directive else ATT
+    return ATT if balance > 0 else INTEL
+
+
+def _evidence(source: Source, end: int) -> Iterator[int]:
+    """1 for every line in front of an offset that can only be AT&T, -1 for one that can only be Intel."""
+    offset = 0
+    for stretch in source.stretches:
+        if offset + len(stretch.text) > end or stretch.has(_leaves_comment_open):
+            yield from _evidence_of(source.text[offset:end])
+            break
+        yield from stretch.ask(_evidence_of)
+        offset += len(stretch.text)
+
+
+def _leaves_comment_open(text: str) -> bool:
+    return "/*" in text and any(match[1] is None for match in BLOCK_COMMENT.finditer(text))
+
+
+def _evidence_of(text: str) -> tuple[int, ...]:
+    if "/*" in text:
+        text = BLOCK_COMMENT.sub(" ", text)
+    found = []
+    for line in text.split("\n"):
+        statement = re.split(COMMENT_SIGN, line[:200], maxsplit=1)[0].rstrip()
+        if _ATT_EVIDENCE.search(statement):
+            found.append(1)
+        elif _INTEL_EVIDENCE.search(statement):
+            found.append(-1)
+    return tuple(found)
+
+
+def of_directive(name: str, arguments: str) -> Dialect | None:
+    """The dialect that ``.intel_syntax`` or ``.att_syntax`` switches to; None for any other directive."""
+    if name == "att_syntax":
+        return _ATT_BARE if arguments.strip().lower() == "noprefix" else ATT
+    return INTEL if name == "intel_syntax" else None
+
+
+def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
+    """GNU as separates statements by ``;``, NASM and its relatives start a comment with it. It is taken as a
+    comment only in an Intel text without GNU directives where some tail cannot be a statement.
+    """
+    if dialect.is_att or ";" not in source.text:
+        return False
+    if style(source) is not Style.GAS:
+        return True
+    return not source.has(_GNU_DIRECTIVE.search) and source.has(_has_semicolon_comment)
+
+
+_NOT_NASM = pattern(rf"%{_REGISTER}\b|\bptr\b|^[ \t]*(?:#|//)", re.MULTILINE | re.IGNORECASE)
+
+
+def _has_semicolon_comment(text: str) -> bool:
+    for line in text.split("\n"):
+        head, semicolon, tail = line[:400].partition(";")
+        if not semicolon or "#" in head or "//" in head:
+            continue
+        if not head.strip() or not _INTEL_STATEMENT.match(tail):
+            return True
+    return False
+
+
+_NASM_SURE = pattern(
+    r"^[ \t]*%(?:[ix]?(?:macro|define|assign)|include|if\w*|rep|use)\b", re.MULTILINE | re.IGNORECASE
+)
+_NASM_LIKELY = pattern(
+    r"^[ \t]*(?:\[?(?:bits|default[ \t]+(?:rel|abs))\b|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|"
+    r"equ[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|"
+    r"global[ \t]+\w|extern[ \t]+\w|alignb?[ \t]+\d|\[?(?:section|segment)[ \t]+[.\w])",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NASM_MACROS = pattern(
+    r"^[ \t]*(?:%(?!%)[a-z{]|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|"
+    r"struc[ \t]|incbin\b))",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What the plain subset that is read without NASM does not have."""
+_MASM_SURE = pattern(
+    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|"
+    r"(?:@@|\$L[LN]?\w*@\w+)[ \t]*:)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""The last are labels without a name, and those of MSVC's listings."""
+
+
+def style(source: Source) -> Style:
+    """Whose language the file is in: ``nasm``, ``masm``, or ``gas`` for everything else."""
+    if source.has(_MASM_SURE.search):
+        return Style.MASM
+    if source.has(_NASM_SURE.search):
+        return Style.NASM
+    if source.has(_GNU_DIRECTIVE.search):
+        return Style.GAS
+    return Style.NASM if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source) else Style.GAS
+
+
+def comment_sign(source: Source) -> str:
+    """What begins a comment up to the end of the line, for lines that are put into a file."""
+    return "#" if style(source) is Style.GAS else ";"
+
+
+def _is_plain_nasm(source: Source) -> bool:
+    """Instructions alone: a semicolon ends a statement of GNU as, and MASM writes PTR behind a size."""
+    return (
+        ";" in source.text
+        and source.has(_has_semicolon_comment)
+        and source.has(_is_intel)
+        and not source.has(_NOT_NASM.search)
+    )
+
+
+def _is_intel(text: str) -> bool:
+    return -1 in _evidence_of(text)
+
+
+def needs_nasm(source: Source) -> bool:
+    """Is there anything of NASM's that only NASM can follow: macros, repetitions, data?"""
+    return source.has(_NASM_MACROS.search)

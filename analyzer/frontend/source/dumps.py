@@ -1,0 +1,247 @@
+"""What disassemblers print: a text whose lines hold addresses and the machine code, or its instructions.
+
+``objdump -d`` and ``llvm-objdump -d``, gdb's ``x/i`` and ``disassemble`` with any of its modifiers, ``perf
+annotate --stdio``, and listings of MSVC with machine code (``cl /FAc``, ``/FAcs``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cyclelens.analyzer.common.data_classes import dataclass, field
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.stretches import Source
+
+_BYTES = r"[0-9a-f]{2}(?:[ ][0-9a-f]{2})*(?![0-9a-zA-Z])"
+_PERCENT = pattern(r"^[ \t]*(?:\d+\.\d+[ \t]+)*:[ \t]*")
+"""In front of a line of ``perf annotate``."""
+_ROW = pattern(
+    r"(?:=>)?[ \t]*(?:0x)?(?P<address>[0-9a-f]{1,16})(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
+)
+_MSVC_ROW = pattern(rf"[ \t]+(?P<address>[0-9a-f]{{5,8}})\t(?P<rest>{_BYTES}.*)")
+_MSVC_MORE = pattern(rf"\t(?P<rest>{_BYTES}.*)")
+_ART = pattern(r"[-|/\\+>X<= ]*(?=[0-9a-f]{2}[ \t]|[a-z(])")
+"""The arrows of ``--visualize-jumps``."""
+_CODE = pattern(rf"({_BYTES})[ \t]*(.*)")
+_HEADER = pattern(r"(?:\d+[ \t]+)?(?P<address>[0-9a-f]{8,16})[ \t]+<(?P<name>.+)>:[ \t]*$")
+_SECTION = pattern(r"(?:\d+[ \t]+)?Disassembly of section (?P<name>\S+):")
+_GDB = pattern(r"Dump of assembler code for function (?P<name>.+):[ \t]*$")
+_PROC = pattern(r"([\w@?$]+)[ \t]+PROC\b")
+_OBJECT = pattern(r"\S+\.(?:o|obj):[ \t]+file format")
+_OFFSET = pattern(r"(?P<name>.*?)\+(?:0x)?[0-9a-f]+$")
+_RELOCATION = pattern(
+    r"(?P<address>[0-9a-f]+):[ \t]+(?P<kind>R_X86_64_\w+)[ \t]+(?P<name>[^\s+-]\S*?)(?:[-+]0x[0-9a-f]+)?$"
+)
+_TELLING = pattern(
+    rf"^(?:[ \t]*[0-9a-f]+:[ \t]+(?:[-|/\\+>X ]*){_BYTES}[ \t]+[a-z(]"
+    r"|.*\bfile format elf64-x86-64|.*\bDisassembly of section \S+:|Dump of assembler code for "
+    r"|(?:=>)?[ \t]*0x[0-9a-f]+(?:[ \t]*<[^>\n]*>)?:[ \t]+[0-9a-z]"
+    r"|[ \t]*\d+\.\d+[ \t]+:[ \t]+[0-9a-f]+:"
+    r"|[ \t]*[0-9a-f]+:[ \t]+[a-z]\w*[ \t]+[0-9a-f]+ <[^>\n]+>"
+    rf"|[ \t]+[0-9a-f]{{5}}\t{_BYTES}[ \t]+\w)",
+    re.MULTILINE,
+)
+_COMMENT = pattern(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
+_LARGEST_GAP = 1 << 16
+"""Bytes between two rows of one part."""
+_FAR_AWAY = 1 << 65
+_FEWEST = 2
+"""Rows of a dump."""
+
+
+@dataclass(slots=True)
+class Row:
+    """An instruction of a dump."""
+
+    line: int
+    column: int
+    """Of the instruction's text; all lines and columns count from zero."""
+    address: int
+    code: bytes
+    """Empty where the dump does not hold it."""
+    text: str
+    """As the dump has it, without comments."""
+
+    @property
+    def end_column(self) -> int:
+        """Behind the text."""
+        return self.column + len(self.text)
+
+
+class Relocation(NamedTuple):
+    """What a linker will fill in at an address."""
+
+    address: int
+    kind: str
+    """``R_X86_64_PC32`` ..."""
+    symbol: str
+
+
+@dataclass(slots=True)
+class Part:
+    """A section of a dump, or all of it."""
+
+    name: str
+    rows: list[Row] = field(default_factory=list)
+    functions: dict[int, tuple[str, int]] = field(default_factory=dict)
+    """Name and line by first address."""
+    relocations: list[Relocation] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Dump:
+    """All that was read of one."""
+
+    parts: list[Part] = field(default_factory=list)
+    is_object: bool = False
+    """It says so itself that it is of an object, which a linker has yet to place."""
+
+
+def looks_like(source: Source) -> bool:
+    """Has a text lines that only a dump has?"""
+    return source.has(_TELLING.search)
+
+
+def read(source: Source) -> Dump | None:
+    """The dump that a text is; None if it is none."""
+    if not looks_like(source):
+        return None
+    dump = _Reader().read(source.text)
+    return dump if sum(len(part.rows) for part in dump.parts) >= _FEWEST else None
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._dump = Dump()
+        self._name: tuple[str, int] | None = None
+        """Of the function that begins at the next row, and its line."""
+        self._gdb: tuple[str, int] | None = None
+        """Of the function that gdb shows, whose rows may come in the order of the source."""
+        self._last = ""
+        """The name that the last row says of its place."""
+
+    def read(self, text: str) -> Dump:
+        for number, line in enumerate(text.splitlines()):
+            self._line(number, line)
+        for part in self._dump.parts:
+            part.rows.sort(key=lambda row: row.address)
+        self._dump.parts = [piece for part in self._dump.parts for piece in _pieces(part)]
+        return self._dump
+
+    def _part(self) -> Part:
+        if not self._dump.parts:
+            self._dump.parts.append(Part(".text"))
+        return self._dump.parts[-1]
+
+    def _line(self, number: int, line: str) -> None:
+        percent = _PERCENT.match(line)
+        start = percent.end() if percent else len(line) - len(line.lstrip())
+        content = line[start:]
+        self._dump.is_object |= _OBJECT.match(content) is not None
+        if match := _SECTION.match(content):
+            self._dump.parts.append(Part(match["name"]))
+            self._name, self._gdb, self._last = None, None, ""
+        elif match := _GDB.match(content):
+            self._gdb, self._last = (match[1], number), match[1]
+        elif match := _PROC.match(content):
+            self._name, self._last = (match[1], number), match[1]
+        elif match := _HEADER.match(content):
+            self._part().functions[int(match["address"], 16)] = match["name"], number
+            self._last, self._name = match["name"], None
+        elif (match := _RELOCATION.match(content)) and self._part().rows:
+            self._part().relocations.append(Relocation(int(match[1], 16), match["kind"], match["name"]))
+        elif match := _ROW.match(content):
+            self._row(number, line, start + match.start("rest"), match)
+        elif match := _MSVC_ROW.match(line) or (_MSVC_MORE.match(line) if self._is_open() else None):
+            self._row(number, line, match.start("rest"), match)
+
+    def _is_open(self) -> bool:
+        """Do the bytes of the last row go on?"""
+        rows = self._part().rows
+        return bool(rows) and not rows[-1].text
+
+    def _row(self, number: int, line: str, column: int, match: re.Match[str]) -> None:
+        groups = match.groupdict()
+        art = _ART.match(line, column)
+        column = art.end() if art else column
+        code, text = b"", line[column:]
+        if found := _CODE.match(line, column):
+            code, text, column = bytes.fromhex(found[1]), found[2], found.start(2)
+        text = _COMMENT.sub("", text).rstrip()
+        rows = self._part().rows
+        address = int(groups["address"], 16) if groups.get("address") else -1
+        is_more = bool(rows and rows[-1].code and code) and address in (
+            -1,
+            rows[-1].address + len(rows[-1].code) if rows else -1,
+        )
+        if is_more and (not text or not rows[-1].text):
+            rows[-1].code += code
+            if text:
+                rows[-1].line, rows[-1].column, rows[-1].text = number, column, text
+            return
+        if address < 0 or not (code or text):
+            return
+        if rows and address <= rows[-1].address:
+            if self._repeats(address):
+                return
+            if self._gdb is None or not (groups.get("name") or "").startswith("+"):
+                self._dump.parts.append(Part(self._part().name))
+        self._begin(number, address, groups.get("name"))
+        self._part().rows.append(Row(number, column, address, code, text))
+
+    def _repeats(self, address: int) -> bool:
+        """Was this address shown before, as the lines around a stop in gdb are?"""
+        return any(row.address == address for row in self._part().rows)
+
+    def _begin(self, number: int, address: int, place: str | None) -> None:
+        """Note where functions begin: at what a header or the row itself says."""
+        functions = self._part().functions
+        if self._name is not None:
+            functions[address] = self._name
+            self._name = None
+        elif place and self._gdb is not None and place.startswith("+"):
+            offset = place[1:]
+            functions.setdefault(address - int(offset) if offset.isdecimal() else address, self._gdb)
+        elif place:
+            match = _OFFSET.match(place)
+            name = match["name"] if match else place
+            if name != self._last:
+                functions.setdefault(address, (name, number))
+            self._last = name
+
+
+def _pieces(part: Part) -> Iterator[Part]:
+    """A part cut where nothing is shown of a long stretch of addresses."""
+    cuts = [
+        at
+        for at in range(1, len(part.rows))
+        if part.rows[at].address > part.rows[at - 1].address + _LARGEST_GAP
+    ]
+    for first, end in zip([0, *cuts], [*cuts, len(part.rows)], strict=True):
+        rows = part.rows[first:end]
+        if not rows:
+            continue
+        low = 0 if first == 0 else rows[0].address
+        high = part.rows[end].address if end < len(part.rows) else _FAR_AWAY
+        yield Part(
+            part.name,
+            rows,
+            {at: each for at, each in part.functions.items() if low <= at < high},
+            [each for each in part.relocations if low <= each.address < high],
+        )
+
+
+def functions_of(part: Part) -> Iterator[tuple[str, int, int, int]]:
+    """Name, line, first address and the one behind the last of each function; what stands before the first
+    one is called ``code``."""
+    first, end = part.rows[0].address, part.rows[-1].address + max(len(part.rows[-1].code), 1)
+    starts = dict(part.functions)
+    if not any(address <= first for address in starts):
+        starts[first] = "code", part.rows[0].line
+    ordered = sorted(address for address in starts if address < end)
+    for address, behind in zip(ordered, [*ordered[1:], end], strict=True):
+        if behind > first:
+            name, line = starts[address]
+            yield name, line, max(address, first), behind

@@ -1,0 +1,233 @@
+"""Texts that are not assembly for x86-64 in a language that is read here: what they are, and the way out.
+
+A statement of another instruction set counts if both its name and its operands are none of x86. A text is
+taken for another one's only if hardly a line of it names a register of x86: files may hold code for several
+processors, and names of registers may be macros.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.stretches import Source, Stretch
+
+_OBJECT = "Only x86-64 is simulated."
+_BEGIN = r"^[ \t]*(?:[\w.$]+:[ \t]*)?"
+
+
+class _Language(NamedTuple):
+    """A language, what of it no text has that is read here, and what there is to do."""
+
+    what: str
+    telling: re.Pattern[str]
+    way_out: str
+    is_sure: bool = False
+    """One such line is enough, whatever else stands there."""
+
+
+class Other(NamedTuple):
+    """What a text is: the first line that tells it, between two offsets, and a sentence."""
+
+    start: int
+    end: int
+    message: str
+
+
+_LANGUAGES = (
+    _Language(
+        "Go's assembly (Plan 9)",
+        pattern(r"^.*\b(?:TEXT|GLOBL|DATA)[ \t]+[^\s,()]*(?:\+\d+)?\(SB\)", re.MULTILINE),
+        "Build the program (go build -o PROGRAM) and analyse its function: cyclelens analyze PROGRAM "
+        "--function PACKAGE.NAME.",
+        True,
+    ),
+    _Language(
+        "Go's assembly (Plan 9)",
+        pattern(r"^[ \t]*[A-Z][A-Z0-9]+[ \t]+.*\b\w+[+-]\d+\((?:FP|SP)\)", re.MULTILINE),
+        "Build the program (go build -o PROGRAM) and analyse its function: cyclelens analyze PROGRAM "
+        "--function PACKAGE.NAME.",
+        True,
+    ),
+    _Language(
+        "FASM",
+        pattern(
+            r"^[ \t]*(?:format[ \t]+(?:ELF(?:64)?|PE(?:64)?|MS64|COFF|MZ|binary|Mach-?O(?:64)?)\b|"
+            r"section[ \t]+'[^'\n]*'(?:[ \t]+(?:executable|readable|writeable|code|data|align)\b)+|"
+            r"segment(?:[ \t]+(?:readable|executable|writeable))+)",
+            re.MULTILINE | re.IGNORECASE,
+        ),
+        "Assemble it to an object (format ELF64; fasm FILE.asm FILE.o) and analyse that: "
+        "cyclelens analyze FILE.o.",
+        True,
+    ),
+    _Language(
+        "DynASM",
+        pattern(
+            r"^[ \t]*\|[ \t]*(?:\.(?:arch|section|code|actionlist|globals|externnames|type|macro)\b|"
+            r"->\w+:|=>[^\n]*:|\d+:|\w+[ \t]+.*[<>]\d+\b)",
+            re.MULTILINE,
+        ),
+        "Build the project and analyse the object that holds the code (cyclelens analyze FILE.o), or the "
+        "bytes that it emits (cyclelens analyze --raw FILE).",
+        True,
+    ),
+    _Language(
+        "LLVM's intermediate language",
+        pattern(r"^(?:define[ \t].*@[\w.$\"-]+\(|target triple[ \t]*=)", re.MULTILINE),
+        "Compile it and analyse the object: clang -O2 -c FILE.ll, cyclelens analyze FILE.o.",
+        True,
+    ),
+    _Language(
+        "PTX, the assembly of NVIDIA's processors",
+        pattern(r"^[ \t]*\.(?:target[ \t]+sm_|visible[ \t]+\.(?:entry|func))", re.MULTILINE),
+        _OBJECT,
+        True,
+    ),
+    _Language("WebAssembly", pattern(r"^[ \t]*(?:\(module|\.functype)\b", re.MULTILINE), _OBJECT, True),
+    _Language(
+        "assembly for AArch64",
+        pattern(
+            rf"{_BEGIN}(?:\.arch[ \t]+armv8|[a-z][\w.]*[ \t]+\{{?[ \t]*(?:[xw](?:[12]?\d|30|zr)|"
+            r"[vz](?:[12]?\d|3[01])\.\d*[bhsdq])\b|"
+            r"b\.(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)[ \t])",
+            re.MULTILINE | re.IGNORECASE,
+        ),
+        _OBJECT,
+    ),
+    _Language(
+        "assembly for ARM",
+        pattern(
+            rf"{_BEGIN}(?:\.(?:syntax[ \t]+unified|arm|thumb(?:_func)?|fpu|cpu)\b|"
+            r"(?:ldr|str|ldm|stm|vld|vst|vpush|vpop|push|pop)[\w.]*[ \t]+(?:r\d+|sp|\{)|bx[ \t]+(?:lr|r\d+)|"
+            r"(?:adds?|subs?|rsb|mov|cmp|and|orr|eor|bic|lsls?|lsrs?)[a-z]*[ \t]+r\d+,.*#\d)",
+            re.MULTILINE | re.IGNORECASE,
+        ),
+        _OBJECT,
+    ),
+    _Language(
+        "assembly for RISC-V",
+        pattern(
+            rf"{_BEGIN}(?:\.(?:attribute[ \t]+(?:arch|unaligned|stack)|option[ \t]+\w*(?:pic|rvc|relax)\b)|"
+            r"(?:l[bhwd]u?|s[bhwd]|fl[wd]|fs[wd])[ \t]+(?:[astx]\d+|ra|sp|f[ats]?\d+),[^\n]*\(\w+\)|"
+            r"(?:bnez|beqz|blez|bgez|bltz|bgtz|bne|beq|bltu?|bgeu?|addiw?|li|la|mv)[ \t]+"
+            r"(?:[astx]\d+|sp|ra),|"
+            r"vset(?:i?vli|vl)[ \t]|v[a-z0-9]+\.v[vxfi]+[ \t]+v\d)",
+            re.MULTILINE,
+        ),
+        _OBJECT,
+    ),
+    _Language(
+        "assembly for POWER",
+        pattern(
+            rf"{_BEGIN}(?:\.(?:machine|abiversion)[ \t]|(?:bdnz|mtctr|mflr|mtlr|lwzx?u?|stwu?|stdu?|ldu?|"
+            r"lfdu?|stfdu?|lxv\w*|stxv\w*|lvx|stvx|addis?|rldic[lr]|xv\w+[ds]p)[ \t]+"
+            r"(?:%?(?:r|f|vs?)?\d+,|[.\w]+[ \t]*$|\d)|"
+            r"blr[ \t]*$)",
+            re.MULTILINE,
+        ),
+        _OBJECT,
+    ),
+    _Language(
+        "assembly for MIPS",
+        pattern(
+            rf"{_BEGIN}(?:\.(?:set[ \t]+no(?:reorder|macro|at|mips16|micromips)|abicalls|frame)\b|"
+            r"(?:d?addiu|d?addu|d?subu|l[bhw]u?|s[bhwd]|ld|lui|li|la|move|ori|bne|beq|bnez|beqz|jr|jalr?)"
+            r"[ \t]+"
+            r"\$(?:\d+|[astvk]\d|sp|ra|fp|gp|zero)\b)",
+            re.MULTILINE,
+        ),
+        _OBJECT,
+    ),
+    _Language(
+        "assembly for IBM Z",
+        pattern(
+            rf"{_BEGIN}(?:\.machine[ \t]|(?:lg[frh]?[ir]?|lgr|stg|larl|lay?|brctg?|brasl|[ls]tm?g|lmg|stmg|"
+            r"vlm?|vstm?|"
+            r"a?g?hi|sgr|agr|clg\w*|mvc)[ \t]+%[rvfa]\d|br[ \t]+%r14)",
+            re.MULTILINE,
+        ),
+        _OBJECT,
+    ),
+    _Language(
+        "assembly for SPARC",
+        pattern(rf"{_BEGIN}(?:\.register\b|[a-z][\w,]*[ \t]+[^\n]*%[goli][0-7]\b|retl\b)", re.MULTILINE),
+        _OBJECT,
+    ),
+    _Language(
+        "assembly for LoongArch",
+        pattern(
+            rf"{_BEGIN}(?:(?:ld|st|addi?|sub|fld|fst|fmadd|mul)\.[bhwds]u?|jirl|pcalau12i|x?v(?:ld|st))[ \t]+"
+            r"\$(?:r\d+|f?[ats]\d+|sp|ra|fp|zero|x?vr\d+)\b",
+            re.MULTILINE,
+        ),
+        _OBJECT,
+    ),
+)
+_OF_X86 = pattern(
+    r"%(?:[re]?(?:[abcd]x|[sd]i|[bs]p)|[abcd][lh]|[xyz]mm\d)|\b(?:[re](?:[abcd]x|[sd]i|[bs]p|ip)|[xyz]mm\d+)\b",
+    re.IGNORECASE,
+)
+_SHARE = 10
+"""So many lines of another instruction set outweigh one that names a register of x86."""
+_FEWEST = 2
+"""Lines that tell of another instruction set, unless there are no others; more that name registers of x86 in
+one stretch of the text tell that it is for that."""
+_HEAD = 40_000
+"""Characters that are looked at."""
+
+
+def find(source: Source) -> Other | None:
+    """What a text is that is not read here, as far as its beginning tells."""
+    head = _head(source)
+    if not head:
+        return None
+    is_x86 = any(stretch.ask(_lines_of_x86)[0] > _FEWEST for stretch in head)
+    for language in _LANGUAGES:
+        if (is_x86 and not language.is_sure) or not any(each.has(language.telling.search) for each in head):
+            continue
+        text = "".join(stretch.text for stretch in head)
+        if not language.is_sure and not _is_in(language, text):
+            continue
+        match = language.telling.search(text)
+        assert match is not None
+        found = text[match.start() :].partition("\n")[0]
+        start = match.start() + len(found) - len(found.lstrip())
+        message = f"This is {language.what}, which Cyclelens does not read. {language.way_out}"
+        return Other(start, max(match.start() + len(found.rstrip()), start), message)
+    return None
+
+
+def _head(source: Source) -> list[Stretch]:
+    head, length = [], 0
+    for stretch in source.stretches:
+        if length > _HEAD:
+            break
+        head.append(stretch)
+        length += len(stretch.text)
+    return head
+
+
+def _lines_of_x86(text: str) -> tuple[int]:
+    """How many lines name a register of x86, as far as that matters."""
+    count = 0
+    for line in text.split("\n"):
+        count += _OF_X86.search(line) is not None
+        if count > _FEWEST:
+            break
+    return (count,)
+
+
+def _is_in(language: _Language, text: str) -> bool:
+    telling = statements = of_x86 = 0
+    for line in text.split("\n"):
+        code = line.partition("//")[0].partition(";")[0].strip()
+        tells = language.telling.match(line) is not None
+        if not code or code[0] in "#@/*." or code.endswith(":"):
+            telling += tells and code[:1] == "."
+            continue
+        statements += 1
+        telling += tells
+        of_x86 += _OF_X86.search(code) is not None
+    return telling >= min(_FEWEST, statements or 1) and telling > _SHARE * of_x86

@@ -1,0 +1,272 @@
+"""Text to raw statements: comments blanked out, statements split at line ends and semicolons.
+
+Every statement keeps the offset where it stands, and blanks keep its length, so that columns stay true.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from cyclelens.analyzer.common.data_classes import dataclass, field
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
+from cyclelens.analyzer.frontend.source.stretches import LINE_END, Source, Stretch
+
+_NOTHING_BUT_LABELS = pattern(r"(?:.*:)?\s*", re.DOTALL)
+"""Behind that GNU as takes one slash for the beginning of a comment."""
+_PREPROCESSOR = pattern(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
+_BLOCK_EDGE = pattern(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
+
+
+def block_edge(text: str, *, inside: bool) -> tuple[str, int]:
+    """The directive with which a macro or a repetition begins or ends, in lower case, and where it stands;
+    empty for any other statement. ``inside`` of one, GNU as looks behind labels that are names, not behind
+    numbers."""
+    labels, behind = leading_labels(text)
+    match = _BLOCK_EDGE.match(text, behind)
+    if match is None or (inside and any(label[1].isdigit() for label in labels)):
+        return "", 0
+    return match[1].lower(), behind
+
+
+class Lines:
+    """Offsets to zero-based lines and columns. Lines end as editors see it: LF, CR LF or CR."""
+
+    def __init__(self, source: Source) -> None:
+        self._stretches = source.stretches
+        self._offsets = list(accumulate((len(each.text) for each in source.stretches), initial=0))
+        self._firsts = list(accumulate((len(each.starts) for each in source.stretches), initial=0))
+        """The number of each stretch's first line, and behind them of the line behind the last end."""
+        is_open = source.text[-1:] not in ("", "\r", "\n")
+        self.count = self._firsts[-1] + (not is_open)
+        """Lines; an end has a line behind it, if only an empty one."""
+
+    def start(self, line: int) -> int:
+        """Offset of a line."""
+        at = bisect_right(self._firsts, line) - 1
+        within = line - self._firsts[at]
+        return self._offsets[at] + (self._stretches[at].starts[within] if at < len(self._stretches) else 0)
+
+    def locate(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset."""
+        at = bisect_right(self._offsets, offset) - 1
+        if at == len(self._stretches):
+            last = self.count - 1
+            return last, offset - self.start(last)
+        starts = self._stretches[at].starts
+        within = bisect_right(starts, offset - self._offsets[at]) - 1
+        return self._firsts[at] + within, offset - self._offsets[at] - starts[within]
+
+    def span(self, start: int, end: int) -> tuple[int, int, int]:
+        """Line, column and end column of a stretch of text; the end is cut at the first line's end."""
+        line, column = self.locate(start)
+        if line + 1 < self.count:
+            end = min(end, self.start(line + 1) - self._width_of_end(line))
+        return line, column, max(end - start + column, column)
+
+    def _width_of_end(self, line: int) -> int:
+        """Characters of what ends a line that is not the last."""
+        at = bisect_right(self._firsts, line) - 1
+        stretch, behind = self._stretches[at], line - self._firsts[at] + 1
+        stop = stretch.starts[behind] if behind < len(stretch.starts) else len(stretch.text)
+        return 2 if stretch.text.endswith("\r\n", 0, stop) else 1
+
+    def content(self, line: int, text: str) -> tuple[int, int]:
+        """Offsets of what stands on a line of the text, without the blanks around it."""
+        if line >= self.count:
+            return len(text), len(text)
+        start = self.start(line)
+        content = text[start : self.start(line + 1) if line + 1 < self.count else len(text)]
+        first = start + len(content) - len(content.lstrip())
+        return first, max(start + len(content.rstrip()), first)
+
+
+class RawStatement(NamedTuple):
+    """A statement with its labels, comments blanked out, not stripped."""
+
+    start: int
+    """Offset of the first character of ``text``."""
+    text: str
+    place: tuple[int, int] | None = None
+    """Made by a macro or with names replaced: where in the file it stands, without outer blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment that holds a region marker, one line of it."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """One stretch of a text, or several, if a comment, a macro or a repetition crosses their border. Offsets
+    count from its beginning."""
+
+    statements: list[RawStatement] = field(default_factory=list)
+    markers: list[Comment] = field(default_factory=list)
+    preprocessor: list[tuple[int, int]] = field(default_factory=list)
+    """Spans of lines that look like the C preprocessor's."""
+    open_comment: int | None = None
+    """Where a block comment begins that is never closed."""
+    length: int = 0
+    """Characters."""
+    is_closed: bool = True
+    """Nothing is open at its end."""
+    following: Sequence[Stretch] = ()
+    """The stretches behind the first."""
+    reading: Any = None
+    """What became of it last (program.py)."""
+
+
+@dataclass(slots=True)
+class Scan:
+    """Everything found, in the order of the text."""
+
+    parts: list[tuple[int, Part]] = field(default_factory=list)
+    """Each with its offset."""
+    markers: list[Comment] = field(default_factory=list)
+    preprocessor: list[tuple[int, int]] = field(default_factory=list)
+    """Spans of lines that look like the C preprocessor's."""
+    open_comment: int | None = None
+    """Offset of a block comment that is never closed."""
+
+    def statements(self) -> Iterator[RawStatement]:
+        """Those of all parts, at their offsets in the text."""
+        for offset, part in self.parts:
+            for start, text, _ in part.statements:
+                yield RawStatement(offset + start, text)
+
+
+def scan(source: Source, semicolon_comments: bool, cancel: Callable[[], bool]) -> Scan:
+    """Stretches of the text that were scanned before are not scanned again. Stops early when ``cancel()``
+    turns true."""
+    found = Scan()
+    stretches = source.stretches
+    offset = at = 0
+    while at < len(stretches):
+        first = stretches[at]
+        part: Part | None = first.scanned.get(semicolon_comments)
+        if part is None or not _is_followed(part, stretches, at):
+            if cancel():
+                return found
+            part = first.scanned[semicolon_comments] = _scan_part(stretches, at, semicolon_comments)
+        found.parts.append((offset, part))
+        if part.markers or part.preprocessor:
+            found.markers += [Comment(offset + one.start, offset + one.end, one.text) for one in part.markers]
+            found.preprocessor += [(offset + begin, offset + end) for begin, end in part.preprocessor]
+        if part.open_comment is not None:
+            found.open_comment = offset + part.open_comment
+        offset += part.length
+        at += 1 + len(part.following)
+    return found
+
+
+def _is_followed(part: Part, stretches: Sequence[Stretch], at: int) -> bool:
+    """Do the stretches go on as they did when the part was scanned?"""
+    behind = stretches[at + 1 : at + 1 + len(part.following)]
+    return (
+        len(behind) == len(part.following)
+        and all(one is other for one, other in zip(behind, part.following, strict=True))
+        and (part.is_closed or at + 1 + len(behind) == len(stretches))
+    )
+
+
+def _scan_part(stretches: Sequence[Stretch], at: int, semicolon_comments: bool) -> Part:
+    """Scan stretches up to the first border between two that nothing crosses."""
+    count = 1
+    while True:
+        joined = stretches[at : at + count]
+        borders = list(accumulate(len(stretch.text) for stretch in joined))
+        text = "".join(stretch.text for stretch in joined)
+        part = _scan_text(text, frozenset(borders), semicolon_comments)
+        if part.is_closed or at + count >= len(stretches):
+            part.following = joined[1 : borders.index(part.length) + 1]
+            return part
+        count *= 2
+
+
+def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) -> Part:
+    found = Part()
+    still_open = {"endm": 0, "endr": 0}
+    position = checked = 0
+    while position < len(text):
+        position = _scan_lines(found, text, position, semicolon_comments)
+        for raw in found.statements[checked:]:
+            if "." not in raw.text:
+                continue  # as nearly always, which saves time
+            word, _ = block_edge(raw.text, inside=any(still_open.values()))
+            if word in still_open:
+                still_open[word] = max(still_open[word] - 1, 0)
+            elif word:
+                still_open["endm" if word == "macro" else "endr"] += 1
+        checked = len(found.statements)
+        found.is_closed = found.open_comment is None and not any(still_open.values())
+        if found.is_closed and position in borders:
+            break
+    found.length = position
+    return found
+
+
+def _scan_lines(found: Part, text: str, start: int, semicolon_comments: bool) -> int:
+    """Scan up to the first line end outside of a block comment; returns where the next line begins."""
+    pieces: list[str] = []
+    position = start
+    pattern = PUNCTUATION[semicolon_comments]
+
+    def flush(end: int) -> None:
+        pieces.append(text[position:end])
+        statement = "".join(pieces)
+        if statement and not statement.isspace():
+            found.statements.append(RawStatement(start, statement))
+        pieces.clear()
+
+    match = pattern.search(text, start)
+    while match is not None:
+        kind = match.lastgroup
+        begin, end = match.span()
+        if kind in ("newline", "separator"):
+            flush(begin)
+            start = position = end
+            if kind == "newline":
+                return end
+        elif kind in ("comment", "block") or (
+            kind == "slash" and _NOTHING_BUT_LABELS.fullmatch("".join([*pieces, text[position:begin]]))
+        ):
+            if kind == "slash":
+                newline = LINE_END.search(text, end)
+                end = len(text) if newline is None else newline.start()
+            elif kind == "block":
+                close = text.find("*/", end)
+                if close < 0:
+                    found.open_comment = begin
+                    close = len(text)
+                end = min(close + 2, len(text))
+            comment = text[begin:end]
+            if MARKER_WORDS.search(comment):
+                _note_markers(found, begin, comment)
+            if comment[0] == "#" and _PREPROCESSOR.match(comment) and begin == start and not pieces:
+                found.preprocessor.append((begin, end))
+            pieces.append(text[position:begin])
+            pieces.append(" " * (end - begin))
+            position = end
+        match = pattern.search(text, end)
+    flush(len(text))
+    return len(text)
+
+
+def _note_markers(found: Part, begin: int, comment: str) -> None:
+    """Keep the lines of a comment that hold a marker."""
+    offset = 0
+    for line in LINE_END.split(comment):
+        if MARKER_WORDS.search(line):
+            found.markers.append(Comment(begin + offset, begin + offset + len(line), line))
+        offset += len(line)
+        offset += 2 if comment[offset : offset + 2] == "\r\n" else 1

@@ -1,0 +1,19 @@
+"""The function around some lines of a text, as far as its directives tell where it begins and ends."""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.lexer import without_comments
+
+_BOUNDARY = pattern(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
+
+
+def words_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
+    """The words of the function around some lines, in lower case, without these lines and comments. What
+    tells the functions of a file apart are their directives; without any, the whole text counts."""
+    start = next((number for number in range(first - 1, -1, -1) if _BOUNDARY.match(lines[number])), 0)
+    end = next((number for number in range(last + 1, len(lines)) if _BOUNDARY.match(lines[number])), None)
+    code = (without_comments(line) for line in (*lines[start:first], *lines[last + 1 : end]))
+    return frozenset(re.findall(r"[a-z]\w*", " ".join(code).lower()))

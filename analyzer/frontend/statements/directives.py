@@ -1,0 +1,397 @@
+"""Directives: what they do to the bytes. Data and alignment are encoded here; what only the addresses of a
+section tell is left to its layout."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.lexer import QUOTED, cut_arguments
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value, without_characters
+from cyclelens.analyzer.frontend.statements.operand_types import OperandError, Scope, UnsupportedError
+
+_SILENT_NAMES = """
+abort addrsig addrsig_sym altmacro arch att_mnemonic att_syntax attach_to_group attribute bss
+build_version code64 comm data default desc eject
+end ent eqv equ equiv err error extern file global globl gnu_attribute hidden ident indirect_symbol
+intel_mnemonic intel_syntax internal lcomm linkonce list loc loc_mark_labels local
+macosx_version_min mri noaltmacro nolist pad_syntax popsection previous print private_extern
+protected psize pushsection purgem reloc sbttl section sectname set shstrtab size subsection
+subsections_via_symbols symver text title type version vtable_entry vtable_inherit warning weak
+weakref zerofill
+"""
+SILENT = frozenset(_SILENT_NAMES.split())
+"""Names without the dot that put no bytes into the code (sections and syntax are followed elsewhere)."""
+
+_INTEGERS = {
+    "byte": 1,
+    "2byte": 2,
+    "hword": 2,
+    "short": 2,
+    "value": 2,
+    "word": 2,
+    "4byte": 4,
+    "int": 4,
+    "long": 4,
+    "dc.b": 1,
+    "dc.w": 2,
+    "dc.l": 4,
+    "8byte": 8,
+    "quad": 8,
+    "octa": 16,
+    "dc": 2,
+    "dc.a": 8,
+}
+_FLOATS = {"float": "<f", "single": "<f", "dc.s": "<f", "double": "<d", "dc.d": "<d"}
+_STRINGS = {
+    "ascii": (1, b""),
+    "asciz": (1, b"\0"),
+    "string": (1, b"\0"),
+    "string8": (1, b"\0"),
+    "string16": (2, b"\0\0"),
+    "string32": (4, b"\0\0\0\0"),
+    "string64": (8, b"\0" * 8),
+}
+"""Bytes of a character, and what stands behind it."""
+_SPACES = frozenset(["zero", "skip", "space"])
+_REPEATED = {
+    "dcb": 2,
+    "dcb.b": 1,
+    "dcb.w": 2,
+    "dcb.l": 4,
+    "ds": 2,
+    "ds.b": 1,
+    "ds.w": 2,
+    "ds.l": 4,
+    "ds.d": 8,
+}
+_LEB128 = frozenset(["uleb128", "sleb128"])
+ALIGNMENTS = {
+    f"{kind}align{suffix}": size
+    for kind in ("", "b", "p2")
+    for suffix, size in (("", 1), ("w", 2), ("l", 4))
+    if kind or not suffix
+}
+"""Directives that align, and the bytes of what they fill with."""
+_UNSUPPORTED_NAMES = """
+macro endm exitm rept irp irpc endr if ifdef ifndef ifb ifnb ifc ifnc ifeq ifne ifge ifgt ifle iflt
+ifeqs ifnes ifnotdef else elseif endif include incbin insn base64 tfloat dc.x ldouble code16 code16gcc
+code32 bundle_align_mode bundle_lock bundle_unlock struct offset dcb.d dcb.s dcb.x ds.p ds.s ds.x
+"""
+UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
+"""Names without the dot that would decide about the bytes, and are not handled."""
+
+MAXIMUM_BYTES = 1 << 12
+"""Most bytes one numeric directive or alignment may make in a region; strings are as long as written."""
+_MAXIMUM_ALIGNMENT = 1 << 20
+_PLAIN_NUMBER = pattern(r"-?\s*\w+")
+_STRING = pattern(QUOTED)
+_ESCAPE = pattern(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
+_ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
+
+_NOPS = (
+    b"",
+    b"\x90",
+    b"\x66\x90",
+    b"\x0f\x1f\x00",
+    b"\x0f\x1f\x40\x00",
+    b"\x0f\x1f\x44\x00\x00",
+    b"\x66\x0f\x1f\x44\x00\x00",
+    b"\x0f\x1f\x80\x00\x00\x00\x00",
+    b"\x0f\x1f\x84\x00\x00\x00\x00\x00",
+    b"\x66\x0f\x1f\x84\x00\x00\x00\x00\x00",
+    b"\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00",
+    b"\x66\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00",
+)
+"""By length in bytes: the NOPs that GNU as fills code with (generic x86-64 tuning)."""
+_LONGEST_NOP = len(_NOPS) - 1
+_MOST_NOPS = 7
+"""More fill than this many of the longest NOPs is jumped over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Fill up to a multiple of ``boundary`` bytes, unless that takes more than ``maximum``."""
+
+    boundary: int
+    fill: bytes | None = None
+    """What to fill with; None for the longest NOPs, in data for zeros."""
+    maximum: int | None = None
+    is_literal: bool = False
+    """Code is filled with one-byte NOPs too, if they are written."""
+
+    def size(self, offset: int) -> int:
+        """Bytes of the fill at an offset."""
+        count = -offset % self.boundary
+        return 0 if self.maximum is not None and count > self.maximum else count
+
+    @property
+    def most(self) -> int:
+        """Bytes that it may take."""
+        return self.boundary - 1 if self.maximum is None else min(self.boundary - 1, self.maximum)
+
+    @property
+    def is_certain(self) -> bool:
+        """Is what stands behind it at the boundary in any case?"""
+        return self.most == self.boundary - 1
+
+    def fills_with_nops(self, is_code: bool) -> bool:
+        """Whether the fill is that of ``nop_fill``."""
+        return is_code and not self.is_literal and self.fill in (None, b"\x90")
+
+    def padding(self, offset: int, is_code: bool = True) -> bytes:
+        """The fill at an offset."""
+        count = self.size(offset)
+        if not self.fills_with_nops(is_code):
+            pattern = self.fill or b"\0"
+            return (pattern * (count // len(pattern) + 1))[:count]
+        return nop_fill(count)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The same bytes again and again; perhaps too many to be written out."""
+
+    unit: bytes
+    count: int
+
+    def __len__(self) -> int:
+        return len(self.unit) * self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """Something that is as large as an expression says which the layout has to tell."""
+
+    name: str
+    """``skip``, ``org``, ``uleb128``, ``sleb128``, ``nops``."""
+    expression: str
+    fill: bytes = b"\0"
+    """What it is filled with; its length times the expression is the size."""
+    longest: int = _LONGEST_NOP
+    """Bytes of the longest NOP of ``nops``."""
+
+
+def nop_fill(count: int, longest: int = _LONGEST_NOP) -> bytes:
+    """``count`` bytes as GNU as fills code: long NOPs first, behind a jump if there are too many."""
+    jump = b""
+    if count // _LONGEST_NOP > _MOST_NOPS:
+        count -= 2
+        if count <= 127:
+            jump = b"\xeb" + bytes([count])
+        else:
+            count -= 3
+            jump = b"\xe9" + count.to_bytes(4, "little")
+    whole, rest = divmod(count, longest)
+    return jump + _NOPS[longest] * whole + _NOPS[rest]
+
+
+def executed(fill: bytes) -> bytes:
+    """What is executed of a fill of ``nop_fill``: where it begins with a jump to its end, only that."""
+    for opcode, size in ((b"\xeb", 2), (b"\xe9", 5)):
+        if fill.startswith(opcode) and size + int.from_bytes(fill[1:size], "little") == len(fill):
+            return fill[:size]
+    return fill
+
+
+def is_known(name: str) -> bool:
+    """Is it a directive at all? ``name`` is in lower case and without the dot."""
+    return (
+        name in SILENT
+        or name in UNSUPPORTED
+        or name in ALIGNMENTS
+        or makes_data(name)
+        or name.startswith("cfi_")
+    )
+
+
+_DATA = frozenset([*_INTEGERS, *_FLOATS, *_STRINGS, *_SPACES, *_REPEATED, *_LEB128, "fill", "nops", "org"])
+
+
+def makes_data(name: str) -> bool:
+    """Does the directive put data into the section?"""
+    return name in _DATA
+
+
+def split_arguments(text: str) -> list[str]:
+    """Arguments at the commas outside of strings and parentheses."""
+    arguments, is_closed = cut_arguments(text)
+    if not is_closed:
+        raise OperandError("A string is not closed.")
+    return arguments
+
+
+def alignment(name: str, text: str, scope: Scope) -> Alignment:
+    """Raises OperandError."""
+    arguments = split_arguments(text)
+    if len(arguments) > 3:
+        raise OperandError(f".{name} takes one to three numbers.")
+    numbers = [_constant(argument, scope) if argument else None for argument in arguments]
+    first, fill, maximum = (*numbers, None, None, None)[:3]
+    first = first or 0
+    if name.startswith("p2align"):
+        first = 1 << min(first, 64) if first >= 0 else first
+    first = first or 1
+    if first & (first - 1) or not 0 < first <= _MAXIMUM_ALIGNMENT:
+        raise OperandError(f"An alignment must be a power of two up to {_MAXIMUM_ALIGNMENT}, not {first}.")
+    size = ALIGNMENTS[name]
+    pattern = None
+    if fill is not None:
+        pattern = (fill % (1 << 8 * size)).to_bytes(size, "little")
+    return Alignment(first, pattern, maximum or None)
+
+
+def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
+    """What a data directive makes. Raises OperandError, UnsupportedError."""
+    if name in _STRINGS:
+        return _strings(text, *_STRINGS[name])
+    arguments = split_arguments(without_characters(text))
+    if name in _FLOATS:
+        return b"".join(_float(argument, _FLOATS[name]) for argument in arguments)
+    if name in _INTEGERS:
+        made = b""
+        for argument in arguments:
+            scope.dot = len(made)
+            made += _integer(argument, _INTEGERS[name], scope)
+        return made
+    if name in _LEB128:
+        if len(arguments) != 1 and not all(_value(argument, scope).is_constant for argument in arguments):
+            raise UnsupportedError(f".{name} of several addresses is not supported.")
+        if len(arguments) == 1 and not _value(text, scope).is_constant:
+            return Sized(name, text)
+        numbers = [_constant(argument, scope) for argument in arguments]
+        if name == "sleb128" and not all(
+            number >= 0 or _PLAIN_NUMBER.fullmatch(argument)
+            for number, argument in zip(numbers, arguments, strict=True)
+        ):
+            # GNU as takes some of them for large numbers without a sign.
+            raise UnsupportedError(".sleb128 of an expression that is negative is not supported.")
+        return b"".join(leb128(name, number) for number in numbers)
+    if name == "org":
+        fill = _constant(arguments[1], scope) if len(arguments) == 2 else 0
+        return Sized(name, arguments[0] if arguments else "", bytes([fill & 0xFF]))
+    if name == "nops":
+        return _nops(arguments, scope)
+    if name in _REPEATED:
+        size = _REPEATED[name]
+        if not 1 <= len(arguments) <= 2:
+            raise OperandError(f".{name} takes a count and perhaps a number.")
+        value = _constant(arguments[1], scope) if len(arguments) > 1 else 0
+        unit = (value % (1 << 8 * size)).to_bytes(size, "little")
+        return Repeated(unit, max(_constant(arguments[0], scope), 0))
+    if name == "fill":
+        numbers = [_constant(argument, scope) for argument in arguments[1:]]
+        size, value = (*numbers, *(1, 0)[len(numbers) :])[:2]
+        if size < 0:
+            raise OperandError("The size of .fill is negative.")
+        size = min(size, 8)
+        # GNU as repeats four bytes of the value, and zeros above them.
+        unit = (value % (1 << 32)).to_bytes(8, "little")[:size]
+    elif 1 <= len(arguments) <= 2:
+        unit = bytes([_constant(arguments[1], scope) & 0xFF if len(arguments) > 1 else 0])
+    else:
+        raise OperandError(f".{name} takes a size and perhaps a byte to fill with.")
+    count = _value(arguments[0], scope) if arguments else Value(0)
+    return Repeated(unit, max(count.constant, 0)) if count.is_constant else Sized("skip", arguments[0], unit)
+
+
+def leb128(name: str, number: int) -> bytes:
+    """A number in groups of seven bits, the lowest first."""
+    is_signed = name == "sleb128"
+    number = number if is_signed else number % (1 << 64)
+    result = bytearray()
+    while True:
+        group, number = number & 0x7F, number >> 7
+        is_last = number == (-1 if is_signed and group & 0x40 else 0)
+        if is_signed and group & 0x40 and number == 0:
+            is_last = False
+        result.append(group | (0 if is_last else 0x80))
+        if is_last:
+            return bytes(result)
+
+
+def _nops(arguments: list[str], scope: Scope) -> Sized:
+    if not 1 <= len(arguments) <= 2:
+        raise OperandError(".nops takes a size and perhaps the longest NOP.")
+    longest = _constant(arguments[1], scope) if len(arguments) > 1 else 0
+    if not 0 <= longest <= _LONGEST_NOP:
+        raise OperandError(f"The longest NOP of .nops is {_LONGEST_NOP} bytes long.")
+    if not _value(arguments[0], scope).is_constant:
+        raise UnsupportedError(".nops of a size that depends on addresses is not supported.")
+    count = _constant(arguments[0], scope)
+    if not 0 <= count <= MAXIMUM_BYTES:
+        raise UnsupportedError(f".nops of more than {MAXIMUM_BYTES} bytes is not supported.")
+    return Sized("nops", arguments[0], longest=longest or _LONGEST_NOP)
+
+
+def _value(text: str, scope: Scope) -> Value:
+    try:
+        return scope.evaluate(text)
+    except ExpressionError as error:
+        raise OperandError(str(error)) from None
+
+
+def _constant(text: str, scope: Scope) -> int:
+    value = _value(text, scope)
+    if not value.is_constant:
+        raise OperandError(f"'{value.symbol or text.strip()[:40]}' has no constant value.")
+    return value.constant
+
+
+def fits(number: int, size: int, *, is_signed: bool = False) -> bool:
+    """Does GNU as put a number that it learns later into so many bytes?"""
+    least = -(1 << 8 * size - 1) if is_signed else 1 - (1 << 8 * size)
+    return size >= 8 or least <= number < 1 << 8 * size - is_signed
+
+
+def _integer(text: str, size: int, scope: Scope) -> bytes:
+    value = _value(text, scope)
+    if not value.is_constant:
+        try:
+            value = scope.final(text)
+        except ExpressionError as error:
+            raise OperandError(str(error)) from None
+        if value.is_constant and not fits(value.constant, size):
+            raise OperandError(f"{value.constant} is too long for {size} bytes.")
+        if value.later and scope.is_whole:
+            raise OperandError(f"'{text.strip()[:40]}' is more than an address and a number.")
+    # An address is not known here; its place is taken by zeros, as in an object file.
+    number = value.constant if value.is_constant else 0
+    return (number % (1 << (8 * size))).to_bytes(size, "little")
+
+
+def _float(text: str, form: str) -> bytes:
+    try:
+        return struct.pack(form, float(re.sub(r"^0[a-zA-Z]", "", text)))
+    except (ValueError, OverflowError):
+        raise OperandError(f"'{text[:30]}' is not a floating-point number.") from None
+
+
+def _strings(text: str, width: int, end: bytes) -> bytes:
+    result = b""
+    for argument in split_arguments(text):
+        pieces = [each[1:-1] for each in _STRING.findall(argument)]
+        if _STRING.sub("", argument).strip() or not pieces:
+            raise OperandError("A string in double quotes is expected.")
+        plain = b"".join(_unescape(piece) for piece in pieces)
+        result += b"".join(bytes([each]).ljust(width, b"\0") for each in plain) if width > 1 else plain
+        result += end
+    return result
+
+
+def _unescape(text: str) -> bytes:
+    result = bytearray()
+    position = 0
+    for match in _ESCAPE.finditer(text):
+        result += text[position : match.start()].encode("utf-8", "replace")
+        position = match.end()
+        body = match[1]
+        if body[0] in "01234567":
+            result += bytes([int(body, 8) & 0xFF])
+        elif body[0] == "x" and len(body) > 1:
+            result += bytes([int(body[-2:], 16)])
+        else:
+            result += bytes([_ESCAPES[body]]) if body in _ESCAPES else body.encode("utf-8", "replace")
+    return bytes(result) + text[position:].encode("utf-8", "replace")

@@ -1,0 +1,316 @@
+"""Expressions of assembly text: numbers, symbols and GNU as's operators.
+
+A value is a 64-bit number, or a symbol whose address is not known plus a number, or something that only the
+addresses of several symbols tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from cyclelens.analyzer.common.data_classes import dataclass, replace
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.dialect import Dialect
+from cyclelens.analyzer.frontend.source.lexer import CHARACTER, EXPRESSION_TOKEN, QUOTED
+from cyclelens.analyzer.frontend.statements.names import readable, spelled
+
+
+class ExpressionError(ValueError):
+    """The text is not an expression that can be evaluated; the message is meant for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """``constant``, or the address of ``symbol`` plus ``constant``, or what is found out ``later``."""
+
+    constant: int
+    symbol: str | None = None
+    later: bool = False
+    """It depends on several addresses, or does more with one than add to it. It is ``symbol`` plus
+    ``constant`` then, if that is set to such an expression."""
+    is_relative: bool = False
+    """Less the address of the place where it stands: a linker can still tell it."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Is it just a number?"""
+        return self.symbol is None and not self.later
+
+
+LATER = Value(0, later=True)
+Lookup = Callable[[str], "Value | None"]
+"""Name of a symbol -> its value; None for one that has no constant value (a label, an external symbol)."""
+Distance = Callable[[str, str], "int | None"]
+"""Bytes from the second symbol to the first, if nothing can change them any more."""
+
+_MAXIMUM_DEPTH = 50
+_MAXIMUM_LENGTH = 1000
+
+# GNU as's precedences, which are not those of C.
+_PRECEDENCE = (
+    dict.fromkeys(("*", "/", "%", "<<", ">>"), 5)
+    | dict.fromkeys(("|", "&", "^", "!"), 4)
+    | dict.fromkeys(("+", "-"), 3)
+    | dict.fromkeys(("==", "!=", "<>", "<", ">", "<=", ">="), 2)
+    | {"&&": 1, "||": 0}
+)
+_NASM_PRECEDENCE = (
+    dict.fromkeys(("*", "/", "%"), 6)
+    | dict.fromkeys(("+", "-"), 5)
+    | dict.fromkeys(("<<", ">>"), 4)
+    | {"&": 3, "^": 2, "|": 1}
+)
+"""Those of NASM, whose comparisons are left to itself."""
+_WORDS = {
+    "mod": "%",
+    "shl": "<<",
+    "shr": ">>",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "not": "~",
+}
+"""Operators of the Intel dialect that are words."""
+_ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
+
+
+_CHARACTER = pattern(rf"({QUOTED})|{CHARACTER}", re.DOTALL)
+
+
+def without_characters(text: str) -> str:
+    """A text with numbers in the place of its character constants, which may be commas, quotes or blanks."""
+    if "'" not in text:
+        return text
+    return _CHARACTER.sub(lambda match: match[1] or str(_number("character", match[0])), text)
+
+
+def evaluate(
+    text: str,
+    lookup: Lookup,
+    distance: Distance | None = None,
+    *,
+    dialect: Dialect,
+    section: str | None = None,
+    divided_by_zero: Callable[[], None] | None = None,
+) -> Value:
+    """The value of an expression. ``section``: the symbol of the beginning of the section where it stands.
+    ``divided_by_zero``: called for what GNU as takes with a warning. Raises ExpressionError."""
+    if len(text) > _MAXIMUM_LENGTH:
+        raise ExpressionError("The expression is too long.")
+    tokens = _tokens(readable(text, dialect), dialect)
+    parser = _Parser(tokens, dialect, lookup, distance, section, divided_by_zero)
+    value = parser.binary(0, 0)
+    if parser.peek() is not None:
+        raise ExpressionError(f"'{parser.peek()}' is not expected here.")
+    return value
+
+
+def _has_words(dialect: Dialect) -> bool:
+    """Are operators words, too?"""
+    return not (dialect.is_att or dialect.is_nasm)
+
+
+def _tokens(text: str, dialect: Dialect) -> list[tuple[str, str]]:
+    tokens = []
+    words = _has_words(dialect)
+    position = 0
+    end = len(text.rstrip())
+    while position < end:
+        match = EXPRESSION_TOKEN.match(text, position)
+        if match is None or match.lastgroup is None:
+            raise ExpressionError(f"'{text[position:].strip()[:20]}' is not understood.")
+        kind, token = match.lastgroup, match.group(match.lastgroup)
+        if kind == "suffixed" and dialect.is_gnu:
+            raise ExpressionError(f"'{token}' is not a number to GNU as: write 0x{token[:-1]}.")
+        if words and kind == "symbol" and token.lower() in _WORDS:
+            kind, token = "operator", _WORDS[token.lower()]
+        tokens.append((kind, spelled(token)))
+        position = match.end()
+    return tokens
+
+
+def _wrap(number: int) -> int:
+    """Keep numbers within 64 bits, signed or unsigned."""
+    if -(1 << 63) <= number < (1 << 64):
+        return number
+    return number % (1 << 64)
+
+
+class _Parser:
+    """Precedence climbing over a token list."""
+
+    def __init__(
+        self,
+        tokens: list[tuple[str, str]],
+        dialect: Dialect,
+        lookup: Lookup,
+        distance: Distance | None,
+        section: str | None,
+        divided_by_zero: Callable[[], None] | None,
+    ) -> None:
+        self._tokens = tokens
+        self._position = 0
+        self._lookup = lookup
+        self._distance = distance
+        self._section = section
+        self._precedence = _NASM_PRECEDENCE if dialect.is_nasm else _PRECEDENCE
+        self._divided_by_zero = divided_by_zero
+        self._words = _has_words(dialect)
+
+    def peek(self) -> str | None:
+        """Text of the next token."""
+        return self._tokens[self._position][1] if self._position < len(self._tokens) else None
+
+    def binary(self, lowest: int, depth: int) -> Value:
+        left = self._unary(depth)
+        while True:
+            operator = self.peek()
+            if operator is None or self._precedence.get(operator, -1) < lowest:
+                return left
+            self._position += 1
+            right = self.binary(self._precedence[operator] + 1, depth + 1)
+            if self._words:
+                _check_intel(operator, left, right)
+            if self._precedence is _NASM_PRECEDENCE:
+                _check_nasm(operator, left, right)
+            left = self._apply(operator, left, right)
+
+    def _unary(self, depth: int) -> Value:
+        if depth > _MAXIMUM_DEPTH:
+            raise ExpressionError("The expression is nested too deeply.")
+        if self._position >= len(self._tokens):
+            raise ExpressionError("An operand is missing.")
+        kind, text = self._tokens[self._position]
+        self._position += 1
+        if kind == "operator":
+            if text == "(":
+                inner = self.binary(0, depth + 1)
+                if self.peek() != ")":
+                    raise ExpressionError("A closing parenthesis is missing.")
+                self._position += 1
+                return inner
+            if text not in "+-~!":
+                raise ExpressionError(f"'{text}' is not expected here.")
+            operand = self._unary(depth + 1)
+            if text == "+":
+                return operand
+            if not operand.is_constant:
+                return LATER
+            number = operand.constant
+            return Value(_wrap(-number if text == "-" else ~number if text == "~" else int(not number)))
+        if kind in ("symbol", "local"):
+            known = self._lookup(text)
+            return known if known is not None else Value(0, text)
+        return Value(_wrap(_number(kind, text)))
+
+    def _apply(self, operator: str, left: Value, right: Value) -> Value:
+        if left.is_constant and right.is_constant:
+            if operator in ("/", "%") and not right.constant and self._divided_by_zero:
+                self._divided_by_zero()
+            return Value(_wrap(_calculate(operator, left.constant, right.constant)))
+        if left.later or right.later:
+            return _of_unknown(operator, left, right)
+        number = left.constant - right.constant
+        is_relative = left.is_relative or right.is_relative
+        if operator == "+" and (left.symbol is None or right.symbol is None):
+            return Value(
+                _wrap(left.constant + right.constant), left.symbol or right.symbol, is_relative=is_relative
+            )
+        if operator != "-" or left.symbol is None:
+            return LATER
+        if right.symbol is None:
+            return Value(_wrap(number), left.symbol, is_relative=is_relative)
+        if is_relative:
+            return LATER
+        if left.symbol == right.symbol:
+            return Value(_wrap(number))
+        if right.symbol == self._section:
+            return Value(_wrap(number), left.symbol, is_relative=True)
+        between = self._distance(left.symbol, right.symbol) if self._distance else None
+        return LATER if between is None else Value(_wrap(number + between))
+
+
+def _of_unknown(operator: str, left: Value, right: Value) -> Value:
+    """The sum or difference of what is found out later and of something else: GNU as knows by now that a
+    symbol less itself is nothing."""
+    if operator == "+" and left.is_constant:
+        left, right = right, left
+    if operator not in ("+", "-") or not left.later or left.symbol is None:
+        return LATER
+    number = _wrap(left.constant + (right.constant if operator == "+" else -right.constant))
+    if right.is_constant:
+        return replace(left, constant=number)
+    return Value(number) if operator == "-" and right.later and left.symbol == right.symbol else LATER
+
+
+def _number(kind: str, text: str) -> int:
+    if kind == "hexadecimal":
+        return int(text, 16)
+    if kind == "binary":
+        return int(text[2:], 2)
+    if kind == "suffixed":
+        return int(text[:-1], 16)
+    if kind == "character":
+        body = text[1:].rstrip("'") or "'"
+        return _ESCAPES.get(body[1], ord(body[1])) if body[0] == "\\" else ord(body)
+    if len(text) > 1 and text[0] == "0":
+        if set(text) & set("89"):
+            raise ExpressionError(f"'{text}' begins with 0 and so is octal, but holds an 8 or 9.")
+        return int(text, 8)
+    return int(text)
+
+
+def _check_intel(operator: str, left: Value, right: Value) -> None:
+    """Raise ExpressionError for something unknown of which GNU as knows all the same what comes out, as of 0
+    times it or ``x ^ x``, but only in some places of Intel syntax."""
+    if operator in "+-" or (left.is_constant and right.is_constant):
+        return
+    is_same = operator in "&|^!" and left.symbol is not None and left.symbol == right.symbol
+    if is_same or any(value.is_constant and value.constant in (0, 1) for value in (left, right)):
+        raise ExpressionError(f"Whether GNU as knows what comes out of this '{operator}' cannot be told.")
+
+
+def _check_nasm(operator: str, left: Value, right: Value) -> None:
+    """Raise ExpressionError for what NASM calculates otherwise: it shifts by what is left of a count of more
+    than 63, and divides without a sign."""
+    if operator in ("<<", ">>") and not 0 <= right.constant < 64:
+        raise ExpressionError(f"A shift by {right.constant} is left to NASM.")
+    if operator in ("/", "%") and (left.constant < 0 or right.constant <= 0):
+        raise ExpressionError("A division of or by such a number is left to NASM.")
+
+
+def _calculate(operator: str, a: int, b: int) -> int:
+    if operator in ("/", "%"):
+        b = b or 1  # as GNU as does it, with a warning
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        return quotient if operator == "/" else a - b * quotient
+    if operator in ("<<", ">>"):
+        if not 0 <= b < 64:
+            return 0
+        return a << b if operator == "<<" else (a % (1 << 64)) >> b
+    results = {
+        "*": a * b,
+        "+": a + b,
+        "-": a - b,
+        "|": a | b,
+        "&": a & b,
+        "^": a ^ b,
+        "!": a | ~b,
+        "==": -(a == b),
+        "!=": -(a != b),
+        "<>": -(a != b),
+        "<": -(a < b),
+        ">": -(a > b),
+        "<=": -(a <= b),
+        ">=": -(a >= b),
+        "&&": int(bool(a) and bool(b)),
+        "||": int(bool(a) or bool(b)),
+    }
+    return results[operator]

@@ -1,0 +1,86 @@
+"""Direct jumps: their opcodes, forms and sizes."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.common.data_classes import dataclass
+from cyclelens.analyzer.frontend.statements.operand_types import Target
+
+_CONDITIONS = (
+    ("o",),
+    ("no",),
+    ("b", "c", "nae"),
+    ("ae", "nb", "nc"),
+    ("e", "z"),
+    ("ne", "nz"),
+    ("be", "na"),
+    ("a", "nbe"),
+    ("s",),
+    ("ns",),
+    ("p", "pe"),
+    ("np", "po"),
+    ("l", "nge"),
+    ("ge", "nl"),
+    ("le", "ng"),
+    ("g", "nle"),
+)
+CONDITIONS = {name: number for number, names in enumerate(_CONDITIONS) for name in names}
+CONDITION_SYNONYMS = {name: names[0] for names in _CONDITIONS for name in names[1:]}
+"""Names by the one that disassemblers write."""
+
+
+@dataclass(frozen=True, slots=True)
+class JumpForms:
+    """Opcodes of a direct jump in its short (8-bit) and near (32-bit) form; None where there is none."""
+
+    short: bytes | None
+    near: bytes | None
+
+
+JUMPS: dict[str, JumpForms] = {
+    "jmp": JumpForms(b"\xeb", b"\xe9"),
+    "call": JumpForms(None, b"\xe8"),
+    "xbegin": JumpForms(None, b"\xc7\xf8"),
+    "loopne": JumpForms(b"\xe0", None),
+    "loopnz": JumpForms(b"\xe0", None),
+    "loope": JumpForms(b"\xe1", None),
+    "loopz": JumpForms(b"\xe1", None),
+    "loop": JumpForms(b"\xe2", None),
+    "jecxz": JumpForms(b"\x67\xe3", None),
+    "jrcxz": JumpForms(b"\xe3", None),
+} | {
+    f"j{name}": JumpForms(bytes([0x70 + number]), bytes([0x0F, 0x80 + number]))
+    for name, number in CONDITIONS.items()
+}
+JUMPS |= {"jmpq": JUMPS["jmp"], "callq": JUMPS["call"]}
+_LOOPS = ("loop", "loope", "loopz", "loopne", "loopnz")
+COUNTING_ECX = frozenset(f"{name}l" for name in _LOOPS)
+"""Names of AT&T syntax for loops that count ECX; Intel syntax has none."""
+JUMPS |= {f"{name}q": JUMPS[name] for name in _LOOPS}
+JUMPS |= {f"{name}l": JumpForms(b"\x67" + (JUMPS[name].short or b""), None) for name in _LOOPS}
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A direct jump; its bytes come from the layout."""
+
+    mnemonic: str
+    forms: JumpForms
+    target: Target
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Bytes of the short and of the near form; 0 for one that it does not have, or may not take."""
+        short, near = self.forms.short, self.forms.near
+        is_near = self.target.near and near is not None
+        return (
+            len(short) + 1 if short is not None and not is_near else 0,
+            len(near) + 4 if near is not None else 0,
+        )
+
+    def encode(self, size: int, distance: int) -> bytes:
+        """The form of so many bytes. ``distance``: bytes from its end to the target."""
+        if size == self.sizes[1]:
+            assert self.forms.near is not None
+            return self.forms.near + (distance % (1 << 32)).to_bytes(4, "little")
+        assert self.forms.short is not None
+        return self.forms.short + (distance % 256).to_bytes(1, "little")

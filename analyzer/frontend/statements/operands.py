@@ -1,0 +1,415 @@
+"""Operands of both dialects: text to a structure, and the structure to the strict text an assembler gets.
+
+Only what was understood is ever rendered, so no unforeseen character reaches the assembler. Integers are
+rendered in hexadecimal, which Keystone reads the same in all of its moods. Masks, broadcasts and rounding are
+kept as decorations of the operand that they stand at.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.lexer import cut_operands
+from cyclelens.analyzer.frontend.statements import registers
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
+from cyclelens.analyzer.frontend.statements.operand_types import (
+    ABSOLUTE_BASE,
+    Immediate,
+    Memory,
+    Operand,
+    OperandError,
+    Register,
+    Rounding,
+    Scope,
+    Target,
+    UnsupportedError,
+)
+
+_SIZES = {
+    "byte": "byte",
+    "word": "word",
+    "dword": "dword",
+    "qword": "qword",
+    "fword": "fword",
+    "tbyte": "tbyte",
+    "tword": "tbyte",
+    "oword": "xmmword",
+    "xmmword": "xmmword",
+    "ymmword": "ymmword",
+    "yword": "ymmword",
+    "zmmword": "zmmword",
+    "mmword": "qword",
+}
+_SIZE = pattern(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*|(bcst)\b\s*|(?=\[|[c-gs]s\s*:))", re.IGNORECASE)
+_RESERVED = frozenset([*_SIZES, "ptr", "bcst", "offset", "flat"])
+_DECORATION = pattern(r"\{\s*%?(k[0-7]|z|1to(?:2|4|8|16|32)|(?:r[nduz]-)?sae)\s*\}", re.IGNORECASE)
+_SIZE_WITHIN = pattern(r"\[\s*(\w+\s+ptr)\b", re.IGNORECASE)
+"""``[QWORD PTR 8[rax]]``, as GCC writes calls."""
+_SEGMENT = pattern(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
+_REGISTER_IN = pattern(r"%\s*[A-Za-z]\w*")
+_BARE_WORD = pattern(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
+_LABEL = pattern(r"(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
+_OPERATORS = "+-*/%&|^<>!~"
+_PARENTHESISED = pattern(r"\([^()]*\)")
+_OFFSET = pattern(r"(?<![\w.$@])(?:(offset)\b\s*(?:flat\s*:\s*)?|flat\s*:\s*)", re.IGNORECASE)
+_NEGATIVE_OFFSET = pattern(r"[-~!]\s*offset\b", re.IGNORECASE)
+_HERE = pattern(r"\$(?![\w.$])")
+_DISTANCE = pattern(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
+_ST = pattern(r"st\s*\(?\s*([0-7])\s*\)?")
+_TERM_SPLIT = pattern(r"[-+*()\[\]]|[^-+*()\[\]]+")
+MAXIMUM_OPERANDS = 6
+
+
+def split_operands(text: str) -> list[str]:
+    """Operands, cut at the commas outside of all brackets. Raises OperandError."""
+    if not text.strip():
+        return []
+    parts = [part.strip() for part in _split(text)]
+    if len(parts) > MAXIMUM_OPERANDS:
+        raise OperandError("There are too many operands.")
+    if "" in parts:
+        raise OperandError("An operand is missing.")
+    return parts
+
+
+def _split(text: str) -> list[str]:
+    parts, is_balanced = cut_operands(text)
+    if not is_balanced:
+        raise OperandError("The brackets of the operands do not match.")
+    return parts
+
+
+def _register(text: str) -> str | None:
+    """The register a text names, or None."""
+    name = text.strip().removeprefix("%").strip().lower()
+    st = _ST.fullmatch(name)
+    if st:
+        name = f"st({st[1]})"
+    if name not in registers.REGISTERS:
+        return None
+    return name
+
+
+def parse_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool = False) -> Operand:
+    """One AT&T operand. ``branch`` says that a bare expression is a jump target, ``bare_registers`` that
+    registers need no ``%``. Raises OperandError, UnsupportedError."""
+    text, decorations = _take_decorations(text)
+    if not text:
+        return Rounding(decorations[0])
+    operand = _plain_att(text, scope, branch=branch, bare_registers=bare_registers)
+    return _decorated(operand, decorations)
+
+
+def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -> Operand:
+    if not bare_registers:
+        _refuse_bare_registers(text)
+    indirect = branch and text.startswith("*")
+    if indirect:
+        text = text[1:].strip()
+    if text.startswith("$"):
+        return _immediate(text[1:], scope)
+    if register := _register(text):
+        return Register(register)
+    if text.replace(" ", "").lower() == "(%dx)":
+        return Register("dx")
+    segment = None
+    if match := _SEGMENT.match(text):
+        segment = match[1].lower()
+        text = text[match.end() :]
+    displacement, inside = _parenthesised(text)
+    if inside is not None and (inside.startswith((",", "%")) or _is_register(inside)):
+        return _att_address(displacement, inside, segment, scope)
+    if branch and not indirect and segment is None:
+        return Target(text)
+    if _REGISTER_IN.search(text):
+        raise OperandError(f"'{text[:40]}' is not understood as an operand.")
+    return Memory(segment, displacement=_displacement(text, scope, relative=False))
+
+
+def _parenthesised(text: str) -> tuple[str, str | None]:
+    """What stands before the parentheses that end an operand, and within them; None if there are none."""
+    depth = 0
+    for at in range(len(text) - 1, -1, -1) if text.endswith(")") else ():
+        depth += (text[at] == ")") - (text[at] == "(")
+        if not depth:
+            return text[:at], text[at + 1 : -1].strip()
+    return text, None
+
+
+def _refuse_bare_registers(text: str) -> None:
+    for match in _BARE_WORD.finditer(text):
+        if match[0].lower() in registers.REGISTERS:
+            raise OperandError(f"'{match[0]}' needs a '%' to be a register in AT&T syntax.")
+
+
+def _is_register(text: str) -> bool:
+    return text.split(",")[0].strip().lower() in registers.ADDRESSES
+
+
+def _att_address(displacement: str, inside: str, segment: str | None, scope: Scope) -> Memory:
+    parts = [part.strip() for part in _split(inside)]
+    if len(parts) > 3:
+        raise OperandError(f"'({inside[:40]})' has too many parts for an address.")
+    base = _address_register(parts[0]) if parts[0] else None
+    index = _address_register(parts[1]) if len(parts) > 1 and parts[1] else None
+    scale = 1
+    if len(parts) == 3 and parts[2]:
+        scale = _scale(parts[2], scope)
+    number = _displacement(displacement, scope, relative=base in ("rip", "eip"))
+    return _memory(segment, base, index, scale, number, None)
+
+
+def _address_register(text: str) -> str:
+    name = _register(text)
+    if name is None or name not in registers.ADDRESSES | registers.VECTOR_INDEXES:
+        raise OperandError(f"'{text[:30]}' cannot be part of an address.")
+    return name
+
+
+def _scale(text: str, scope: Scope) -> int:
+    value = _evaluate(text, scope)
+    if not value.is_constant or value.constant not in (1, 2, 4, 8):
+        raise OperandError(f"A scale must be 1, 2, 4 or 8, not '{text[:20]}'.")
+    return value.constant
+
+
+def _memory(
+    segment: str | None, base: str | None, index: str | None, scale: int, displacement: int, size: str | None
+) -> Memory:
+    if index in ("rsp", "esp", "rip", "eip") or base in registers.VECTOR_INDEXES:
+        raise OperandError(f"'{index or base}' cannot be used like this in an address.")
+    if base in ("rip", "eip") and index is not None:
+        raise OperandError("An address relative to rip has no index.")
+    is_wide = base == "rip" or base in registers.GENERAL_64 or index in registers.GENERAL_64
+    if is_wide and not -(1 << 31) <= displacement < 1 << 31:
+        raise OperandError(f"{displacement:#x} is out of the range of a displacement (32 bits with a sign).")
+    return Memory(segment, base, index, scale, displacement, size)
+
+
+def parse_intel(
+    text: str, scope: Scope, *, branch: bool, relative: bool = False, masm: bool = False
+) -> Operand:
+    """One operand of the Intel dialect, GNU as's spelling and the plain part of NASM's. ``relative``:
+    addresses without a register are relative to the instruction pointer; ``masm``: so are names by
+    themselves. Raises OperandError, UnsupportedError."""
+    text, decorations = _take_decorations(text)
+    if not text:
+        return Rounding(decorations[0])
+    operand = _plain_intel(text, scope, branch=branch, relative=relative, masm=masm)
+    return _decorated(operand, decorations)
+
+
+def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm: bool) -> Operand:
+    if text.startswith("$") and not (branch and _HERE.match(text)):
+        raise OperandError("A number is written without '$' in Intel syntax.")
+    near = False
+    if branch and (match := _DISTANCE.match(text)):
+        if match[1].lower() == "far":
+            raise UnsupportedError("Far jumps are not supported.")
+        near = match[1].lower().startswith("near")
+        text = text[match.end() :]
+    if register := _register(text):
+        return Register(register)
+    size = None
+    broadcasts: tuple[str, ...] = ()
+    if match := _SIZE_WITHIN.match(text):
+        text = f"{match[1]} [{text[match.end() :]}"
+    if match := _SIZE.match(text):
+        size = _SIZES[match[1].lower()]
+        broadcasts = ("bcst",) if match[2] else ()
+        text = text[match.end() :]
+    segment = None
+    if match := _SEGMENT.match(text):
+        segment = match[1].lower()
+        text = text[match.end() :]
+    text, is_offset = _without_offset(text)
+    if "[" in text:
+        address = _intel_address(text, segment, size, scope, relative=relative)
+        if is_offset and segment is None and address.is_absolute:
+            return _immediate(text.replace("[", "(").replace("]", ")"), scope)
+        return replace(address, decorations=broadcasts)
+    if branch and segment is None and size is None:
+        return Target(text, near)
+    if is_offset and segment is None:
+        return _immediate(text, scope)
+    value = _evaluate(text, scope)
+    names = _LABEL.findall(text) if value.later or (value.is_constant and "-" in text) else []
+    set_names = [name for name in names if scope.is_set(name)]
+    if value.is_constant and segment is None and size is None:
+        if any(not _evaluate(name, scope).is_constant for name in set_names):
+            raise UnsupportedError(
+                "GNU as takes the distance of a symbol to another name of it for an address."
+            )
+        return Immediate(value.constant)
+    if value.later and segment is None and size is None:
+        # What is more than an address and a number is a number to GNU as, however it comes out.
+        if set_names:
+            raise UnsupportedError("Whether this is a number or an address to GNU as cannot be told.")
+        return _immediate(text, scope)
+    if masm and not value.is_constant and segment is None:
+        return Memory(None, "rip", displacement=_displacement(text, scope, relative=True), size=size)
+    return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
+
+
+def _without_offset(text: str) -> tuple[str, bool]:
+    """An operand without the words ``offset`` and ``flat:``, and whether the first was there: GNU as takes
+    them wherever it takes a name, and without a register the operand is the address itself, in brackets
+    too."""
+    if _NEGATIVE_OFFSET.search(text):
+        return text, False
+    return _OFFSET.sub("", text), any(match[1] for match in _OFFSET.finditer(text))
+
+
+def _intel_address(
+    text: str, segment: str | None, size: str | None, scope: Scope, *, relative: bool
+) -> Memory:
+    """``displacement[base + index*scale + displacement]`` with any number of brackets, which add up."""
+    flat = re.sub(r"\]\s*\[|\[", "+", text).replace("]", " ").strip()
+    if text.count("[") != text.count("]") or "'" in text:
+        raise OperandError("The brackets of the address do not match.")
+    body = re.sub(r"\+\s*(?:rel|abs)\s+", "+", flat) if "rel" in flat or "abs" in flat else flat
+    relative_word = "rel" in flat if body != flat else relative
+    if segment is None and (match := re.match(r"\+\s*%?([c-gs]s)\s*:", body, re.IGNORECASE)):
+        segment = match[1].lower()
+        body = body[match.end() :]
+    base = index = None
+    scale = 1
+    rest = ""
+    for sign, term in _terms(body):
+        factors = [factor.strip() for factor in term.split("*")] if "(" not in term else [term]
+        named = [factor for factor in factors if _register(factor)]
+        if not named:
+            rest += sign + term
+            continue
+        if sign == "-" or len(named) > 1 or len(factors) > 2:
+            raise OperandError(f"'{term.strip()[:30]}' cannot be part of an address.")
+        name = _address_register(named[0])
+        if len(factors) == 2:
+            if index is not None:
+                if base is not None or scale != 1:
+                    raise OperandError("An address has one scaled register only.")
+                base = index
+            index = name
+            scale = _scale(factors[1 - factors.index(named[0])], scope)
+        elif name in registers.VECTOR_INDEXES:
+            if index is not None:
+                base, index = index, None
+            index = name
+        elif base is None:
+            base = name
+        elif index is None:
+            index = name
+        else:
+            raise OperandError("An address has two registers at most.")
+    if index in ("rsp", "esp") and scale == 1 and base not in ("rsp", "esp"):
+        base, index = index, base
+    if relative_word and base is None and index is None and segment not in ("fs", "gs"):
+        base = "rip"
+    rest = rest.removeprefix("+")
+    for name in _LABEL.findall(rest):
+        if name.lower() in registers.REGISTERS:
+            raise OperandError(f"The register '{name}' cannot be part of '{text[:40]}'.")
+    if (base or index) and (doubt := _doubt(rest, scope)):
+        raise UnsupportedError(doubt)
+    number = _displacement(rest, scope, relative=base in ("rip", "eip"))
+    return _memory(segment, base, index, scale, number, size)
+
+
+def _doubt(text: str, scope: Scope) -> str:
+    """Where GNU as 2.40 makes something else of a displacement behind a register than it says: it forgets the
+    place of the first of two labels, and the scale before a product, and finds values late."""
+    if not text:
+        return ""
+    value, names = _evaluate(text, scope), _LABEL.findall(text)
+    if value.is_constant:
+        while (outside := _PARENTHESISED.sub("0", text)) != text:
+            text = outside
+        if any(not _evaluate(name, scope).is_constant for name in _LABEL.findall(text)):
+            return "GNU as takes the distance of two labels wrongly behind a register: put it in parentheses."
+    elif (value.later and ("*" in text or any(scope.is_set(name) for name in names))) or (
+        value.symbol is not None and scope.is_set(value.symbol)
+    ):
+        return "What GNU as makes of this displacement cannot be told: set its symbols further up."
+    return ""
+
+
+def _terms(text: str) -> list[tuple[str, str]]:
+    """Signed terms of a sum; what stands in parentheses stays together."""
+    terms = []
+    sign, current, depth = "+", "", 0
+    for piece in _TERM_SPLIT.findall(text):
+        if piece in "+-" and depth == 0 and current.strip() and current.rstrip()[-1] not in _OPERATORS:
+            terms.append((sign, current))
+            sign, current = piece, ""
+        elif piece == "+" and depth == 0 and not current.strip():
+            continue
+        else:
+            depth += (piece == "(") - (piece == ")")
+            current += piece
+    if not current.strip():
+        raise OperandError("The address is incomplete.")
+    terms.append((sign, current))
+    return terms
+
+
+def _evaluate(text: str, scope: Scope) -> Value:
+    try:
+        value = scope.evaluate(text)
+    except ExpressionError as error:
+        raise OperandError(str(error)) from None
+    if value.symbol is not None and value.symbol.lower() in _RESERVED:
+        raise OperandError(f"'{text[:40]}' is not complete.")
+    if value.symbol is not None and value.symbol.lower() in registers.REGISTERS:
+        raise OperandError(f"The register '{value.symbol}' cannot be part of '{text[:40]}'.")
+    return value
+
+
+def _immediate(text: str, scope: Scope) -> Immediate:
+    value = _evaluate(text, scope)
+    if value.is_constant:
+        return Immediate(value.constant)
+    return Immediate(_stand_in(text, value, scope, ABSOLUTE_BASE, immediate=True), is_address=True)
+
+
+def _displacement(text: str, scope: Scope, *, relative: bool) -> int:
+    """A displacement in bytes; what has no constant value gets a stand-in."""
+    if not text.strip():
+        return 0
+    value = _evaluate(text, scope)
+    if not value.is_constant:
+        return _stand_in(text, value, scope, 0 if relative else ABSOLUTE_BASE)
+    number = value.constant
+    return number - (1 << 64) if number >= (1 << 63) else number
+
+
+def _stand_in(text: str, value: Value, scope: Scope, base: int, *, immediate: bool = False) -> int:
+    try:
+        return scope.stand_in(text, value, base, immediate=immediate)
+    except ExpressionError as error:
+        raise OperandError(str(error)) from None
+
+
+def _take_decorations(text: str) -> tuple[str, tuple[str, ...]]:
+    """An operand without the braces behind it, and what stands in them, in lower case."""
+    at = text.find("{")
+    if at < 0:
+        if "}" in text:
+            raise OperandError("The braces of the operand do not match.")
+        return text, ()
+    decorations = tuple(match[1].lower() for match in _DECORATION.finditer(text, at))
+    plain = text[:at].strip()
+    if _DECORATION.sub("", text[at:]).strip() or (not plain and len(decorations) != 1):
+        raise OperandError(f"'{text[at:][:30]}' is no mask, broadcast or rounding.")
+    if not plain and not decorations[0].endswith("sae"):
+        raise OperandError(f"'{text[:30]}' stands behind no operand.")
+    return plain, decorations
+
+
+def _decorated(operand: Operand, decorations: tuple[str, ...]) -> Operand:
+    if not decorations:
+        return operand
+    if not isinstance(operand, Register | Memory):
+        raise OperandError("Braces belong behind a register or an address.")
+    return replace(operand, decorations=operand.decorations + decorations)

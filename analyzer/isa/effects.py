@@ -1,0 +1,68 @@
+"""What instructions do with registers and flags: a prediction does not ask."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.common.named_tuple import NamedTuple
+from cyclelens.analyzer.isa.decoder import OPTIONS, REGISTERS
+from cyclelens.analyzer.isa.register_use import FULL_NAMES, INFO
+from iced_x86 import Decoder, Mnemonic, OpAccess, RegisterExt, RflagsBits
+
+_WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
+
+
+def written_registers(code: bytes) -> frozenset[str]:
+    """The general-purpose registers that the instructions write, in any width, by their 64-bit names."""
+    written = {
+        item.register
+        for instruction in Decoder(64, code, OPTIONS)
+        for item in INFO.info(instruction).used_registers()
+        if item.access in _WRITES
+    }
+    return frozenset([name for register in written if (name := FULL_NAMES.get(register))])
+
+
+class Effects(NamedTuple):
+    """What an instruction does with registers, by canonical names (``RAX``, ``XMM0``, ``K1``) and by flags
+    (``C P A Z S O``)."""
+
+    read: frozenset[str]
+    overwritten: frozenset[str]
+    """Of which nothing stays: not AX, and of a vector register not one whose upper part is left."""
+    written: frozenset[str]
+
+
+_FLAGS = {name: getattr(RflagsBits, f"{name}F") for name in ("C", "P", "A", "Z", "S", "O")}
+
+
+def effects(code: bytes, vector_bits: int = 128) -> Effects:
+    """Of one instruction; of vector registers so many bits count."""
+    instruction = Decoder(64, code, OPTIONS).decode()
+    read, overwritten, written = set[str](), set[str](), set[str]()
+    # Of VZEROUPPER the decoder says that it reads what it leaves.
+    for item in (
+        () if instruction.mnemonic == Mnemonic.VZEROUPPER else INFO.info(instruction).used_registers()
+    ):
+        name = _canonical(item.register)
+        if name is None or item.access in (OpAccess.NONE, OpAccess.NO_MEM_ACCESS):
+            continue
+        if item.access in _WRITES:
+            written.add(name)
+        if item.access != OpAccess.WRITE:
+            read.add(name)
+        elif RegisterExt.size(item.register) * 8 >= (vector_bits if name.startswith("XMM") else 64):
+            overwritten.add(name)
+    for name, bit in _FLAGS.items():
+        if instruction.rflags_read & bit:
+            read.add(name)
+        if instruction.rflags_modified & bit:
+            written.add(name)
+            overwritten.add(name)
+    return Effects(frozenset(read), frozenset(overwritten), frozenset(written))
+
+
+def _canonical(register: int) -> str | None:
+    if RegisterExt.is_vector_register(register):  # type: ignore[arg-type]
+        return f"XMM{RegisterExt.number(register)}"  # type: ignore[arg-type]
+    if RegisterExt.is_k(register):  # type: ignore[arg-type]
+        return REGISTERS[register]
+    return FULL_NAMES.get(register)

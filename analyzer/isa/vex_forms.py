@@ -1,0 +1,45 @@
+"""Which instructions of legacy SSE have a form with VEX, and what operands that has."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import cache
+
+from cyclelens.analyzer.isa.codes import enum_names
+from cyclelens.analyzer.isa.decoder import OPTIONS
+from iced_x86 import Code, Decoder, Mnemonic, OpKind
+
+_COPIES = frozenset({Mnemonic.MOVSS, Mnemonic.MOVSD})
+"""From memory they have the same operands; from a register they keep part of the destination."""
+_BLENDS = frozenset({Mnemonic.BLENDVPS, Mnemonic.BLENDVPD, Mnemonic.PBLENDVB})
+
+
+class VexForm(Enum):
+    """The operands of the form with VEX, whose name has a ``v`` in front."""
+
+    SAME = "those of legacy SSE"
+    REPEATED = "the destination once more as the first source"
+    MASKED = "the destination once more, and XMM0 at the end"
+
+
+def vex_form(code: bytes) -> VexForm | None:
+    """Of an instruction of legacy SSE that writes a vector register; None if there is none (SHA, MMX)."""
+    instruction = Decoder(64, code, OPTIONS).decode()
+    if instruction.mnemonic in _COPIES:
+        return VexForm.REPEATED if instruction.op1_kind == OpKind.REGISTER else VexForm.SAME
+    if instruction.mnemonic in _BLENDS:
+        return VexForm.MASKED
+    codes, known = _names()
+    name = codes[instruction.code]
+    if f"VEX_V{name}" in known:
+        return VexForm.SAME
+    stem, _, operands = name.partition("_")
+    return VexForm.REPEATED if f"VEX_V{stem}_XMM_{operands}" in known else None
+
+
+@cache
+def _names() -> tuple[dict[int, str], frozenset[str]]:
+    """The decoder's names of all encodings: of ``ADDPS_XMM_XMMM128`` the other form is
+    ``VEX_VADDPS_XMM_XMM_XMMM128``."""
+    codes = enum_names(Code)
+    return codes, frozenset(codes.values())

@@ -1,0 +1,57 @@
+"""Loops of compiled sources as assembly texts, so that rewrites can be tried with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Cancel
+from cyclelens.analyzer.model.choices import Regions, Syntax
+from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+
+_LABEL = ".Lcyclelens_again"
+
+
+def as_text(region: RegionAnalysis) -> str:
+    """The loop in Intel's syntax between markers; empty if it is none, or branches within itself."""
+    place = region.region
+    jumps = [line for line in place.lines if line.text.startswith("j")]
+    if not place.ends_in_jump_to_start or len(jumps) != 1:
+        return ""
+    *body, back = (line.text for line in place.lines)
+    return "\n".join(
+        [
+            ".intel_syntax noprefix",
+            f"# cyclelens-begin {place.name}",
+            f"{_LABEL}:",
+            *(f"    {statement}" for statement in body),
+            f"    {back.split()[0]} {_LABEL}",
+            "# cyclelens-end",
+            "",
+        ]
+    )
+
+
+def rebuilt(
+    analyzer: Analyzer, region: RegionAnalysis, options: AnalysisOptions, cancel: Cancel | None
+) -> tuple[str, AnalysisOptions, RegionAnalysis] | None:
+    """The text of a loop, how it is analysed, and the analysis; None unless that has the loop's own figure:
+    what is said of the text has to be true of the loop. Raises ``Cancelled``."""
+    text = as_text(region)
+    if not text:
+        return None
+    chosen = replace(
+        options,
+        syntax=Syntax.INTEL,
+        regions=Regions.MARKERS,
+        profile="",
+        alignment=region.region.placement.offset,
+    )
+    found = analyzer.analyze(text, chosen, cancel).regions
+    if len(found) != 1 or not found[0].predictions:
+        return None
+    mine, own = found[0].predictions[0], region.predictions[0]
+    same = len(mine.instructions) == len(own.instructions)
+    if not same or f"{mine.cycles_per_iteration:.2f}" != f"{own.cycles_per_iteration:.2f}":
+        return None
+    return text, chosen, found[0]

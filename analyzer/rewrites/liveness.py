@@ -1,0 +1,136 @@
+"""What the rest of a region needs of an instruction's results: a rewrite must not take that away.
+
+The region is one straight block. In a loop the instruction is followed by the block's beginning, too, and any
+region by code that is not known: what reaches the end is said to be *left*.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import Enum
+
+from cyclelens.analyzer.isa.register_use import used_registers
+from cyclelens.analyzer.isa.upper_halves import used_halves
+from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.rewrites.site import Site
+
+_HIGH_BYTES = frozenset(["AH", "BH", "CH", "DH"])
+_LOW_ONLY = frozenset(
+    [
+        "movddup",
+        "unpcklpd",
+        "vmovddup",
+        "vunpcklpd",
+        "vbroadcastsd",
+        "vbroadcastss",
+        "movd",
+        "movq",
+        "vmovd",
+        "vmovq",
+    ]
+)
+"""Of vector instructions that are not scalar, those that read only the lowest element of their sources."""
+
+_SHIFTS_BY_CL = frozenset(["shl", "sal", "shr", "sar", "rol", "ror", "shld", "shrd"])
+_CONVERSION = re.compile(r"v?cvtt?s[sd]2")
+_Test = Callable[[InstructionTemplate], bool]
+
+
+class Need(Enum):
+    """Who may look at a value."""
+
+    READ = "an instruction of the region"
+    LEFT = "only code behind the region"
+    NOBODY = "nobody"
+
+
+def flags(site: Site) -> Need:
+    """Who may look at the flags behind the site's instruction."""
+    alive = {"C", "SPAZO"}
+
+    def reads(template: InstructionTemplate) -> bool:
+        return bool(alive.intersection(template.flag_inputs)) and not _is_shift_by_cl(template)
+
+    def overwritten(template: InstructionTemplate) -> bool:
+        if not _is_shift_by_cl(template):
+            alive.difference_update(template.flag_outputs)
+        return not alive
+
+    return _need(site, reads, overwritten)
+
+
+def _is_shift_by_cl(template: InstructionTemplate) -> bool:
+    """For a count of zero they hand the flags on, which is the only reason why they read them."""
+    operands = template.instruction.operands
+    return template.instruction.mnemonic in _SHIFTS_BY_CL and bool(operands) and operands[-1].register == "CL"
+
+
+def upper_part(site: Site, register: str, bits: int) -> Need:
+    """Who may look at more than the lowest ``bits`` of a general-purpose register (its 64-bit name)."""
+
+    def reads(template: InstructionTemplate) -> bool:
+        inputs = (*template.register_inputs, *template.address_inputs)
+        found = [operand for operand in inputs if operand.canonical == register]
+        if any(operand.width > bits or operand.name in _HIGH_BYTES for operand in found):
+            return True
+        # What the tables do not mention, such as the pointers of string instructions, counts as read.
+        known = bool(found) or any(operand.canonical == register for operand in template.register_outputs)
+        return not known and register in used_registers(template.instruction.code)
+
+    def overwritten(template: InstructionTemplate) -> bool:
+        return any(o.canonical == register and o.width >= 32 for o in template.register_outputs)
+
+    return _need(site, reads, overwritten)
+
+
+def upper_elements(site: Site, register: str) -> Need:
+    """Who may look at more than the lowest element of a vector register (``XMM0``)."""
+
+    def reads(template: InstructionTemplate) -> bool:
+        used = any(operand.canonical == register for operand in template.register_inputs)
+        return used and not _is_scalar(template)
+
+    def overwritten(template: InstructionTemplate) -> bool:
+        # Scalar instructions of two operands hand the upper elements on.
+        written = any(operand.canonical == register for operand in template.register_outputs)
+        return written and not _is_scalar(template)
+
+    return _need(site, reads, overwritten)
+
+
+def upper_half(site: Site, register: str) -> Need:
+    """Who may look at bits 128 and above of a vector register (``XMM0``)."""
+
+    def reads(template: InstructionTemplate) -> bool:
+        return register in used_halves(template.instruction.code)[0]
+
+    def overwritten(template: InstructionTemplate) -> bool:
+        return register in used_halves(template.instruction.code)[1]
+
+    return _need(site, reads, overwritten)
+
+
+def _is_scalar(template: InstructionTemplate) -> bool:
+    mnemonic = template.instruction.mnemonic
+    return mnemonic.endswith(("ss", "sd")) or mnemonic in _LOW_ONLY or bool(_CONVERSION.match(mnemonic))
+
+
+def _need(site: Site, reads: _Test, overwritten: _Test) -> Need:
+    instructions = site.prediction.instructions
+    # A piece of a region is followed by the others, and who jumps away by code that is not known.
+    left = Need.READ if site.is_piece else Need.LEFT
+    result = left if site.template.is_branch else Need.NOBODY
+    for template in instructions[site.index + 1 :]:
+        if reads(template):
+            return Need.READ
+        if overwritten(template):
+            return result
+        if template.is_branch:
+            result = left
+    for template in instructions[: site.index + 1]:
+        if reads(template):
+            return Need.READ
+        if overwritten(template):
+            break
+    return left

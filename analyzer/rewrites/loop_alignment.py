@@ -1,0 +1,128 @@
+"""A loop that is slower where it lies, or may lie, than elsewhere: put it where it is fast.
+
+        .p2align 4                        ->      .p2align 5
+# cyclelens-begin dot                     ->  # cyclelens-begin dot
+
+# cyclelens-begin dot alignment=23        ->      .p2align 6
+                                              # cyclelens-begin dot alignment=0
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from cyclelens.analyzer.frontend.source.lexer import is_empty
+from cyclelens.analyzer.insight.hazards.op_cache_windows import CODES
+from cyclelens.analyzer.model.result import Position
+from cyclelens.analyzer.model.source import LINE_BYTES
+from cyclelens.analyzer.rewrites.jcc_erratum import CODE
+from cyclelens.analyzer.rewrites.proposal import Edit, Proposal
+from cyclelens.analyzer.rewrites.site import Site
+
+_OPTION = re.compile(r"\balign(?:ment)?=\d+")
+_ALIGNMENT = re.compile(r"\s*(\.?(?:p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
+
+
+class _Target(NamedTuple):
+    """Where a loop can be put: so many bytes behind a boundary."""
+
+    boundary: int
+    distance: int
+
+
+_PLACES = tuple(_Target(*each) for each in ((32, 0), (64, 0), (32, 16), (64, 16), (64, 32), (64, 48)))
+"""The simplest first."""
+
+
+def propose(site: Site) -> Iterator[Proposal]:
+    """Once for the region, at its first instruction."""
+    region = site.analysis.region
+    if site.index:
+        return
+    option = _OPTION.search(site.lines[region.first_line])
+    if option is not None:
+        if site.prediction.alignment:
+            yield _for_marker(site, option)
+        return
+    own = ("", site.prediction.microarchitecture)
+    struck = [
+        finding
+        for finding in site.analysis.findings
+        if finding.code in {CODE, *CODES} and finding.microarchitecture in own
+    ]
+    figures = {position.cycles_per_iteration for position in site.prediction.positions}
+    if not region.ends_in_jump_to_start or site.is_piece or not (struck or len(figures) > 1):
+        return
+    line, code = region.first_line, ""
+    if struck:
+        statement = region.lines[site.analysis.instruction_lines[struck[0].instruction]]
+        line, code = statement.line, struck[0].code
+    earlier = _earlier(site)
+    least = earlier.boundary if earlier else 0
+    places = [place for place in _PLACES if place.boundary >= least and not (site.nasm and place.distance)]
+    for boundary, distance in _best(places, site.prediction.positions):
+        title = f"Align the loop to {boundary} bytes"
+        if distance:
+            title = f"Put the loop {distance} bytes behind a {boundary}-byte boundary"
+        yield Proposal(title, line, (_place(site, boundary, distance, earlier),), code, "place of the loop")
+
+
+def _best(places: Sequence[_Target], known: Sequence[Position]) -> Iterator[_Target]:
+    """The place with the least figure, the simplest of them, as far as ``known`` positions tell: each that is
+    tried has the text assembled again. Places that they do not tell of are all worth a try."""
+    figures = {position.offset: position.cycles_per_iteration for position in known}
+    best: tuple[float, _Target] | None = None
+    for place in places:
+        there = [figures.get(offset) for offset in range(place.distance, LINE_BYTES, place.boundary)]
+        if None in there:
+            yield place
+        else:
+            most = max(figure for figure in there if figure is not None)
+            best = (most, place) if best is None or most < best[0] else best
+    if best is not None:
+        yield best[1]
+
+
+def _for_marker(site: Site, option: re.Match[str]) -> Proposal:
+    """The text says by an option where the region lies: it has to say so by a directive."""
+    line = site.analysis.region.first_line
+    edits = (
+        site.insert_before_region(site.align(64)),
+        Edit(line, option.start(), line, option.end(), "alignment=0"),
+    )
+    return Proposal("Align the start of the region to 64 bytes", line, edits)
+
+
+class _Earlier(NamedTuple):
+    """An alignment that stands in front of the region already."""
+
+    line: int
+    column: int
+    end_column: int
+    boundary: int
+
+
+def _earlier(site: Site) -> _Earlier | None:
+    line = site.analysis.region.first_line - 1
+    while line >= 0 and is_empty(site.lines[line]):
+        line -= 1
+    known = _ALIGNMENT.fullmatch(site.lines[line]) if line >= 0 else None
+    if known is None:
+        return None
+    number = int(known[2])
+    boundary = 1 << min(number, 12) if "p2align" in known[1].lower() else number
+    return _Earlier(line, known.start(1), known.end(1), boundary)
+
+
+def _place(site: Site, boundary: int, distance: int, earlier: _Earlier | None) -> Edit:
+    """An alignment in front of the region, or in the place of the one that is there."""
+    statements = [site.align(boundary)]
+    if distance:
+        statements.append(f".skip {distance}, 0x90")
+    if earlier is None:
+        return site.insert_before_region(*statements)
+    line, column, end_column, _ = earlier
+    indent = re.sub(r"\S", " ", site.lines[line][:column])
+    return Edit(line, column, line, end_column, f"\n{indent}".join(statements))

@@ -1,0 +1,149 @@
+"""A loop that waits for its own sum: several registers take turns, and are added up behind the loop.
+
+                                                   vxorps %xmm2, %xmm2, %xmm2
+.L: vfmadd231ps (%rdi), %ymm1, %ymm0       ->      .L: vfmadd231ps (%rdi), %ymm1, %ymm0
+                                                       vfmadd231ps 32(%rdi), %ymm1, %ymm2
+                                                   vaddps %ymm2, %ymm0, %ymm0
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, operation
+from cyclelens.analyzer.insight.dependencies import dependencies
+from cyclelens.analyzer.rewrites.loops.body import WORDS, Body, Item, renamed
+from cyclelens.analyzer.rewrites.loops.steps import unrolled
+from cyclelens.analyzer.rewrites.proposal import Edit, Proposal
+from cyclelens.analyzer.rewrites.site import resized
+from cyclelens.analyzer.uops.registers import is_general_purpose
+
+_COUNTS = (2, 4, 8)
+_FLOAT = re.compile(r"[ps][sdh]$")
+
+
+def propose(body: Body) -> Iterator[Proposal]:
+    """Every accumulator that the loop waits for by itself, and all of them together."""
+    if body.site.has_other_entries:
+        return
+    edges = dependencies(body.site.prediction).edges
+    critical = {edge.producer for edge in edges if edge.critical}
+    found = [each for each in accumulators(body.templates, edges) if critical.intersection(each.updates)]
+    found = [each for each in found if _sum(body, each, "a", "b") is not None]
+    groups = [[each] for each in found] if len(found) < 2 else [found, *([each] for each in found[:2])]
+    for group in groups:
+        for count in _COUNTS:
+            proposal = _split(body, group, count)
+            if proposal is not None:
+                yield proposal
+
+
+def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | None:
+    times = max(each.copies(count) for each in group)
+    items = body.items if times == 1 else unrolled(body, times)
+    if items is None:
+        return None
+    before: list[str] = []
+    behind: list[str] = []
+    taken: set[str] = set()
+    for each in group:
+        free = [name for name in body.free(each.register) if name not in taken][: count - 1]
+        if len(free) < count - 1:
+            return None
+        taken.update(free)
+        registers = [each.register, *free]
+        turn = 0
+        for place, (index, text) in enumerate(items):
+            if index in each.updates:
+                items[place] = Item(index, renamed(text, each.register, registers[turn % count]))
+                turn += 1
+        for name in free:
+            before += _empty(body, each, name)
+        while len(registers) > 1:
+            for one, other in zip(registers[::2], registers[1::2], strict=True):
+                behind += _sum(body, each, one, other) or []
+            registers = registers[::2]
+    floats = any(_is_float(_first(body, each)[0]) for each in group)
+    notes = ["sums are rounded differently"] if floats else []
+    if any(is_general_purpose(each.register) for each in group):
+        notes.append("the flags behind the loop differ")
+    if times > 1:
+        notes.append(f"for a multiple of {times} iterations")
+    names = " and ".join(each.name for each in group)
+    title = f"Gather {names} in {WORDS[count]} registers{' each' if len(group) > 1 else ''}"
+    if times > 1:
+        title += f", {times} iterations at once"
+    edits: list[Edit] = [body.in_front(*before), body.edit(items), body.behind(*behind)]
+    line = body.sites[group[0].updates[0]].statement.line
+    return Proposal(
+        f"{title} ({'; '.join(notes)})" if notes else title,
+        line,
+        tuple(edits),
+        times=times,
+        brief=f"{WORDS[count]} accumulators{'' if len(group) == 1 else ' each'}",
+        whole=True,
+        rewrite="accumulators",
+    )
+
+
+def _first(body: Body, each: Accumulator) -> tuple[str, str]:
+    """The mnemonic of an accumulator's first update, and the register as it is written there."""
+    instruction = body.templates[each.updates[0]].instruction
+    return instruction.mnemonic, instruction.operands[0].register or each.register
+
+
+def _is_float(mnemonic: str) -> bool:
+    """``vpmaxsd`` is none."""
+    return bool(_FLOAT.search(mnemonic)) and not mnemonic.removeprefix("v").startswith("p")
+
+
+def _named(each: Accumulator, like: str, register: str) -> str:
+    """A register by its canonical name in the width of another one."""
+    if is_general_purpose(each.register):
+        bits = 64 if like == each.register else 32
+        return resized(register, bits)
+    return f"{like[0]}MM{register[3:]}"
+
+
+def _empty(body: Body, each: Accumulator, register: str) -> list[str]:
+    """Statements that make a register one that nothing was gathered in."""
+    site = body.site
+    mnemonic, written = _first(body, each)
+    what, kind = operation(mnemonic) or ("", "")
+    if what in ("minimum", "maximum", "and", "or"):
+        # The start value once more changes nothing.
+        name = site.register(_named(each, written, register))
+        old = site.register(_named(each, written, each.register))
+        if is_general_purpose(each.register):
+            return [site.write("mov", name, old)]
+        move = "movaps" if _is_float(mnemonic) or not kind else "movdqa"
+        return [site.write(f"{'v' if mnemonic.startswith('v') else ''}{move}", name, old)]
+    if is_general_purpose(each.register):
+        return [site.write("mov", site.register(resized(register, 32)), site.number(0))]
+    name = site.register(register)
+    clear = "xorps" if _is_float(mnemonic) else "pxor"
+    if mnemonic.startswith("v"):
+        return [site.write(f"v{clear}", name, name, name)]
+    return [site.write(clear, name, name)]
+
+
+def _sum(body: Body, each: Accumulator, one: str, other: str) -> list[str] | None:
+    """The statement that puts what two registers hold together in the first; None for what is not known."""
+    site = body.site
+    mnemonic, written = _first(body, each)
+    what, kind = operation(mnemonic) or ("", "")
+    if what == "product" or (what in ("minimum", "maximum") and _is_float(mnemonic)):
+        return None  # they have no simple start value, or are particular about NaNs
+    if one == "a":
+        return []
+    vex = "v" if mnemonic.startswith("v") else ""
+    name = mnemonic
+    if what == "sum":
+        name = (
+            "add"
+            if is_general_purpose(each.register)
+            else f"{vex}{'' if _is_float(mnemonic) else 'p'}add{kind}"
+        )
+    first, second = (site.register(_named(each, written, register)) for register in (one, other))
+    return [site.write(name, first, first, second) if vex else site.write(name, first, second)]

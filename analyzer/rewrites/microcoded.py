@@ -1,0 +1,124 @@
+"""Instructions from microcode, or of many uops, for which simpler ones do the same.
+
+loop .l            ->   dec %rcx
+                        jnz .l
+jrcxz .l           ->   test %rcx, %rcx
+                        jz .l
+shl %cl, %rax      ->   shlx %rcx, %rax, %rax     (without the flags; BMI2)
+lodsq              ->   mov (%rsi), %rax
+                        lea 8(%rsi), %rsi
+bsf %rax, %rcx     ->   tzcnt %rax, %rcx          (which does not wait for rcx; BMI1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from cyclelens.analyzer.model.instruction import OperandKind
+from cyclelens.analyzer.rewrites import liveness
+from cyclelens.analyzer.rewrites.liveness import Need
+from cyclelens.analyzer.rewrites.proposal import Proposal
+from cyclelens.analyzer.rewrites.site import Site, resized
+
+CODE = "microcoded"
+
+_SHIFTS = {"shl": "shlx", "sal": "shlx", "shr": "shrx", "sar": "sarx"}
+_STRINGS = {
+    **{f"lods{letter}": size for letter, size in zip("bwdq", (1, 2, 4, 8), strict=True)},
+    **{f"stos{letter}": size for letter, size in zip("bwdq", (1, 2, 4, 8), strict=True)},
+}
+"""Bytes by which their pointer moves."""
+_ACCUMULATORS = {1: "al", 2: "ax", 4: "eax", 8: "rax"}
+_FORWARD = "the direction flag is taken as clear"
+
+Rewrite = tuple[str, tuple[str, ...]]
+"""What is done, and the new statements."""
+
+
+def propose(site: Site) -> Iterator[Proposal]:
+    mnemonic = site.template.instruction.mnemonic
+    for rewrite in _REWRITES:
+        found = rewrite(site, mnemonic)
+        if found is not None:
+            title, statements = found
+            code = CODE if CODE in site.findings else ""
+            yield Proposal(title, site.statement.line, (site.replace(*statements),), code)
+
+
+def _loop(site: Site, mnemonic: str) -> Rewrite | None:
+    if mnemonic != "loop" or len(site.operands) != 1 or liveness.flags(site) is Need.READ:
+        return None
+    statements = site.write("dec", site.register("RCX")), f"jnz {site.operands[0]}"
+    return "Use dec and jnz instead of loop (the flags differ)", statements
+
+
+def _jrcxz(site: Site, mnemonic: str) -> Rewrite | None:
+    register = {"jrcxz": "RCX", "jecxz": "ECX"}.get(mnemonic)
+    if register is None or len(site.operands) != 1 or liveness.flags(site) is Need.READ:
+        return None
+    name = site.register(register)
+    statements = site.write("test", name, name), f"jz {site.operands[0]}"
+    return f"Use test and jz instead of {mnemonic} (the flags differ)", statements
+
+
+def _shift(site: Site, mnemonic: str) -> Rewrite | None:
+    operands = site.template.instruction.operands
+    if mnemonic not in _SHIFTS or len(operands) != 2 or operands[1].register != "CL":
+        return None
+    target = operands[0].register
+    # The opcode for bytes has no operand size of its own: the width of the register says it.
+    bits = site.template.register_outputs[0].width if site.template.register_outputs else 0
+    if target is None or bits not in (32, 64):
+        return None
+    need = liveness.flags(site)
+    if need is Need.READ:
+        return None
+    count = site.register(resized("RCX", bits))
+    name = site.register(target)
+    new = _SHIFTS[mnemonic]
+    note = " (the flags differ)" if need is Need.LEFT else ""
+    return f"Use {new}, which leaves the flags alone{note}", (site.write(new, name, name, count),)
+
+
+def _string(site: Site, mnemonic: str) -> Rewrite | None:
+    size = _STRINGS.get(mnemonic)
+    instruction = site.template.instruction
+    if (
+        size is None
+        or instruction.repeat
+        or site.statement.text.split()[-1].lower() != _spelling(site, mnemonic)
+    ):
+        return None
+    value = site.register(_ACCUMULATORS[size])
+    pointer = "RSI" if mnemonic.startswith("lods") else "RDI"
+    place = f"({site.register(pointer)})" if site.att else f"[{pointer.lower()}]"
+    further = f"{size}({site.register(pointer)})" if site.att else f"[{pointer.lower()} + {size}]"
+    move = ("mov", value, place) if pointer == "RSI" else ("mov", place, value)
+    statements = site.write(*move), site.write("lea", site.register(pointer), further)
+    return f"Use mov and lea instead of {mnemonic} ({_FORWARD})", statements
+
+
+def _spelling(site: Site, mnemonic: str) -> str:
+    """AT&T calls the forms of four bytes ``lodsl`` and ``stosl``."""
+    return mnemonic[:-1] + "l" if site.att and mnemonic.endswith("d") else mnemonic
+
+
+def _bit_scan(site: Site, mnemonic: str) -> Rewrite | None:
+    operands = site.template.instruction.operands
+    if (
+        mnemonic != "bsf"
+        or len(operands) != 2
+        or operands[1].kind
+        not in (
+            OperandKind.REGISTER,
+            OperandKind.MEMORY,
+        )
+    ):
+        return None
+    if liveness.flags(site) is Need.READ:
+        return None
+    title = "Use tzcnt instead of bsf (differs for zero and in the flags)"
+    return title, (site.write("tzcnt", *site.operands),)
+
+
+_REWRITES: tuple[Callable[[Site, str], Rewrite | None], ...] = (_loop, _jrcxz, _shift, _string, _bit_scan)

@@ -1,0 +1,201 @@
+"""The visible list of rewrites, and the judge of them: each is simulated, and only what helps is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Cancel
+from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
+from cyclelens.analyzer.rewrites import (
+    addition_at_rename,
+    false_dependency,
+    indexed_address,
+    jcc_erratum,
+    length_changing_prefix,
+    loop_alignment,
+    macro_fusion,
+    microcoded,
+    partial_register,
+    renamed_load,
+    sse_avx_mix,
+    three_component_lea,
+)
+from cyclelens.analyzer.rewrites.loops import (
+    accumulators,
+    constant_loads,
+    order,
+    own_pointers,
+    unrolling,
+    wide_copies,
+)
+from cyclelens.analyzer.rewrites.loops.body import Body
+from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, apply
+from cyclelens.analyzer.rewrites.site import Site, Written
+from cyclelens.analyzer.simulator.failures import Cancelled
+
+PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
+    length_changing_prefix.propose,
+    jcc_erratum.propose,
+    false_dependency.propose,
+    macro_fusion.propose,
+    three_component_lea.propose,
+    indexed_address.propose,
+    microcoded.propose,
+    partial_register.propose,
+    addition_at_rename.propose,
+    renamed_load.propose,
+    sse_avx_mix.propose,
+    loop_alignment.propose,
+)
+
+REWRITES: tuple[Callable[[Body], Iterator[Proposal]], ...] = (
+    accumulators.propose,
+    unrolling.propose,
+    order.propose,
+    wide_copies.propose,
+    own_pointers.propose,
+    constant_loads.propose,
+)
+"""Of whole loops."""
+
+MAX_PROPOSALS = 40
+"""Rewrites of one region that are tried; each is a simulation."""
+
+MAX_LINES = 25_000
+"""Longest text for which rewrites are tried: each has the text assembled again."""
+
+LEAST_GAIN = 0.005
+"""Cycles per iteration below which figures are the same to two decimals."""
+
+
+def fixes(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    analysis: Analysis,
+    cancel: Cancel | None = None,
+) -> Iterator[Fix]:
+    """Rewrites of the regions of a text that make them faster on their first microarchitecture.
+
+    ``analysis``: of this text with these options. Raises ``Cancelled`` once ``cancel`` returns True.
+    """
+    lines = text.split("\n")
+    if len(lines) > MAX_LINES:
+        return
+    for region in analysis.regions:
+        if not region.predictions:
+            continue
+        chosen: dict[str, Fix] = {}
+        for proposal in list(proposals(lines, analysis.dialect, region))[:MAX_PROPOSALS]:
+            if cancel is not None and cancel():
+                raise Cancelled
+            fix = judge(analyzer, text, options, region, proposal, cancel)
+            if fix is None:
+                continue
+            if not proposal.choice:
+                yield fix
+            elif proposal.choice not in chosen or fix.after < chosen[proposal.choice].after - LEAST_GAIN:
+                chosen[proposal.choice] = fix
+        yield from chosen.values()
+
+
+def proposals(lines: Sequence[str], dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
+    """Everything that might help."""
+    written = Written(lines, region.region)
+    own = len(region.predictions[0].instructions)
+    for index in range(own):
+        site = Site(written, dialect, region, index)
+        if site.usable:
+            for propose in PROPOSERS:
+                yield from propose(site)
+
+
+def tried(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    proposal: Proposal,
+    cancel: Cancel | None = None,
+) -> Fix | None:
+    """The rewrite with its figures, whether it helps or not; None if it is not understood."""
+    found = _simulated(analyzer, text, options, region, proposal, cancel)
+    if found is None:
+        return None
+    primary = region.predictions[0]
+    after = found.cycles_per_iteration / proposal.times
+    return Fix(proposal, region.region.name, primary.microarchitecture, primary.cycles_per_iteration, after)
+
+
+def judge(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    proposal: Proposal,
+    cancel: Cancel | None = None,
+) -> Fix | None:
+    """The rewrite with its gain; None if it does not help or is not understood."""
+    prediction = _simulated(analyzer, text, options, region, proposal, cancel)
+    if prediction is None:
+        return None
+    primary = region.predictions[0]
+    before, after = primary.cycles_per_iteration, prediction.cycles_per_iteration / proposal.times
+    if after > before + LEAST_GAIN:
+        return None
+    where = ""
+    if after > before - LEAST_GAIN:
+        # The figure that is shown stays; there may be fewer places where the code is slow.
+        before, after = _worst(primary), _worst(prediction)
+        if not proposal.choice or after > before - LEAST_GAIN:
+            return None
+        slow = [each for each in primary.positions if each.cycles_per_iteration == before]
+        where = f" at {len(slow)} of {len(primary.positions)} positions"
+    return Fix(proposal, region.region.name, primary.microarchitecture, before, after, where)
+
+
+def _simulated(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    proposal: Proposal,
+    cancel: Cancel | None,
+) -> Prediction | None:
+    """The region after a rewrite; None if that cannot be compared with what it was."""
+    primary = region.predictions[0]
+    alone = replace(
+        options,
+        region=name_afterwards(region, proposal),
+        trace=False,
+        causes=False,
+        microarchitectures=(primary.microarchitecture,),
+        forced=options.forced | {"arch"},
+    )
+    changed = analyzer.analyze(apply(text, proposal.edits), alone, cancel)
+    if len(changed.regions) != 1 or not changed.regions[0].predictions:
+        return None
+    prediction = changed.regions[0].predictions[0]
+    if is_lower_bound(prediction) or is_lower_bound(primary):
+        return None  # there are no figures for what was there, or for what was put in
+    return prediction if prediction.mode == primary.mode else None
+
+
+def name_afterwards(region: RegionAnalysis, proposal: Proposal) -> str:
+    """What the region is called after a rewrite: loops without a label after the line where they begin."""
+    place = region.region
+    added = sum(
+        edit.text.count("\n") - (edit.end_line - edit.line)
+        for edit in proposal.edits
+        if edit.line <= place.first_line and edit.end_line <= place.first_line
+    )
+    return (
+        f"loop-{place.first_line + 1 + added}" if place.name == f"loop-{place.first_line + 1}" else place.name
+    )
+
+
+def _worst(prediction: Prediction) -> float:
+    return max(position.cycles_per_iteration for position in prediction.positions)

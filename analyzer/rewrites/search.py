@@ -1,0 +1,250 @@
+"""The search for what makes a loop faster: every rewrite by itself, and the best of them with another one.
+
+It takes long beside an analysis; whoever shows something does not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.workspace import Cancel
+from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.rewrites.loops.body import body_of
+from cyclelens.analyzer.rewrites.proposal import Edit, Fix, Proposal, apply
+from cyclelens.analyzer.rewrites.registry import (
+    LEAST_GAIN,
+    MAX_LINES,
+    REWRITES,
+    name_afterwards,
+    proposals,
+    tried,
+)
+from cyclelens.analyzer.rewrites.site import Site, Written
+from cyclelens.analyzer.simulator.failures import Cancelled
+
+_WIDTHS = (1, 8, 6)
+"""Texts that are rewritten: the one that there is, the best with one rewrite, and the best with two."""
+_MOST = 240
+"""Rewrites that are tried for a region; each is a simulation."""
+_MOST_SMALL = 20
+"""Rewrites of single statements among them."""
+_NOTABLE = 0.98
+"""Of the figure of what is simpler: what is not as far below it is not worth more effort."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What helps a region: the simplest first, each better than those before."""
+
+    region: str
+    cycles: float
+    """Of the region as it is."""
+    fixes: tuple[Fix, ...] = ()
+
+    @property
+    def best(self) -> Fix | None:
+        return self.fixes[-1] if self.fixes else None
+
+    def moved(self, lines: int) -> Advice:
+        """The same for a text in which everything is this many lines further down."""
+        return replace(self, fixes=tuple(fix.moved(lines) for fix in self.fixes))
+
+    def __str__(self) -> str:
+        """``two accumulators: 4.00, four: 2.00``. Empty if nothing helps."""
+        return next(self.sentences(), "")
+
+    def sentences(self) -> Iterator[str]:
+        """The best rewrite and a simpler one, then less and less: the best alone, the simplest alone."""
+        if not self.fixes:
+            return
+        last = _brief(self.fixes[-1].proposal)
+        for simpler in self.fixes[:-1]:
+            # Of "two accumulators" and "four accumulators" the second needs no noun.
+            noun = _brief(simpler.proposal).partition(" ")[2]
+            short = last.partition(" ")[0] if last.partition(" ")[2] == noun else last
+            yield f"{_words(simpler)}, {short}: {self.fixes[-1].after:.2f}"
+        for fix in reversed(self.fixes):
+            yield _words(fix)
+
+
+def _words(fix: Fix) -> str:
+    return f"{_brief(fix.proposal)}: {fix.after:.2f}"
+
+
+def _brief(proposal: Proposal) -> str:
+    title = proposal.title.partition(" (")[0]
+    return proposal.brief or f"{title[:1].lower()}{title[1:]}"
+
+
+_NOTHING = Proposal("", 0, (), rewrite=".")
+
+
+class _Candidate(NamedTuple):
+    fix: Fix
+    text: str
+    """With the rewrite made."""
+
+
+def alternatives(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    dialect: str,
+    region: RegionAnalysis,
+    cancel: Cancel | None = None,
+) -> Iterator[tuple[Fix, str]]:
+    """Every rewrite of a region that is understood, whether it helps or not, and the text with it; then the
+    best of them with others. Raises ``Cancelled`` once ``cancel`` returns True."""
+    if not region.predictions or text.count("\n") >= MAX_LINES or is_lower_bound(region.predictions[0]):
+        return  # what a rewrite would gain over a lower bound is not known
+    left = _MOST
+    start = region.predictions[0].cycles_per_iteration
+    latest = [_Candidate(Fix(_NOTHING, region.region.name, "", start, start), text)]
+    for width in _WIDTHS:
+        found: list[_Candidate] = []
+        for first in sorted(latest, key=_promise)[:width]:
+            changed = region if first.text == text else _again(analyzer, first, options, region, cancel)
+            for proposal in () if changed is None else _all(first.text, dialect, changed):
+                if changed is None or proposal.rewrite in first.fix.proposal.rewrite.split("+"):
+                    continue
+                if left <= 0:
+                    return
+                left -= 1
+                second = _candidate(analyzer, first.text, options, changed, proposal, cancel)
+                if second is not None:
+                    found.append(second if first.text == text else _both(text, first, second, start))
+                    yield found[-1]
+        latest = found
+
+
+def _promise(each: _Candidate) -> tuple[float, int]:
+    return each.fix.after, each.fix.proposal.times
+
+
+def search(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    dialect: str,
+    region: RegionAnalysis,
+    cancel: Cancel | None = None,
+) -> Iterator[Advice | None]:
+    """Advice for a region, better from one to the next, and None wherever the search goes on without.
+    Raises ``Cancelled`` once ``cancel`` returns True."""
+    if not region.predictions:
+        return
+    best = Advice(region.region.name, region.predictions[0].cycles_per_iteration)
+    found: list[_Candidate] = []
+    for candidate in alternatives(analyzer, text, options, dialect, region, cancel):
+        found.append(_Candidate(*candidate))
+        better = _ranked(best, found)
+        if better.fixes != best.fixes:
+            best = better
+            yield best
+        else:
+            yield None
+
+
+def advise(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    dialect: str,
+    region: RegionAnalysis,
+    cancel: Cancel | None = None,
+) -> Advice:
+    """All that the search finds for a region with a figure. Raises as ``search``."""
+    advice = Advice(region.region.name, region.predictions[0].cycles_per_iteration)
+    for better in search(analyzer, text, options, dialect, region, cancel):
+        advice = better or advice
+    return advice
+
+
+def _all(text: str, dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
+    lines = tuple(text.split("\n"))
+    body = body_of(Site(Written(lines, region.region), dialect, region, 0))
+    if body is not None:
+        for propose in REWRITES:
+            yield from propose(body)
+    yield from list(proposals(lines, dialect, region))[:_MOST_SMALL]
+
+
+def _candidate(
+    analyzer: Analyzer,
+    text: str,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    proposal: Proposal,
+    cancel: Cancel | None,
+) -> _Candidate | None:
+    if cancel is not None and cancel():
+        raise Cancelled
+    fix = tried(analyzer, text, options, region, proposal, cancel)
+    return None if fix is None else _Candidate(fix, apply(text, proposal.edits))
+
+
+def _again(
+    analyzer: Analyzer,
+    first: _Candidate,
+    options: AnalysisOptions,
+    region: RegionAnalysis,
+    cancel: Cancel | None,
+) -> RegionAnalysis | None:
+    """The region after a rewrite."""
+    name = name_afterwards(region, first.fix.proposal)
+    core = region.predictions[0].microarchitecture
+    alone = replace(
+        options, region=name, trace=False, microarchitectures=(core,), forced=options.forced | {"arch"}
+    )
+    regions = analyzer.analyze(first.text, alone, cancel).regions
+    return regions[0] if len(regions) == 1 and regions[0].predictions else None
+
+
+def _both(text: str, first: _Candidate, second: _Candidate, start: float) -> _Candidate:
+    """Two rewrites, one after the other, as one."""
+    one, other = first.fix.proposal, second.fix.proposal
+    title = f"{one.title}; {other.title[:1].lower()}{other.title[1:]}"
+    proposal = Proposal(
+        title,
+        one.line,
+        (difference(text, second.text),),
+        times=one.times * other.times,
+        brief=f"{_brief(one)} + {_brief(other)}",
+        whole=True,
+        rewrite=f"{one.rewrite}+{other.rewrite}",
+    )
+    after = second.fix.after / one.times
+    fix = replace(first.fix, proposal=proposal, before=start, after=after, where="")
+    return _Candidate(fix, second.text)
+
+
+def difference(old: str, new: str) -> Edit:
+    """One edit that makes a text of another one."""
+    before, after = old.split("\n"), new.split("\n")
+    head = 0
+    while head < min(len(before), len(after)) and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    end = len(before) - tail
+    lines = after[head : len(after) - tail]
+    return Edit(head, 0, end, 0, "".join(f"{line}\n" for line in lines))
+
+
+def _ranked(advice: Advice, found: Sequence[_Candidate]) -> Advice:
+    """What helps, the simplest first; what is not better than anything simpler is left out."""
+
+    def effort(each: _Candidate) -> tuple[int, int, int]:
+        return each.fix.proposal.rewrite.count("+"), each.fix.proposal.times, len(each.text)
+
+    best, chosen = advice.cycles, list[Fix]()
+    for each in sorted(found, key=effort):
+        if each.fix.after < min(best - LEAST_GAIN, best * _NOTABLE):
+            best = each.fix.after
+            chosen.append(each.fix)
+    return replace(advice, fixes=tuple(chosen))

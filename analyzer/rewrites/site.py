@@ -1,0 +1,260 @@
+"""One instruction in its text: what a rewrite reads there, and how it writes in the text's dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from cyclelens.analyzer.frontend.source.dialect import Style, style
+from cyclelens.analyzer.frontend.source.lexer import cut_operands, leading_labels, without_comments
+from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.frontend.source.surroundings import words_around
+from cyclelens.analyzer.isa.register_use import used_registers
+from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
+from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import Region, Severity, SourceLine
+from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.rewrites.proposal import Edit
+
+SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
+"""Registers that a function need not preserve (System V ABI), the least used first."""
+
+_LEGACY = ("AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP")
+
+
+def resized(register: str, bits: int) -> str:
+    """A general-purpose register (not AH .. DH) by its name of 8, 16, 32 or 64 bits: ``AL``, ``AX`` ..."""
+    match = re.fullmatch(r"R(\d+)[DWB]?", register)
+    if match:
+        return f"R{match[1]}" + {8: "B", 16: "W", 32: "D", 64: ""}[bits]
+    for name in _LEGACY:
+        byte = f"{name[0]}L" if name.endswith("X") else f"{name}L"
+        if register in (name, f"E{name}", f"R{name}", byte):
+            return {8: byte, 16: name, 32: f"E{name}", 64: f"R{name}"}[bits]
+    raise ValueError(f"{register} is no general-purpose register")
+
+
+class Written:
+    """A text with a region, and what its rewrites ask of the text around it."""
+
+    def __init__(self, lines: Sequence[str], region: Region) -> None:
+        self.lines = tuple(lines)
+        self._first, self._last = region.first_line, region.last_line
+
+    @cached_property
+    def words_around(self) -> frozenset[str]:
+        """Those of the function around the region."""
+        return words_around(self.lines, self._first, self._last)
+
+    @cached_property
+    def named_around(self) -> frozenset[str]:
+        """The scratch registers among them."""
+        words = self.words_around
+        return frozenset(
+            name
+            for name in SCRATCH
+            if words.intersection(resized(name, bits).lower() for bits in (8, 16, 32, 64))
+            or f"{name[1]}h".lower() in words
+        )
+
+    @cached_property
+    def is_nasm(self) -> bool:
+        """Whether the file is in NASM's language."""
+        return style(Source("\n".join(self.lines))) is Style.NASM
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """An instruction of a region whose statement stands in the text as it was assembled."""
+
+    written: Written
+    dialect: str
+    analysis: RegionAnalysis
+    index: int
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Those of the text."""
+        return self.written.lines
+
+    @property
+    def prediction(self) -> Prediction:
+        return self.analysis.predictions[0]
+
+    @property
+    def template(self) -> InstructionTemplate:
+        return self.prediction.instructions[self.index]
+
+    @property
+    def statement(self) -> SourceLine:
+        return self.analysis.region.lines[self.analysis.instruction_lines[self.index]]
+
+    @property
+    def findings(self) -> frozenset[str]:
+        """Codes of the findings at this instruction."""
+        return frozenset(finding.code for finding in self._findings())
+
+    @property
+    def warnings(self) -> frozenset[str]:
+        """Codes of those that are more than information."""
+        return frozenset(
+            finding.code for finding in self._findings() if finding.severity is not Severity.INFORMATION
+        )
+
+    def _findings(self) -> Iterator[Finding]:
+        name = self.prediction.microarchitecture
+        for finding in self.analysis.findings:
+            if finding.instruction == self.index and finding.microarchitecture in ("", name):
+                yield finding
+
+    @property
+    def usable(self) -> bool:
+        """Whether the statement is this one instruction, and is written where it is said to be: what comes
+        from a macro or a repetition is not, and cannot be rewritten here."""
+        statement = self.statement
+        position = self.analysis.instruction_lines[self.index]
+        if self.analysis.instruction_lines.count(position) != 1 or statement.line >= len(self.lines):
+            return False
+        place = statement.line, statement.column
+        if sum((other.line, other.column) == place for other in self.analysis.region.lines) != 1:
+            return False  # repeated by a directive
+        written = self.lines[statement.line][statement.column : statement.end_column]
+        return written == statement.text and bool(written)
+
+    @property
+    def nasm(self) -> bool:
+        """Whether the file is in NASM's language."""
+        return self.written.is_nasm
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing but space stands before the statement on its line."""
+        return not self.lines[self.statement.line][: self.statement.column].strip()
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """The operands as written, in Intel order."""
+        _, _, rest = self.statement.text.replace("\t", " ").partition(" ")
+        parts = [part.strip() for part in cut_operands(rest)[0]]
+        return tuple(reversed(parts)) if self.att else tuple(parts)
+
+    @property
+    def att(self) -> bool:
+        return self.dialect == "att"
+
+    @property
+    def has_other_entries(self) -> bool:
+        """Whether something outside of the region names a label in it: what is put in front of the region is
+        not executed then by whoever jumps there."""
+        region = self.analysis.region
+        within = self.lines[region.first_line : region.last_line + 1]
+        labels = {match[1].strip('"') for line in within for match in leading_labels(line)[0]}
+        around = (*self.lines[: region.first_line], *self.lines[region.last_line + 1 :])
+        named = {word for line in around for word in re.findall(r"[\w.$?@]+", without_comments(line))}
+        return any(named.intersection((label, f"{label}f", f"{label}b")) for label in labels)
+
+    @property
+    def is_piece(self) -> bool:
+        """Whether the region is one of the basic blocks that a marked one was cut into (``name.2``)."""
+        stem, dot, number = self.analysis.region.name.rpartition(".")
+        return bool(stem and dot) and number.isdecimal()
+
+    def scratch(self) -> str | None:
+        """A register that neither the region nor the function around it uses, by its 64-bit name."""
+        used = set(self.written.named_around)
+        for template in self.prediction.instructions:
+            used |= used_registers(template.instruction.code)
+        return next((name for name in SCRATCH if name not in used), None)
+
+    def register(self, name: str) -> str:
+        """A register as it is written."""
+        return f"%{name.lower()}" if self.att else name.lower()
+
+    def number(self, value: int) -> str:
+        """An immediate as it is written."""
+        text = str(value) if abs(value) < 1024 else hex(value)
+        return f"${text}" if self.att else text
+
+    def address(self, operand: DecodedOperand, displacement: int) -> str:
+        """A memory operand with another displacement as it is written, without a size."""
+        base = self.register(operand.base) if operand.base else ""
+        index = self.register(operand.index) if operand.index else ""
+        if self.att:
+            inner = base + (f",{index},{operand.scale}" if index else "")
+            return f"{displacement or ''}({inner})"
+        parts = [base] if base else []
+        parts += [f"{index}*{operand.scale}" if operand.scale > 1 else index] if index else []
+        text = " + ".join(parts)
+        if displacement:
+            text += f" {'-' if displacement < 0 else '+'} {abs(displacement)}"
+        return f"[{text}]"
+
+    def write(self, mnemonic: str, *operands: str) -> str:
+        """A statement of operands in Intel order, in the columns of this one."""
+        ordered = reversed(operands) if self.att else operands
+        column = re.match(r"\S+\s+", self.statement.text)
+        name = f"{mnemonic} "
+        if column and column[0].endswith("\t"):
+            name = f"{mnemonic}\t"
+        elif column and column[0].endswith("  "):
+            name = name.ljust(len(column[0]))
+        return f"{name}{', '.join(ordered)}".rstrip()
+
+    def load(self, whole: str, bits: int, source: str) -> str:
+        """A move of 8 to 64 bits, as ``source`` is written, into a register; the rest is zero."""
+        if bits >= 32:
+            return self.write("mov", self.register(resized(whole, bits)), source)
+        if self.att:
+            mnemonic = "movzbl" if bits == 8 else "movzwl"
+        else:
+            mnemonic = "movzx"
+            if "[" in source:
+                source = f"{'byte' if bits == 8 else 'word'} ptr {source[source.index('[') :]}"
+        return self.write(mnemonic, self.register(resized(whole, 32)), source)
+
+    def insert_before(self, *statements: str) -> Edit:
+        """Statements on lines of their own in front of this one."""
+        line, column = self.statement.line, self.statement.column
+        indent = re.sub(r"\S", " ", self.lines[line][:column])
+        text = "".join(f"{statement}\n{indent}" for statement in statements)
+        return Edit(line, column, line, column, text)
+
+    def insert_before_region(self, *statements: str) -> Edit:
+        """Statements on lines of their own in front of the region's opening marker."""
+        line = self.analysis.region.first_line
+        indent = re.sub(r"\S", " ", self.lines[self.statement.line][: self.statement.column])
+        return Edit(line, 0, line, 0, "".join(f"{indent}{statement}\n" for statement in statements))
+
+    def align(self, boundary: int) -> str:
+        """The directive that aligns what follows to a power of two, in bytes."""
+        return f"align {boundary}" if self.nasm else f".p2align {boundary.bit_length() - 1}"
+
+    def replace(self, *statements: str) -> Edit:
+        """Other statements in the place of this one."""
+        statement = self.statement
+        indent = re.sub(r"\S", " ", self.lines[statement.line][: statement.column])
+        text = f"\n{indent}".join(statements)
+        return Edit(statement.line, statement.column, statement.line, statement.end_column, text)
+
+    def replace_operand(self, old: str, new: str) -> Edit | None:
+        """One operand exchanged for another; None if it is not written exactly once."""
+        statement = self.statement
+        if statement.text.count(old) != 1:
+            return None
+        column = statement.column + statement.text.index(old)
+        return Edit(statement.line, column, statement.line, column + len(old), new)
+
+    def memory(self) -> tuple[str, DecodedOperand] | None:
+        """The memory operand, as written (without size and segment) and decoded; None if there is none that
+        can be moved into another instruction."""
+        decoded = [
+            operand for operand in self.template.instruction.operands if operand.kind is OperandKind.MEMORY
+        ]
+        opening = "(" if self.att else "["
+        written = [operand for operand in self.operands if opening in operand]
+        if len(decoded) != 1 or len(written) != 1 or ":" in written[0]:
+            return None
+        text = written[0] if self.att else written[0][written[0].index("[") :]
+        return (text, decoded[0]) if not text.startswith("*") else None

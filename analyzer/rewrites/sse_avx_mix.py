@@ -1,0 +1,103 @@
+"""Legacy SSE beside 256-bit code: write it with VEX, or end what it has to keep.
+
+paddd %xmm0, %xmm2              ->   vpaddd %xmm0, %xmm2, %xmm2
+sha256rnds2 %xmm0, %xmm1, %xmm2 ->   vzeroupper
+                                     sha256rnds2 %xmm0, %xmm1, %xmm2
+
+Both make upper halves zero that legacy SSE keeps: of the destinations, or of all vector registers. Neither is
+proposed where an instruction of the region reads one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from cyclelens.analyzer.insight.hazards.sse_avx_mix import CODE
+from cyclelens.analyzer.isa.upper_halves import used_halves
+from cyclelens.analyzer.isa.vex_forms import VexForm, vex_form
+from cyclelens.analyzer.model.instruction import OperandKind
+from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
+from cyclelens.analyzer.model.upper_halves import UpperHalves
+from cyclelens.analyzer.rewrites import liveness
+from cyclelens.analyzer.rewrites.liveness import Need
+from cyclelens.analyzer.rewrites.proposal import Proposal
+from cyclelens.analyzer.rewrites.site import Site
+from cyclelens.analyzer.uops.upper_halves import effects, uses_of
+
+_OF_TWO_WIDTHS = ("cvtpd2ps", "cvtpd2dq", "cvttpd2dq")
+"""With VEX their memory operand may have 128 or 256 bits, which AT&T syntax says by a suffix."""
+
+
+def propose(site: Site) -> Iterator[Proposal]:
+    """At the first finding of the region; both are about the whole of it."""
+    name = site.prediction.microarchitecture
+    places = [
+        finding.instruction
+        for finding in site.analysis.findings
+        if finding.code == CODE and finding.microarchitecture in ("", name)
+    ]
+    if not places or site.index != min(places):
+        return
+    uses = uses_of(template.instruction for template in site.prediction.instructions)
+    legacy = [replace(site, index=index) for index, use in enumerate(uses) if use is UpperHalves.KEEPS]
+    yield from _with_vex(site, legacy)
+    yield from _apart(site, uses)
+
+
+def _with_vex(site: Site, legacy: Sequence[Site]) -> Iterator[Proposal]:
+    edits = []
+    for each in legacy:
+        if not each.usable or (statement := _statement(each)) is None:
+            return
+        written = each.template.instruction.operands[0].register or ""
+        if liveness.upper_half(each, written) is Need.READ:
+            return
+        edits.append(each.replace(statement))
+    title = "Write SSE with VEX (the upper halves of the destinations become zero)"
+    yield Proposal(title, site.statement.line, tuple(edits), CODE, brief="SSE with VEX")
+
+
+def _statement(site: Site) -> str | None:
+    """The instruction with VEX as it is written; None if it has no such form, or is written in a way that is
+    not followed here."""
+    instruction = site.template.instruction
+    form = vex_form(instruction.code)
+    written, operands = site.statement.text.split()[0], site.operands
+    if form is None or not operands or not written.lower().startswith(instruction.mnemonic[:3]):
+        return None
+    name = f"v{written}" if written.islower() else f"V{written}"
+    if form is VexForm.SAME:
+        if site.att and instruction.mnemonic in _OF_TWO_WIDTHS and _reads_memory(site):
+            name += "x"
+        return site.write(name, *operands)
+    if form is VexForm.REPEATED:
+        return site.write(name, operands[0], *operands)
+    return site.write(name, operands[0], *operands[:2], site.register("XMM0"))
+
+
+def _reads_memory(site: Site) -> bool:
+    return any(operand.kind is OperandKind.MEMORY for operand in site.template.instruction.operands)
+
+
+def _apart(site: Site, uses: Sequence[UpperHalves]) -> Iterator[Proposal]:
+    """Vzeroupper wherever legacy SSE would meet upper halves that are in use."""
+    edits = []
+    for index, effect in enumerate(effects(uses, UpperHalfRule.PUT_ASIDE)):
+        if effect is None or effect.fetches:
+            continue
+        place = replace(site, index=index)
+        if not effect.certain or not place.usable:
+            return
+        if any(liveness.upper_half(place, register) is Need.READ for register in _read(site)):
+            return
+        edits.append(place.insert_before("vzeroupper"))
+    if edits:
+        title = "Put vzeroupper before SSE (the upper halves of all vector registers become zero)"
+        yield Proposal(title, site.statement.line, tuple(edits), CODE, brief="vzeroupper before SSE")
+
+
+def _read(site: Site) -> frozenset[str]:
+    """The registers whose upper halves some instruction of the region reads."""
+    found = [used_halves(template.instruction.code)[0] for template in site.prediction.instructions]
+    return frozenset().union(*found)

@@ -1,0 +1,228 @@
+"""What is kept of a text that was read before: a later version of it is read as if it were new."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import pytest
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Reply, Request
+from cyclelens.analyzer.frontend.programs import reading
+from cyclelens.analyzer.frontend.regions.statement_code import Memory
+from cyclelens.analyzer.frontend.source import stretches
+from cyclelens.analyzer.frontend.source.stretches import Source, Versions
+from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import AssembledFile
+
+LINES = """
+    add $1, %rax
+    mov COUNT(%rdi), %rbx
+    vaddps %ymm0, %ymm1, %ymm2
+    twice %rax
+    many %rcx
+    jnz 1b
+    jmp .Lend
+    nop; lea table(%rip), %rsi
+1:
+.Lend:
+foo: bar:
+    .set COUNT, 8
+    .set COUNT, COUNT + 8
+COUNT = 3
+    .if COUNT > 8
+    .ifdef COUNT
+    .ifdef foo
+    .set distance, bar - foo
+    .set other, distance
+    .ifdef distance
+    .else
+    .endif
+    .macro twice register
+    add \\register, \\register
+    .endm
+    .macro many register
+.L\\@:
+    dec \\register
+    jnz .L\\@
+    .endm
+    .purgem twice
+    .rept COUNT
+    .irp name, rax, rbx
+    push %\\name
+    .endr
+    .section .rodata
+    .text
+    .pushsection .data
+    .popsection
+    .p2align 4
+    .byte 1, 2, COUNT
+    .intel_syntax noprefix
+    .att_syntax
+    .altmacro
+    .noaltmacro
+    /* a comment
+    of two lines */
+    # llvm-mca-begin inner
+    # llvm-mca-end inner
+    # cyclelens-begin
+    # cyclelens-end
+    ; .globl foo
+    %macro
+    mov rax, rbx
+
+""".strip("\n").split("\n")
+
+
+@pytest.fixture
+def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stretches, "_LINES", 4)
+
+
+def afresh(text: str) -> AssembledFile:
+    return assemble(text, AnalysisOptions(regions=Regions.BOTH, allow_external_programs=False))
+
+
+def edited(lines: list[str], choose: random.Random) -> list[str]:
+    start = choose.randrange(len(lines) + 1)
+    removed = choose.choice([0, 0, 1, 1, 2, 6])
+    added = choose.choices(LINES, k=choose.choice([0, 1, 1, 1, 2, 9]))
+    return lines[:start] + added + lines[start + removed :]
+
+
+@pytest.mark.usefixtures("short_stretches")
+@pytest.mark.parametrize("seed", range(40))
+def test_edited_texts_are_read_like_new_ones(seed: int) -> None:
+    memory = Memory(Caches())
+    choose = random.Random(seed)
+    lines = ["# cyclelens-begin all", *choose.choices(LINES, k=choose.choice([5, 40, 120]))]
+    for _ in range(30):
+        text = "\n".join(lines)
+        read = assemble(
+            text, AnalysisOptions(regions=Regions.BOTH, allow_external_programs=False), memory=memory
+        )
+        assert read == afresh(text)
+        assert "internal-error" not in {problem.code for problem in read.problems}
+        lines = edited(lines, choose)
+
+
+def numbered(count: int) -> list[str]:
+    return [f"    add ${number}, %rax\n" for number in range(count)]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many statements were read since the last call."""
+    read = []
+    plain = reading.parse
+
+    def parse(*given: Any) -> Any:
+        read.append(given)
+        return plain(*given)
+
+    monkeypatch.setattr(reading, "parse", parse)
+
+    def count() -> int:
+        done = len(read)
+        read.clear()
+        return done
+
+    return count
+
+
+def test_an_edit_reads_its_surroundings_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["# cyclelens-begin\n", *numbered(20_000)]
+    count, memory = counted(monkeypatch), Memory(Caches())
+    assemble("".join(lines), memory=memory)
+    assert count() == 20_000
+    for line in (1, 7_000, 20_000):
+        lines[line : line + 1] = ["    nop\n", "    sub %rax, %rbx\n"]
+        assemble("".join(lines), memory=memory)
+        assert 2 <= count() < 200
+
+
+def test_a_definition_that_others_use_is_read_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        "# cyclelens-begin\n",
+        "COUNT = 1\n",
+        *numbered(1_000),
+        "    .rept COUNT\n",
+        "    nop\n",
+        "    .endr\n",
+    ]
+    memory = Memory(Caches())
+    first = assemble("".join(lines), memory=memory).regions[0]
+    lines[1] = "COUNT = 3\n"
+    count = counted(monkeypatch)
+    second = assemble("".join(lines), memory=memory).regions[0]
+    assert len(second.lines) == len(first.lines) + 2
+    assert count() < 200
+
+
+def test_stretches_outside_of_an_edit_stay() -> None:
+    versions = Versions()
+    lines = numbered(1_000)
+    before = Source("".join(lines), versions).stretches
+    after = Source("".join([*lines[:500], "    nop\n", *lines[500:]]), versions).stretches
+    assert sum(stretch in before for stretch in after) >= len(before) - 2
+
+
+def test_rewrites_that_are_tried_out_cut_little_anew() -> None:
+    versions = Versions()
+    lines = numbered(1_000)
+    other = Source("\n".join(f"    sub ${number}, %rbx" for number in range(1_000)), versions)
+    before = Source("".join(lines), versions).stretches
+    for number in random.Random(1).sample(range(1_000), 100):
+        after = Source("".join([*lines[:number], "    nop\n", *lines[number + 1 :]]), versions).stretches
+        assert sum(stretch in before for stretch in after) >= len(before) - 2
+        before = after
+    assert Source(other.text, versions).stretches == other.stretches
+
+
+def test_edits_far_apart_leave_what_is_between_them() -> None:
+    versions = Versions()
+    lines = numbered(1_000)
+    before = Source("".join(lines), versions).stretches
+    lines[3] = lines[500] = lines[990] = "    nop\n"
+    after = Source("".join(lines), versions).stretches
+    assert "".join(stretch.text for stretch in after) == "".join(lines)
+    assert sum(stretch in before for stretch in after) >= len(before) - 3
+
+
+class Counting(AssemblerClient):
+    """Remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Request] = []
+
+    def encode(
+        self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
+    ) -> Mapping[Request, Reply]:
+        wanted = list(requests)
+        self.asked += wanted
+        return super().encode(wanted, cancel)
+
+
+def test_an_assembler_is_asked_once_for_a_statement() -> None:
+    client, memory = Counting(), Memory(Caches())
+    body = [f"    add ${number}, %rax" for number in range(30)]
+    try:
+        for version in range(5):
+            body[7] = f"    sub ${version + 1}, %rbx"
+            before = len(client.asked)
+            text = "\n".join(["# cyclelens-begin", *body, "# cyclelens-end", ""])
+            (region,) = assemble(text, client=client, memory=memory).regions
+            assert region.code == assemble(text).regions[0].code
+            assert len(client.asked) - before == (1 if version else 30)
+    finally:
+        client.close()
+
+
+def test_a_statement_means_what_its_own_text_says_of_its_symbols() -> None:
+    text = "size = {}\n# cyclelens-begin\n    add $size, %rax\n# cyclelens-end\n"
+    memory = Memory(Caches())
+    codes = [assemble(text.format(size), memory=memory).regions[0].code for size in (1, 2, 1)]
+    assert codes == [bytes([0x48, 0x83, 0xC0, size]) for size in (1, 2, 1)]

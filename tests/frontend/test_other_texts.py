@@ -1,0 +1,158 @@
+"""Texts that are not read are named in one sentence, and no text for x86-64 is taken for one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.cli.common import explained
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.files import whole_file
+from cyclelens.analyzer.frontend.passes import external
+from cyclelens.analyzer.frontend.source import other_languages
+from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.model.choices import Assembler
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import Origin, Severity
+
+ROOT = Path(__file__).parents[2]
+OTHERS = {
+    "go": ('#include "textflag.h"\n\n// sum\nTEXT ·sum(SB), NOSPLIT, $0-32\n\tMOVQ x+0(FP), SI\n', 3, "Go's"),
+    "go, a piece": ("\tMOVQ x_base+0(FP), SI\nloop:\n\tADDQ (SI), AX\n\tDECQ CX\n\tJNE loop\n", 0, "Go's"),
+    "go for arm": ("TEXT runtime·add<>(SB),NOSPLIT,$0\n\tMOVD\tR0, R1\n", 0, "Go's"),
+    "aarch64": (".text\nsum:\n\tldr\tx3, [x0], #8\n\tsubs\tx1, x1, #1\n\tb.ne\tsum\n\tret\n", 2, "AArch64"),
+    "neon": ("1: ld1 {v0.4s}, [x1], #16\n fmla v2.4s, v0.4s, v1.4s\n cbnz x3, 1b\n", 0, "AArch64"),
+    "arm": (".syntax unified\nsum:\n ldr r3, [r0], #4\n subs r1, r1, #1\n bne sum\n bx lr\n", 0, "ARM"),
+    "risc-v": ("sum:\n  lw a5, 0(a0)\n  addi a0, a0, 4\n  bne a0, a1, sum\n  ret\n", 1, "RISC-V"),
+    "risc-v vectors": ("vsetvli t0, a0, e32, m1, ta, ma\nvfadd.vv v0, v0, v1\n", 0, "RISC-V"),
+    "power": ("\tmtctr 5\n.L3:\n\tlwz 9,0(3)\n\taddi 3,3,4\n\tbdnz .L3\n\tblr\n", 0, "POWER"),
+    "mips": ("sum:\n\tlw $t0, 0($a0)\n\taddiu $a0, $a0, 4\n\tbnez $a1, sum\n", 1, "MIPS"),
+    "z": ("sum:\n\tlg %r1,0(%r2)\n\tla %r2,8(%r2)\n\tbrctg %r3,sum\n\tbr %r14\n", 1, "IBM Z"),
+    "loongarch": ("sum:\n ld.d $t0, $a0, 0\n addi.d $a0, $a0, 8\n bnez $a1, sum\n", 1, "LoongArch"),
+    "sparc": ("sum:\n ld [%o0], %g1\n add %o0, 4, %o0\n retl\n nop\n", 1, "SPARC"),
+    "llvm": ("; f\ndefine i32 @f(i32 %0) {\n  ret i32 %0\n}\n", 1, "LLVM"),
+    "ptx": (".version 7.0\n.target sm_80\n.visible .entry f(.param .u64 a)\n{\n ret;\n}\n", 1, "PTX"),
+    "fasm": ("format ELF64\npublic f\nsection '.text' executable\n@@: dec rsi\n jnz @b\n ret\n", 0, "FASM"),
+    "fasm sections": ("section '.text' code readable executable\nf: dec rsi\n jnz f\n", 0, "FASM"),
+    "dynasm": ("|.arch x64\n|->sum:\n|1:\n|  add eax, [rdi]\n|  dec rsi\n|  jnz <1\n", 0, "DynASM"),
+    "dynasm in c": ("static void f(Dst) {\n  | mov rax, 1\n  |->loop:\n  | jnz ->loop\n}\n", 2, "DynASM"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "name"), OTHERS.values(), ids=OTHERS)
+def test_a_text_in_another_language_gets_one_message_at_its_first_telling_line(
+    text: str, line: int, name: str
+) -> None:
+    assembled = assemble(text)
+    (problem,) = assembled.problems
+    assert (problem.line, problem.code, problem.severity) == (line, "other-language", Severity.WARNING)
+    assert name in problem.message
+    assert assembled.regions == ()
+
+
+def test_a_command_gives_the_way_out_as_its_error() -> None:
+    options = AnalysisOptions(("SKL",))
+    analysis = explained(Analyzer().analyze(OTHERS["fasm"][0], options), options)
+    (problem,) = analysis.problems
+    assert problem.severity is Severity.ERROR
+    assert "cyclelens analyze FILE.o" in problem.message
+
+
+X86 = [
+    "1: add r0, r1\n dec r2\n jnz 1b\n",
+    ".intel_syntax noprefix\nstr ax\nldr: dec rcx\n jnz ldr\n",
+    "# ldr x0, [x1]\n# str x0, [x1]\n1: dec %rcx\n jnz 1b\n",
+    "%define x0 xmm0\n mova x0, [r1]\n movdqa x0, [rsp]\n lea rax, [rsp]\n",
+    "#ifdef __aarch64__\n ldr x0, [x1]\n add x0, x0, x1\n#else\n1: dec %rcx\n jnz 1b\n#endif\n",
+    "push {r}\nmov %eax, %ebx\n",
+    "sub $8, %rsp\nld: st: lea 8(%rsp), %rsp\n",
+    'a = b | c\n.ascii "format ELF64"\n',
+]
+
+
+@pytest.mark.parametrize("text", X86)
+def test_texts_for_x86_are_not_taken_for_others(text: str) -> None:
+    assert other_languages.find(Source(text)) is None
+
+
+def test_no_text_of_the_project_is_taken_for_another_language() -> None:
+    found = [path for folder in ("examples", "tests", "docs") for path in (ROOT / folder).rglob("*")]
+    texts = [path for path in found if path.suffix in (".s", ".S", ".asm", ".inc")]
+    assert texts
+    for path in texts:
+        other = other_languages.find(Source(path.read_text("utf-8", "replace")))
+        assert other is None, path
+
+
+LEFT_OUT = [
+    ("#if defined(__AVX2__)\nf: dec %rcx\n jnz f\n#endif", "'#if defined(__AVX2__)' at line 1; -D __AVX2__"),
+    ("\n#ifdef FAST\n1: dec %rcx\n jnz 1b\n#endif\n", "'#ifdef FAST' at line 2; -D FAST ("),
+    ("#if HAVE_SIMD(AVX2)\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1; -D 'HAVE_SIMD(a)=1' ("),
+    ("#if LEVEL >= 3\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1; -D LEVEL=3 ("),
+    ("#if A && B == 2\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1; -D A -D B=2 ("),
+    ("#if !defined(__x86_64__)\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1; define what it asks for."),
+    ("#ifdef __x86_64__\n#else\n1: dec %rcx\n jnz 1b\n#endif\n", "'#ifdef __x86_64__' at line 1; define"),
+    ("#ifdef A\n#ifdef __x86_64__\n1: dec %rcx\n jnz 1b\n#endif\n#endif\n", "'#ifdef A' at line 1; -D A ("),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), LEFT_OUT)
+def test_the_condition_that_leaves_out_everything_is_named(tmp_path: Path, text: str, message: str) -> None:
+    found = _of_file(tmp_path, text)
+    (problem,) = [each for each in found.problems if each.code == "left-out"]
+    assert message in problem.message
+    assert problem.line == int(problem.message.partition(" at line ")[2].partition(";")[0]) - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "defines"),
+    [
+        ("#if HAVE_SIMD(AVX2)\n1: dec %rcx\n jnz 1b\n#endif\n", ("HAVE_SIMD(a)=1",)),
+        ("#if BOTH(A, B)\n1: dec %rcx\n jnz 1b\n#endif\n", ("BOTH(x,y)=1",)),
+        ("#if LEVEL >= 3\n1: dec %rcx\n jnz 1b\n#endif\n", ("LEVEL=3",)),
+        ("1: STEP(rcx)\n jnz 1b\n", ("STEP(r)=dec %r",)),
+    ],
+)
+def test_definitions_are_those_of_c_compilers(tmp_path: Path, text: str, defines: tuple[str, ...]) -> None:
+    found = _of_file(tmp_path, text, defines)
+    assert [region.code.hex()[-4:] for region in found.regions] == ["75fb"]
+    assert not found.problems
+
+
+def test_what_gnu_as_leaves_out_is_named_too() -> None:
+    (problem,) = assemble(".ifdef FAST\n1: dec %rcx\n jnz 1b\n.endif\n").problems
+    assert (problem.line, problem.code) == (0, "left-out")
+    assert "'.ifdef FAST'" in problem.message
+
+
+@pytest.mark.parametrize("text", ["", "# a comment\n", ".data\n.long 1\n", "#ifdef A\n#define B 1\n#endif\n"])
+def test_a_text_without_code_has_nothing_left_out(tmp_path: Path, text: str) -> None:
+    assert _of_file(tmp_path, text).problems == ()
+
+
+def _of_file(tmp_path: Path, text: str, defines: tuple[str, ...] = ()):  # type: ignore[no-untyped-def]
+    origin = Origin(str(tmp_path / "x.S"), (str(tmp_path),), defines=defines)
+    return assemble(text, AnalysisOptions(origin=origin))
+
+
+SILENT = "; taken for NASM\nx\n    jnc @B\nf:\nc equ (R*5)\nt equ (8+c)\nx\nx\n    jz f\n"
+
+
+@pytest.mark.parametrize("has_nasm", [False, True])
+def test_statements_that_cannot_be_encoded_are_named_whatever_nasm_says(
+    monkeypatch: pytest.MonkeyPatch, alone: Callable[[], None], has_nasm: bool
+) -> None:
+    """NASM that gives a file up leaves what was found without it."""
+
+    def gives_up(*_: object) -> whole_file.Assembled:
+        return whole_file.Assembled("nasm", failure="It does not say why.", gave_up=True)
+
+    monkeypatch.setattr(external, "has_nasm", lambda: has_nasm)
+    monkeypatch.setattr(external, "assemble_file", gives_up)
+    assembled = assemble(SILENT, AnalysisOptions(assembler=Assembler.AUTO))
+    (region,) = assembled.regions
+    assert region.incomplete
+    named = {problem.line for problem in assembled.problems}
+    assert {6, 7} <= named

@@ -1,0 +1,93 @@
+"""Prefixes that are written as words; the expected bytes, and what is refused, are those of GNU as 2.40."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.source import AssembledFile
+
+Region = Callable[..., AssembledFile]
+
+BYTES = [
+    ("1: data16 jmp 1b", "66ebfd"),
+    ("1: rex.w jne 1b", "4875fd"),
+    ("1: jne,pt 1b", "3e75fd"),
+    ("1: jne,pn 1b", "2e75fd"),
+    ("1: addr32 jmp 1b", "ebfe"),
+    ("1: fs jne 1b", "75fe"),
+    ("1: cs call 1b", "e8fbffffff"),
+    ("1: ds xbegin 1b", "c7f8faffffff"),
+    ("1: data16 loop 1b", "e2fe"),
+    ("1: addr32 loop 1b", "67e2fd"),
+    ("1: rex.w jrcxz 1b", "48e3fd"),
+    ("1: data16 rex.w jmp 1b", "6648ebfc"),
+    ("data16 rex.w call outside", "6648e800000000"),
+    # What GCC writes for a thread's variables.
+    (".value 0x6666\nrex64\ncall outside@PLT", "666648e800000000"),
+    ("rex64; call outside", "48e800000000"),
+    ("rex64 jmp *%rax", "48ffe0"),
+    ("rex.w push %rax", "4850"),
+    ("rex add %al, %bl", "4000c3"),
+    ("rex.w addps %xmm8, %xmm1", "490f58c8"),
+    ("rex.w rex.b nop", "4990"),
+    ("rex64xyz nop", "4f90"),
+    ("rex.w fxsave (%rax)", "480fae00"),
+    ("fxsaveq (%rax)", "480fae00"),
+    ("rep bsf %rax, %rbx", "f3480fbcd8"),
+    ("repz bsrw (%rax), %cx", "66f30fbd08"),
+    ("lock xacquire add %eax, (%rdi)", "f2f00107"),
+    ("xacquire xchg %eax, (%rdi)", "f28707"),
+    ("xrelease movl $0, (%rdi)", "f3c70700000000"),
+    ("addr32 mov (%eax), %ebx", "678b18"),
+    ("rep addr32 movsb", "67f3a4"),
+    ("fs rep movsb", "64f3a4"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), BYTES, ids=[text for text, _ in BYTES])
+def test_prefixes_make_the_bytes_of_gnu_as(region: Region, text: str, code: str) -> None:
+    assembled = region(text, syntax="att", external=True)
+    assert [problem.message for problem in assembled.problems if problem.severity == "error"] == []
+    assert assembled.regions[0].code.hex() == code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "xacquire add %eax, (%rdi)",
+        "xrelease lock jmp 1f",
+        "xacquire mov %eax, (%rdi)",
+        "es",
+        "ss mov (%rax), %ebx",
+        "1: notrack jmp 1b",
+        "data16 cs nopw (%rax)",
+        "data16 movsw",
+        "data16 pxor %xmm0, %xmm1",
+        "rex.w rex.w nop",
+        "rex.w movq (%rax), %rbx",
+        "rex vaddps %xmm8, %xmm1, %xmm1",
+        "fs mov %gs:(%rax), %rbx",
+    ],
+)
+def test_what_gnu_as_does_not_take_is_refused_at_its_line(region: Region, text: str) -> None:
+    assembled = region(text, syntax="att", external=True)
+    assert [problem.severity for problem in assembled.problems] == ["error"]
+    assert not assembled.regions[0].code
+
+
+@pytest.mark.parametrize("text", ["data16 call outside", "data16 jmp 1f\n.skip 200\n1:"])
+def test_a_distance_of_16_bits_that_processors_do_not_read_is_refused(region: Region, text: str) -> None:
+    assert any(problem.severity == "error" for problem in region(text, syntax="att").problems)
+
+
+@pytest.mark.parametrize(
+    "jump", ["addr32 jmp", "fs jne", "jne,pt", "rex.w jne", "data16 jne", "{disp32} jne", "addr32 loop"]
+)
+def test_a_jump_with_prefixes_closes_a_loop(jump: str) -> None:
+    assembled = assemble(f"f: ret\n1: nop\n{jump} 1b\nret\n", AnalysisOptions(regions=Regions.LOOPS))
+    assert [region.first_line for region in assembled.regions] == [1]
+    assert not assembled.problems

@@ -1,0 +1,122 @@
+"""What is said about a statement that nobody has bytes for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from cyclelens.analyzer.frontend.statements.refusals import APX, is_apx, no_such
+from cyclelens.analyzer.model.source import AssembledFile
+
+Region = Callable[..., AssembledFile]
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "said"),
+    [
+        ("vmovupps", "X knows no instruction 'vmovupps'; did you mean 'vmovups'?"),
+        ("movv", "X knows no instruction 'movv'; did you mean 'mov'?"),
+        ("frobnicate", "X knows no instruction 'frobnicate'."),
+        ("vaddps", "X knows no 'vaddps' with such operands."),
+        ("addl", "X knows no 'addl' with such operands."),
+    ],
+)
+def test_an_instruction_that_does_not_exist_is_told_from_one_with_other_operands(
+    mnemonic: str, said: str
+) -> None:
+    assert no_such(mnemonic, "X") == said
+
+
+@pytest.mark.parametrize(
+    "mnemonic",
+    [
+        *(
+            "movzbl",
+            "movsbq",
+            "movslq",
+            "movabs",
+            "movabsq",
+            "cltq",
+            "cqto",
+            "retq",
+            "callq",
+            "pushq",
+            "popfq",
+        ),
+        *("jz", "jnae", "jpo", "setnz", "setnzb", "cmovnbe", "cmovzq", "jecxz", "loopne", "xlatb"),
+        *(
+            "cmpeqps",
+            "vcmpneq_oqpd",
+            "vcmpltss",
+            "vpcmpleub",
+            "vpcomltud",
+            "cvtsi2sdl",
+            "vcvtpd2psy",
+            "fildll",
+        ),
+        *("nopw", "sarl", "sal", "shldq", "lret", "stosq", "crc32q", "movnti", "fadds", "fwait", "wait"),
+    ],
+)
+def test_every_spelling_of_an_instruction_is_known(mnemonic: str) -> None:
+    assert "such operands" in no_such(mnemonic, "X")
+
+
+def test_several_assemblers() -> None:
+    assert no_such("vaddps", "X and Y", several=True) == "X and Y know no 'vaddps' with such operands."
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "{nf} add %rax, %rbx",
+        "{rex2} add %rax, %rbx",
+        "add %r16, %rax",
+        "addl $1, 8(%rsi,%r31)",
+        "mov %r17b, %al",
+        "push2 %rax, %rbx",
+        "pop2p %rax, %rbx",
+        "ccmpe {dfv=cf} %rax, %rbx",
+        "cfcmovne %rax, %rbx",
+        "setzune %al",
+    ],
+)
+def test_apx_is_named(statement: str, region: Region) -> None:
+    (problem,) = region(statement).problems
+    assert (problem.code, problem.message) == ("unsupported-instruction", APX)
+
+
+def test_apx_in_intel_syntax(region: Region) -> None:
+    (problem,) = region("add rax, qword ptr [r16 + 8]", syntax="intel").problems
+    assert problem.message == APX
+
+
+def test_a_symbol_may_be_called_like_a_register_of_apx(region: Region) -> None:
+    found = region(".equ r16, 3\nadd rax, r16", syntax="intel")
+    assert found.problems == ()
+    assert found.regions[0].code.hex() == "4883c003"
+    assert region("mov r16(%rip), %rax").regions[0].code.hex().startswith("488b05")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("62f4f41801c3", True), ("d50001c3", True), ("62f17c4858c1", False), ("4801c3", False), ("62", False)],
+)
+def test_bytes_of_apx(code: str, expected: bool) -> None:
+    assert is_apx(bytes.fromhex(code)) == expected
+
+
+@pytest.mark.parametrize("statement", ["tdpbssd %tmm0, %tmm1, %tmm2", "tilezero %tmm7"])
+def test_amx_is_named_where_nobody_encodes_it(
+    statement: str, region: Region, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cyclelens.analyzer.frontend.regions.statement_code.FALLBACKS", ())
+    (problem,) = region(statement).problems
+    assert problem.code == "unsupported-instruction"
+    assert f"'{statement.split()[0]}' needs AMX" in problem.message
+
+
+def test_a_label_that_is_not_there(region: Region) -> None:
+    (problem,) = region(".Lloop:\nnop\njnz .Llop").problems
+    assert problem.message == "The label '.Llop' is not defined; did you mean '.Lloop'?"
+    (problem,) = region(".Lloop:\nnop\njnz .Lxyz9").problems
+    assert problem.message == "The label '.Lxyz9' is not defined."
