@@ -28,7 +28,7 @@ unsigned hash(const unsigned char *text, size_t n) {
     return h;
 }
 """
-ALWAYS = ("analyze", "--no-external-programs")
+ALWAYS = ["analyze", "--no-external-programs", "--arch", "SKL"]
 
 
 def shown(assembly: str) -> str:
@@ -84,5 +84,6 @@ def test_the_definition_names_options_that_exist(capsys: pytest.CaptureFixture[s
     cli.main(["analyze", "--help"])
     known = capsys.readouterr().out
     (always,) = re.findall(r"const always = \[(.*)\]", page)
+    assert re.findall(r"'([\w-]+)'", always) == [*ALWAYS, "--syntax"]
     for option in re.findall(r"'(--[\w-]+)'", always):
         assert option in known
