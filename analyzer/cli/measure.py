@@ -213,6 +213,8 @@ def _as_text(
             yield f"   Processor:  {registry.own_name()}"
     source = harness.clock.source
     yield f"   Measured:   {measured.cycles:.2f} cycles/iter, spread {measured.spread:.1%}, by {source}"
+    if harness.clock.caution:
+        yield f"   Caution:    {harness.clock.caution}"
     if states := described(measured.states):
         yield f"   States:     {states}"
     if found.note:

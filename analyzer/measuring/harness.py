@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from cyclelens.analyzer.measuring.quiet_core import round_cycles
 from cyclelens.analyzer.measuring.requests import Difference, Measurement, Pair, Request
 from cyclelens.analyzer.model.choices import Clocks, Pages
 
@@ -31,6 +32,15 @@ class Clock:
     """Any but ``AUTO``."""
     imul: float
     """Cycles of one dependent IMUL, as this clock sees it."""
+    knows_core: bool = True
+    """Whether a thread that shares the core all the time is noticed, which takes a model of the core."""
+
+    @property
+    def caution(self) -> str:
+        """What may be wrong with every figure, in words; empty if nothing is known to be."""
+        if self.knows_core:
+            return ""
+        return "a thread that shares the core all the time would not be noticed: the core has no model"
 
 
 class Harness:
@@ -54,6 +64,9 @@ class Harness:
             )
         limits = ["--milliseconds", str(milliseconds), "--step", str(step)]
         limits += ["--shared-pages"] * (pages is Pages.SHARED)
+        self._round = None if clock is Clocks.NONE else round_cycles()
+        if self._round is not None:
+            limits += ["--canary", f"{self._round:.3f}"]
         counted = [word for event in events for word in ("--event", f"{event:x}")]
         self._words = {
             source: [*limits, *(counted if source is Clocks.COUNTERS else [_CHOICES[source]])]
@@ -68,7 +81,8 @@ class Harness:
             greeting = self._read()
             if greeting.startswith("source="):
                 fields = dict(part.partition("=")[::2] for part in greeting.split())
-                self.clock = Clock(Clocks(fields["source"]), float(fields["imul"]))
+                source = Clocks(fields["source"])
+                self.clock = Clock(source, float(fields["imul"]), self._round is not None)
                 return
             self.close()
             problems.append(f"{source}: {greeting.partition('=')[2] or 'the measuring program ended'}")

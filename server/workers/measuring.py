@@ -85,6 +85,8 @@ def _table(name: str, clock: Clock, found: Comparison, model: str, without: str)
         lines.insert(1, f"Steady states: {states}")
     if model and registry.native_doubt():
         lines.append(f"Processor: {registry.own_name()}")
+    if clock.caution:
+        lines.append(f"Caution: {clock.caution}")
     if found.note:
         lines.append(f"Code: {found.note}")
     if not found.agrees:

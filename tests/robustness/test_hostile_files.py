@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -320,35 +319,3 @@ def test_a_relocation_that_names_no_symbol_of_its_table_is_one_message(
                 assert "damaged" in str(error)
                 refused += 1
     assert refused or "-shared" in flags
-
-
-@needs_nasm
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_command_that_is_ended_leaves_no_folder(name: str, tmp_path: Path) -> None:
-    text = tmp_path / "k.asm"
-    text.write_text(
-        "%rep 100000\n%rep 100000\nnop\n%endrep\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "cyclelens.analyzer.cli.main",
-        "analyze",
-        "--assembler",
-        "nasm",
-        str(text),
-    ]
-    place = tmp_path / "temporary"
-    place.mkdir()
-    process = subprocess.Popen(
-        command,
-        env={**os.environ, "TMPDIR": str(place)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    while not any(place.iterdir()):
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(getattr(signal, name))
-    assert process.wait(60) == 128 + getattr(signal, name)
-    assert list(place.iterdir()) == []

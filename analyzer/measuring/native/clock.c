@@ -20,8 +20,9 @@
 #define RUNS_AGREE 0.01    /* of the pairs whose mean is taken, but for the same */
 #define CANARIES 1000
 #define CANARIES_ALIKE 50
-#define CANARY_SLACK 1.06
+#define CANARY_SLACK 0.06
 #define CANARY_ROUNDS 100  /* of the shorter one; the longer one makes five times as many */
+#define MODEL_ERROR 1.25   /* a sibling thread that never stops makes the canary longer than any model is wrong by */
 #define PRODUCTS 100       /* rounds of ten */
 #define VERIFICATIONS 40
 #define TRIES 8            /* for each of them; the last ones count however busy the core is */
@@ -30,7 +31,7 @@
 #define WIDTH_MASK ((1UL << 48) - 1)
 
 static struct perf_event_mmap_page *pages[1 + MOST_EVENTS];
-static double canary_base, grain;
+static double learned_canary, grain;
 
 static int counters(void) { return options.source == COUNTERS ? 1 + options.event_count : 0; }
 
@@ -217,15 +218,24 @@ double clock_canary(double ticks_per_cycle) {
     return (double)(int64_t)(idle(5 * CANARY_ROUNDS) - one) / ticks_per_cycle;
 }
 
-/* The upper limit of a canary on a thread that has the core for itself. */
-double clock_canary_limit(double ticks_per_cycle) {
-    return canary_base * CANARY_SLACK + 2 * grain / ticks_per_cycle;
+/* The canary of a thread that has the core for itself. It is learned; but a core that was shared all the time shows no
+ * such canary, and then what is known of the core counts. */
+double clock_quiet_canary(void) {
+    double known = options.canary * (5 - 1) * CANARY_ROUNDS;
+    int is_learned = learned_canary > 0 && learned_canary <= known * MODEL_ERROR;
+    return known > 0 && !is_learned ? known : learned_canary;
+}
+
+/* What makes the shorter of its two loops longer makes a canary seem fast. */
+int clock_canary_is_quiet(double canary, double ticks_per_cycle) {
+    double quiet = clock_quiet_canary();
+    return fabs(canary - quiet) <= CANARY_SLACK * quiet + 2 * grain / ticks_per_cycle;
 }
 
 int clock_is_quiet(double *chain) {
     *chain = clock_chain();
     double ticks = *chain / CHAIN;
-    return clock_canary(ticks) <= clock_canary_limit(ticks);
+    return clock_canary_is_quiet(clock_canary(ticks), ticks);
 }
 
 int clock_agrees(double before, double after, double share) {
@@ -305,10 +315,10 @@ double clock_learn(void) {
     }
     qsort(found, count, sizeof *found, ascending);
     double low = fastest_of_several(found, count);
-    if (low > 0 && (canary_base == 0 || low < canary_base))
-        canary_base = low;
+    if (low > 0 && (learned_canary == 0 || low < learned_canary))
+        learned_canary = low;
     int quiet = 0;
-    while (quiet < count && found[quiet] <= clock_canary_limit(ticks))
-        quiet++;
+    for (int i = 0; i < count; i++)
+        quiet += clock_canary_is_quiet(found[i], ticks);
     return (double)quiet / CANARIES;
 }

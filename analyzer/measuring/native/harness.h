@@ -79,6 +79,7 @@ struct options {
     uint64_t cycle_event, events[MOST_EVENTS];
     int private_pages;
     int samples, milliseconds, cpu;
+    double canary; /* cycles of a round of the canary's loop on a core that no other thread shares, 0 if not known */
     unsigned step; /* of a time-stamp counter that advances in steps, for tests */
 };
 
@@ -133,7 +134,8 @@ double clock_difference(const struct timing *pairs, int count); /* cycles by whi
 double clock_median(const double *numbers, int count);
 double clock_canary(double ticks_per_cycle); /* cycles of a loop that a busy sibling thread slows down */
 int clock_is_quiet(double *chain);    /* what stands between two pairs: the chain, and whether the canary is quiet */
-double clock_canary_limit(double ticks_per_cycle);
+double clock_quiet_canary(void);      /* of a thread that has the core for itself */
+int clock_canary_is_quiet(double canary, double ticks_per_cycle);
 double clock_learn(void);             /* what the canary is without a busy sibling; the share of quiet canaries */
 
 /* code.c */

@@ -278,8 +278,8 @@ static int try_clock(void) {
         return 3;
     }
     double ticks = clock_ticks_per_cycle();
-    printf("source=%s imul=%.3f ticks_per_cycle=%.4f canary_limit=%.1f grain=%.0f\n",
-           options.source == COUNTERS ? "counters" : "time-stamps", product, ticks, clock_canary_limit(ticks), clock_grain());
+    printf("source=%s imul=%.3f ticks_per_cycle=%.4f canary=%.1f grain=%.0f\n",
+           options.source == COUNTERS ? "counters" : "time-stamps", product, ticks, clock_quiet_canary(), clock_grain());
     fflush(stdout);
     clock_close();
     return 0;
@@ -287,7 +287,7 @@ static int try_clock(void) {
 
 static int usage(void) {
     fprintf(stderr, "usage: harness [--time-stamps | --no-clock] [--event HEX]... [--cycle-event HEX] [--shared-pages] [--samples N]"
-                    " [--milliseconds N] [--cpu N] [--step N] < requests\n");
+                    " [--milliseconds N] [--cpu N] [--step N] [--canary CYCLES] < requests\n");
     return 2;
 }
 
@@ -319,6 +319,8 @@ static int read_options(int count, char **words) {
             options.milliseconds = atoi(value);
         else if (!strcmp(words[i - 1], "--step"))
             options.step = atoi(value);
+        else if (!strcmp(words[i - 1], "--canary"))
+            options.canary = atof(value);
         else if (!strcmp(words[i - 1], "--cpu"))
             options.cpu = atoi(value);
         else

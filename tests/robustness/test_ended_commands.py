@@ -1,0 +1,64 @@
+"""What a command leaves behind that is ended by a signal, and which signals end it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from whole_files import needs_nasm
+
+ENDLESS = "%rep 100000\n%rep 100000\nnop\n%endrep\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
+GOES_ON = 1.0
+"""Seconds after which a command that a signal should have ended would be gone."""
+
+
+@contextmanager
+def in_assembler(folder: Path, hangup: signal.Handlers) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """A command whose assembler is at work, and the folder of its temporary files. ``hangup``: what SIGHUP
+    does when the command starts. It is said here, because whoever runs the tests hands on something else:
+    ``nohup`` has it ignored."""
+    (text := folder / "k.asm").write_text(ENDLESS)
+    (place := folder / "temporary").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cyclelens.analyzer.cli.main", "analyze", "--assembler", "nasm", str(text)],
+        env={**os.environ, "TMPDIR": str(place)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup),
+    )
+    try:
+        while not any(place.iterdir()):
+            assert process.poll() is None
+            time.sleep(0.01)
+        yield process, place
+    finally:
+        process.kill()
+        process.wait()
+
+
+@needs_nasm
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_leaves_no_folder(number: signal.Signals, tmp_path: Path) -> None:
+    with in_assembler(tmp_path, signal.SIG_DFL) as (process, place):
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+        assert list(place.iterdir()) == []
+
+
+@needs_nasm
+def test_a_command_under_nohup_goes_on_when_its_terminal_is_closed(tmp_path: Path) -> None:
+    with in_assembler(tmp_path, signal.SIG_IGN) as (process, place):
+        process.send_signal(signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(GOES_ON)
+        assert any(place.iterdir())
+        process.terminate()
+        assert process.wait(60) == 128 + signal.SIGTERM
+        assert list(place.iterdir()) == []
