@@ -14,12 +14,13 @@ def find(prediction: Prediction) -> Iterator[Finding]:
     """One finding for every instruction with an indexed address whose uops are split at issue.
 
     The instruction then has fewer uops in the IDQ than fused uops at issue. Microcoded instructions are
-    left out: their uops are grouped by other rules.
+    left out: their uops are grouped by other rules. So are instructions of cores that count macro-ops: an
+    index does not change how many theirs are.
     """
     for index, template in enumerate(prediction.instructions):
         before, after = len(template.idq_uops), len(template.fused_uops)
         indexed = any(access.index for access in template.memory_operands)
-        if before >= after or not indexed or template.ms_uops:
+        if before >= after or not indexed or template.ms_uops or template.macro_ops is not None:
             continue
         yield Finding(
             code=CODE,
