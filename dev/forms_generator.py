@@ -5,7 +5,7 @@ numbered codes. Neither names the other, but both describe the same instruction:
 encoding, opcode. Each variant of the tables and each code are turned into such a description and joined
 on it. Run once per decoder version or table file::
 
-    python dev/forms_generator.py instructions.xml.xz
+    python dev/forms_generator.py instructions.xml.xz data/x87.xml
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Signature:
 _REGISTER_CLASSES = {
     "AL": "r8", "AH": "r8", "SPL": "r8", "AX": "r16", "EAX": "r32", "RAX": "r64", "MM0": "mm", "XMM0": "xmm",
     "YMM0": "ymm", "ZMM0": "zmm", "K0": "k", "K1": "k", "K7": "k", "BND0": "bnd", "ES": "seg", "CR0": "cr",
-    "DR0": "dr",
+    "DR0": "dr", "ST0": "sti",
 }  # fmt: skip
 """By the first register of an operand's list."""
 
@@ -126,9 +126,9 @@ _IMMEDIATES = {"IMM8": "i8", "IMM8SEX16": "i8", "IMM8SEX32": "i8", "IMM8SEX64": 
 _STRING_OPERANDS = {"SEG_RSI", "ES_RDI", "SEG_RDI", "SEG_RBX_AL"}
 """Implied addresses; the tables do not show them."""
 
-_CLASS_OF_KIND = re.compile(r"^(R8|R16|R32|R64|MM|XMM|YMM|ZMM|K|BND|SEG|CR|DR)(P\d)?_")
+_CLASS_OF_KIND = re.compile(r"^(R8|R16|R32|R64|MM|XMM|YMM|ZMM|K|BND|SEG|CR|DR|STI)(P\d)?_")
 
-_FIXED = {"ES", "CS", "SS", "DS", "FS", "GS", "AL", "CL", "AX", "DX", "EAX", "RAX"}
+_FIXED = {"ES", "CS", "SS", "DS", "FS", "GS", "AL", "CL", "AX", "DX", "EAX", "RAX", "ST0"}
 
 
 _KIND_NAMES = enum_names(OpCodeOperandKind)
@@ -278,12 +278,15 @@ def write(table: Mapping[str, Mapping[str, str]], path: Path) -> None:
 def main() -> None:
     """Command line: read the XML, write the table of the package."""
     parser = argparse.ArgumentParser(description="Make the table of encoding forms.")
-    parser.add_argument("xml", type=Path, help="instructions.xml or .xml.xz in uops.info's schema")
+    parser.add_argument("xml", type=Path, nargs="+", help="instructions.xml or .xml.xz in uops.info's schema")
     parser.add_argument("--output", type=Path, default=Path(FORMS_PATH))
     arguments = parser.parse_args()
-    opened = lzma.open if arguments.xml.suffix == ".xz" else open
-    with opened(arguments.xml, "rb") as source:
-        table = join(read_signatures(cast("IO[bytes]", source)))
+    signatures: dict[Signature, list[str]] = {}
+    for path in arguments.xml:
+        opened = lzma.open if path.suffix == ".xz" else open
+        with opened(path, "rb") as source:
+            signatures |= read_signatures(cast("IO[bytes]", source))
+    table = join(signatures)
     write(table, arguments.output)
     print(f"{len(table)} codes written to {arguments.output}")
 

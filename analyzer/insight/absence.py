@@ -25,7 +25,9 @@ def findings(absent: Missing, instructions: Sequence[Instruction]) -> Iterator[F
         yield _finding(absent, instructions)
         return
     for index in absent.instructions:
-        yield unknown_instruction.finding(index, instructions[index], absent.microarchitecture, _COUNTS)
+        yield unknown_instruction.finding(
+            index, instructions[index], absent.microarchitecture, _COUNTS, why=absent.left_out
+        )
 
 
 def _finding(absent: Missing, instructions: Sequence[Instruction]) -> Finding:

@@ -205,6 +205,8 @@ class InstructionTemplate:
     """Its result is merged with the old register, because upper halves are in use (UH3)."""
     macro_ops: MacroOps | None = None
     """Only of cores that count macro-ops."""
+    left_out: str = ""
+    """Why it has no figures here although the tables have a record of it."""
 
     @property
     def rsp_step(self) -> int:

@@ -3,7 +3,8 @@
 A figure that leaves out an instruction is a lower bound. Where what is left out is what counts, there is no
 figure:
 
-- an instruction of a unit that is not modelled at all (x87, AMX);
+- an instruction of a unit that is not modelled, or not this one of it (x87, AMX);
+- x87 code that does not leave the stack where it was;
 - an operation of the system, or one that the tables of another core make of microcode: it takes longer than
   most loops;
 - more than half of the instructions, without the counter and the jump of a loop.
@@ -19,7 +20,8 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
-_UNITS = {"FPU": "x87 is not modelled", "CYRIX_FPU": "x87 is not modelled", "AMX": "AMX is not modelled"}
+_X87 = "x87 is not modelled"
+_UNITS = {"FPU": _X87, "CYRIX_FPU": _X87, "AMX": "AMX is not modelled"}
 """The units that no core's tables describe, by how the names of their extensions begin."""
 _SYSTEM = frozenset(
     [
@@ -146,8 +148,10 @@ def what_counts(instructions: Sequence[InstructionTemplate], store: FactsStore) 
         return None
     why = ""
     for index in absent:
-        if why := why or _unit(instructions[index].instruction):
+        if why := instructions[index].left_out or _unit(instructions[index].instruction):
             break
+    if why == _X87 and any(each.facts and each.facts.extension == "X87" for each in instructions):
+        why = "x87 is modelled in part"
     if not why and any(_is_long(instructions[index].instruction, store) for index in absent):
         why = _MICROCODE
     if not why and 2 * len(absent) > _end(instructions):

@@ -26,6 +26,7 @@ from cyclelens.analyzer.uops.operands import as_register
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.registers import is_simd
 from cyclelens.analyzer.uops.templates import unknown
+from cyclelens.analyzer.uops.x87_stack import STACK, Stack
 from cyclelens.analyzer.uops.upper_halves import NOTHING_KEPT, changed_by_upper_halves, what_follows
 
 
@@ -67,6 +68,8 @@ class _Effects(NamedTuple):
     walks_stack: bool | None
     """Whether RSP was pushed or popped, behind an instruction that changes it; None: it does not."""
     upper: _Upper | None
+    stack: bool
+    """They use the x87 stack."""
 
 
 def macro_op_entries(
@@ -79,6 +82,13 @@ def macro_op_entries(
     rules = cache.microarchitecture.macro_ops
     assert rules is not None
     count = len(known)
+    effects = [None if each is None else each.shape.effects or _effects_of(each) for each in known]
+    stack = None
+    if any(each is not None and each.stack for each in effects):
+        stack = Stack(known)
+        if stack.problem:
+            known = [None if position in stack.names else each for position, each in enumerate(known)]
+            effects = [each if known[position] else None for position, each in enumerate(effects)]
     branches = set()
     for position in range(1, count):
         first, second = known[position - 1], known[position]
@@ -88,7 +98,6 @@ def macro_op_entries(
             and fuses_with_branch(first.shape.sibling, second.shape.sibling, rules)
         ):
             branches.add(position)
-    effects = [None if each is None else each.shape.effects or _effects_of(each) for each in known]
     walked = _walked(effects)
     merging = _merging(known, effects)
     upper = NOTHING_KEPT
@@ -100,6 +109,8 @@ def macro_op_entries(
     for position, knowledge in enumerate(known):
         if knowledge is None:
             template = replace(unknown(instructions[position]), macro_ops=MacroOps())
+            if stack is not None and position in stack.names:
+                template = replace(template, left_out=stack.problem)
             what = upper[position] if upper else 0
             entries.append(changed_by_upper_halves(template, what, cache.microarchitecture))
             moves = shares = False
@@ -135,7 +146,7 @@ def macro_op_entries(
         entry = cache.entries[key]
         if entry is None:
             entry = cache.entries[key] = _entry(knowledge, context, cache)
-        entries.append(entry)
+        entries.append(entry if stack is None else stack.entry(entry, knowledge, position))
     return entries
 
 
@@ -156,7 +167,8 @@ def _effects_of(known: Known) -> _Effects:
     elif is_simd(name) and operands[0].facts.written:
         # Of 128 bits VEX clears what is above.
         upper = _Upper.CLEARS if name.startswith("X") else _Upper.WRITES
-    shape.effects = effects = _Effects(walks, upper)
+    stack = any(o.register in STACK for o in operands)
+    shape.effects = effects = _Effects(walks, upper, stack)
     return effects
 
 

@@ -25,6 +25,8 @@ _NOTHING = ("nop", "endbr64", "endbr32", "clc")
 SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
 """In place, by a constant or CL."""
 DOUBLE_SHIFTS = frozenset(("shld", "shrd"))
+_STACK_COPIES = frozenset(("fld", "fst", "fstp"))
+"""From one register of the x87 stack to another."""
 _COPIES = frozenset(("mov", "movzx", "movsx", "movsxd"))
 
 
@@ -81,6 +83,8 @@ class MacroInstruction:
             self.mnemonic in _NOTHING
             or is_nop(self.prepared.facts, self.instruction)
             or (self.mnemonic == "xchg" and len(set(self.registers)) == 1 and self.width == 16)
+            or self.mnemonic == "fxch"
+            or (self.mnemonic in _STACK_COPIES and self.registers == ["ST0"] and self.mnemonic != "fld")
         )
 
     def is_zero_idiom(self) -> bool:
@@ -100,6 +104,8 @@ class MacroInstruction:
             address = instruction.operands[1]
             plain = bool(address.base) and not address.index and not address.displacement
             return plain and address.base != "RIP" and self.width >= 32
+        if self.mnemonic in _STACK_COPIES and not self.memory:
+            return True
         if not _MOVES.fullmatch(self.mnemonic) or self.memory or instruction.mask:
             return False
         if len(self.registers) != 2 or instruction.immediate is not None:

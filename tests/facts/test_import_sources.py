@@ -7,13 +7,14 @@ import lzma
 import os
 import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.cli.import_tables import run_import
 from cyclelens.analyzer.facts import importer
 from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
-from cyclelens.analyzer.facts.store import default_tables
+from cyclelens.analyzer.facts.store import default_tables, open_store
 from published_tables import ADD, document, imported, instruction
 
 # Whatever the source is, the answer is one clear problem, and the tables from before stay.
@@ -219,6 +220,7 @@ def test_the_command_shows_its_progress_on_a_terminal(
     assert "Importing" in screen.getvalue()
 
 
+X87 = Path(__file__).resolve().parents[2] / "data" / "x87.xml"
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "facts" / "instructions.xml.xz"
 
 
@@ -227,6 +229,10 @@ SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "facts" / "inst
 )
 def test_the_shipped_tables_are_what_the_import_makes(tmp_path: Path) -> None:
     """The whole file, some ten seconds."""
-    summary = import_tables(SHARED, tmp_path / "tables.sqlite")
+    published = tmp_path / "published.sqlite"
+    summary = import_tables(SHARED, published)
     assert (summary.variants, summary.records) == (16_103, 202_882)
+    with closing(open_store(published)) as store:
+        summary = import_tables(X87, tmp_path / "tables.sqlite", base=store)
+    assert (summary.variants, summary.records) == (16_160, 202_939)
     assert (tmp_path / "tables.sqlite").read_bytes() == Path(default_tables()).read_bytes()

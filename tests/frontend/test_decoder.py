@@ -238,7 +238,8 @@ def test_text_is_readable_intel_syntax(code: str, text: str) -> None:
         ("0f28c1", "MOVAPS_XMMps_XMMps_0F28"),
         ("0f29c1", "MOVAPS_XMMps_XMMps_0F29"),
         ("f20f10c1", "MOVSD_XMM_XMMsd_XMMsd_0F10"),
-        ("d9c1", ""),  # no x87 instruction is in the tables
+        ("d9c1", "FLD_ST0_X87"),
+        ("d9fe", ""),  # FSIN: few x87 instructions are in the tables
     ],
 )
 def test_encoding_forms(code: str, iform: str) -> None:

@@ -78,7 +78,7 @@ def test_the_written_table_is_read_back(table: dict[str, dict[str, str]], tmp_pa
 
 def test_the_table_that_ships_knows_the_instruction_set() -> None:
     assert forms_of(described(OpCodeInfo(Code.ADD_RM64_R64)))["mem lock"] == "ADD_LOCK_MEMv_GPRv"
-    assert forms_of(described(OpCodeInfo(Code.FLD_STI))) == {}
+    assert forms_of(described(OpCodeInfo(Code.FSIN))) == {}
     assert forms_of("no such code") == {}
 
 

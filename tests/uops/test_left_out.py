@@ -8,9 +8,11 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import LeftOut, listed, what_counts
+from cyclelens.analyzer.uops.x87_stack import MOVES, OVERFLOWS
 
 IMUL = "480fafc0"
 CLAC, STAC, FLD1, TILEZERO = "0f01ca", "0f01cb", "d9e8", "c4e27b49c0"
+FSTP, FCHS, FSIN = "ddd8", "d9e0", "d9fe"
 SYSCALL, FXRSTOR, CPUID = "0f05", "0fae0f", "0fa2"
 DEC_JNZ = "48ffc975f8"
 FIGURES = {
@@ -22,7 +24,11 @@ FIGURES = {
 NONE = {
     "a loop of nothing else": ("SKL", CLAC + DEC_JNZ, "most of the code"),
     "more than half": ("SKL", CLAC + STAC + IMUL + DEC_JNZ, "most of the code"),
-    "one x87 instruction among many": ("ZEN3", 8 * IMUL + FLD1, "x87 is not modelled"),
+    "one x87 instruction among many": ("ZEN4", 8 * IMUL + FLD1, "x87 is not modelled"),
+    "x87 that was not measured": ("ZEN3", FCHS + FSIN, "x87 is modelled in part"),
+    "a push that nothing pops": ("ZEN3", 8 * IMUL + FLD1, MOVES),
+    "sums that change places": ("ZEN3", "d8c2d9c9", MOVES),
+    "nine pushes": ("ZEN3", 9 * FLD1 + 9 * FSTP, OVERFLOWS),
     "a tile": ("SPR", 8 * IMUL + TILEZERO, "AMX is not modelled"),
     "a system call": ("SKL", 8 * IMUL + SYSCALL, "microcode may take longer than all else"),
     "a state that is restored": ("ZEN4", 8 * IMUL + FXRSTOR, "microcode may take longer than all else"),

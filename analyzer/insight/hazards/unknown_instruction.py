@@ -12,6 +12,7 @@ from cyclelens.analyzer.model.source import Severity
 
 CODE = "unknown-instruction"
 _X87 = "FPU"
+_STACK = "the x87 stack"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
@@ -26,10 +27,13 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             yield finding(index, template.instruction, prediction.microarchitecture, consequence)
 
 
-def finding(index: int, instruction: Instruction, microarchitecture: str, consequence: str) -> Finding:
-    """``consequence``: what it means for the figure, a sentence."""
+def finding(
+    index: int, instruction: Instruction, microarchitecture: str, consequence: str, *, why: str = ""
+) -> Finding:
+    """``consequence``: what it means for the figure, a sentence; ``why``: as ``LeftOut`` has it."""
     if any(name.startswith(_X87) for name in instruction.extensions):
-        reason = f"The x87 unit is not modelled: there are no figures for '{instruction.mnemonic}' on"
+        lead = why if why.startswith(_STACK) else "the x87 unit is not modelled"
+        reason = f"{lead[0].upper()}{lead[1:]}: there are no figures for '{instruction.mnemonic}' on"
     elif instruction.mnemonic:
         reason = f"There are no figures for '{instruction.mnemonic}' on"
     else:

@@ -1,0 +1,94 @@
+"""Which register of the x87 stack each instruction means.
+
+Records count from the top of the stack before their instruction: ST0 is the top, and ST7 what a push makes. The
+top moves with every push and pop, and FXCH renames two registers (Intel's manual, volume 1, chapter 8). So
+names are replaced by those that the registers have at the start of the block. A stack that is not where it was
+when the block runs again overflows, or its values change places; neither has figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+
+from cyclelens.analyzer.model.uops import Entry
+from cyclelens.analyzer.uops.binding import BoundOperand
+from cyclelens.analyzer.uops.known import Known
+from cyclelens.analyzer.uops.rebinding import Original, Sibling
+
+STACK = tuple(f"ST{number}" for number in range(8))
+"""The registers, from the top down."""
+_PUSHES = frozenset({"fld", "fild", "fld1", "fldz"})
+_POPS = frozenset(
+    {"fstp", "fistp", "faddp", "fsubp", "fsubrp", "fmulp", "fdivp", "fdivrp", "fcomip", "fucomip"}
+)
+"""Of the instructions that have records."""
+_EXCHANGE = "fxch"
+MOVES = "the x87 stack is not where it was when the code runs again"
+OVERFLOWS = "the x87 stack overflows"
+
+
+class Stack:
+    """The registers of every instruction of a block, and why it has no figure, if so."""
+
+    def __init__(self, known: Sequence[Known | None]) -> None:
+        self.names: dict[int, Mapping[str, str]] = {}
+        """By position, of instructions that use the stack: the registers by their numbers from the top."""
+        self.problem = ""
+        order, depth, deepest = list(STACK), 0, 0
+        """``order``: from the top down, by the names at the start."""
+        written, needed = set[str](), set[str]()
+        for position, each in enumerate(known):
+            if each is None:
+                continue
+            if each.facts is not None and each.facts.category == "RET" and depth > 0:
+                # The caller takes a function's result from the stack.
+                order, depth = [*order[depth:], *order[:depth]], 0
+            used = [o for o in each.operands() if o.register in STACK]
+            if not used:
+                continue
+            names = self.names[position] = dict(zip(STACK, order, strict=True))
+            needed |= {names[o.register] for o in used if o.register and o.facts.read} - written
+            written |= {names[o.register] for o in used if o.register and o.facts.written}
+            mnemonic = each.instruction.mnemonic
+            if mnemonic == _EXCHANGE:
+                other = STACK.index(used[1].register or "")
+                order[0], order[other] = order[other], order[0]
+            elif mnemonic in _PUSHES:
+                order, depth = [order[-1], *order[:-1]], depth + 1
+            elif mnemonic in _POPS:
+                order, depth = [*order[1:], order[0]], depth - 1
+            deepest = max(deepest, depth)
+        there = max((STACK.index(name) + 1 for name in needed), default=0)
+        if depth or any(order[STACK.index(name)] != name for name in needed):
+            self.problem = MOVES
+        elif deepest + there > len(STACK):
+            self.problem = OVERFLOWS
+
+    def entry(self, entry: Entry, knowledge: Known, position: int) -> Entry:
+        """The instruction at this position with the registers that it means."""
+        names = self.names.get(position)
+        if names is None or all(key == name for key, name in names.items()):
+            return entry
+        assert isinstance(entry, Original | Sibling)
+        return _OnStack(entry, knowledge, names)
+
+
+class _OnStack(Sibling):
+    """An instruction whose registers lie elsewhere in the stack."""
+
+    __slots__ = ("_known", "_stack")
+
+    def __init__(self, entry: Original | Sibling, known: Known, stack: Mapping[str, str]) -> None:
+        original = entry.original if isinstance(entry, Sibling) else entry
+        # Another object, because an instruction stands for its registers.
+        instruction = copy(entry.instruction)
+        super().__init__(original, instruction, tuple([stack.get(name, name) for name in entry.names]))
+        self._known = known
+        self._stack = stack
+
+    def operands(self) -> tuple[BoundOperand, ...]:
+        """Those of the record, bound."""
+        return tuple(
+            [o._replace(register=self._stack.get(o.register or "", o.register)) for o in self._known.operands()]
+        )

@@ -1,0 +1,43 @@
+"""x87 on Zen 3: what was measured, and chains through a stack whose top moves."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.uops.block import build_block
+
+FLD_A, FLD_B, FSTP_A, FSTP_B = "dd07", "dd06", "dd1f", "dd1e"  # [rdi] and [rsi]
+FADD_A, FMUL_TOP, FADD_2, FADDP, FXCH, FSQRT = "dc07", "d8c8", "d8c2", "dec1", "d9c9", "d9fa"
+CASES = {
+    "a sum through the top": (FADD_A, 7.0),
+    "a product with itself": (FMUL_TOP, 7.0),
+    "a root": (FSQRT, 22.0),
+    "a sum below what is pushed and popped": (FLD_B + FMUL_TOP + FADDP, 7.0),
+    "nothing is carried": (FLD_A + FMUL_TOP + FSTP_B, 1.0),
+    "two of them": (2 * (FLD_A + FMUL_TOP + FSTP_B), 2.0),
+    "two sums in turn, exchanged and put back": (2 * (FADD_2 + FXCH), 7.0),
+    "one sum twice": (2 * FADD_2, 14.0),
+    "roots that do not wait for each other": (FLD_A + FSQRT + FSTP_B, 10.0),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cycles_of_a_loop(case: str) -> None:
+    code, cycles = CASES[case]
+    core = registry.get("ZEN3")
+    loop = decode(bytes.fromhex(code + "49ffcf75f6"))
+    block = build_block(loop, core, open_store(), loop=True)
+    assert simulate(block, core).cycles_per_iteration == pytest.approx(cycles, abs=0.01)
+
+
+def test_names_are_those_at_the_start_of_the_block() -> None:
+    """What is pushed is ST7, above the top; behind an exchange the names have changed places."""
+    loop = decode(bytes.fromhex(FLD_A + FADDP + FXCH + FADD_2 + FXCH))
+    block = build_block(loop, registry.get("ZEN3"), open_store(), loop=True)
+    written = [[each.canonical for each in template.register_outputs] for template in block.instructions]
+    assert written == [["ST7"], ["ST0"], [], ["ST1"], []]
+    inputs = [[each.canonical for each in template.register_inputs] for template in block.instructions]
+    assert inputs == [[], ["ST0", "ST7"], [], ["ST1", "ST2"], []]
