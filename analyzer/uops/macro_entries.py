@@ -26,8 +26,8 @@ from cyclelens.analyzer.uops.operands import as_register
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.registers import is_simd
 from cyclelens.analyzer.uops.templates import unknown
-from cyclelens.analyzer.uops.x87_stack import STACK, Stack
 from cyclelens.analyzer.uops.upper_halves import NOTHING_KEPT, changed_by_upper_halves, what_follows
+from cyclelens.analyzer.uops.x87_stack import STACK, Stack
 
 
 class _MacroContext(NamedTuple):

@@ -1,9 +1,9 @@
 """Which register of the x87 stack each instruction means.
 
-Records count from the top of the stack before their instruction: ST0 is the top, and ST7 what a push makes. The
-top moves with every push and pop, and FXCH renames two registers (Intel's manual, volume 1, chapter 8). So
-names are replaced by those that the registers have at the start of the block. A stack that is not where it was
-when the block runs again overflows, or its values change places; neither has figures.
+Records count from the top of the stack before their instruction: ST0 is the top, and ST7 what a push makes.
+The top moves with every push and pop, and FXCH renames two registers (Intel's manual, volume 1, chapter 8).
+So names are replaced by those that the registers have at the start of the block. A stack that is not where it
+was when the block runs again overflows, or its values change places; neither has figures.
 """
 
 from __future__ import annotations
@@ -90,5 +90,8 @@ class _OnStack(Sibling):
     def operands(self) -> tuple[BoundOperand, ...]:
         """Those of the record, bound."""
         return tuple(
-            [o._replace(register=self._stack.get(o.register or "", o.register)) for o in self._known.operands()]
+            [
+                o._replace(register=self._stack.get(o.register or "", o.register))
+                for o in self._known.operands()
+            ]
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
