@@ -1,15 +1,14 @@
 """Where there is no C compiler the package installs all the same, as plain Python."""
 
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from source_trees import copy_sources, reuse_translation
 
-ROOT = Path(__file__).parents[2]
 BUILT_FROM = (
     "pyproject.toml",
     "setup.py",
@@ -31,12 +30,8 @@ print(compiled(), Predictor().predict(bytes.fromhex("6605341249ffcf"), "SKL").cy
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel that was built while every call of the C compiler failed."""
     source, output = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    compiled = shutil.ignore_patterns("__pycache__", "*.c", "*.so", "*.pyd")
-    for name in BUILT_FROM:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=compiled)
-        else:
-            shutil.copy(ROOT / name, source / name)
+    copy_sources(BUILT_FROM, source)
+    reuse_translation(source)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
     run = subprocess.run(
         [*command, "--wheel-dir", output, source],
