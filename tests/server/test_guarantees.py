@@ -40,21 +40,21 @@ HELD_BY = {
         ),
         ("None of that ends the server or touches the next message", "a_real_server_survives_all_of_it"),
         (
-            "A change of a document that cannot be read is told to the user",
+            "If the server cannot read a change of a document, it tells the user",
             "a_document_whose_change_cannot_be_read_is_given_up_and_the_user_told",
         ),
         ("Messages of more than 256 MB are refused", "what_is_no_message_costs_only_itself"),
     ),
     "server/test_jobs.py": (
         (
-            "The figures of a text are shown when nothing was typed for a while",
+            "shows the figures of a text when you have stopped typing",
             "only_the_last_of_several_quick_edits_is_analysed",
         ),
         (
-            "what it finds waits for the rest: the figures are there when typing pauses",
+            "its result waits for the rest, so that the figures are there when typing pauses",
             "where_answers_come_quickly_one_is_there_when_the_debounce_ends",
         ),
-        ("Otherwise it begins then", "slow_answers_are_not_begun_ahead"),
+        ("The analysis normally begins at that moment", "slow_answers_are_not_begun_ahead"),
         (
             "a newer text cancels the analysis of an older one",
             "a_newer_text_cancels_the_analysis_of_the_older_one",
@@ -62,17 +62,17 @@ HELD_BY = {
     ),
     "server/test_client_robustness.py": (
         ("No request waits for it", "requests_are_answered_while_an_analysis_runs"),
-        ("An analysis that takes longer than `timeoutMs`", "an_analysis_that_hangs_is_given_up"),
+        ("gives up an analysis that takes longer than `timeoutMs`", "an_analysis_that_hangs_is_given_up"),
         (
-            "The server reports each of these two once, until an analysis succeeds again",
+            "The server reports each of these two failures once, until an analysis succeeds again",
             "trouble_is_shown_once_until_things_work_again",
         ),
         (
-            "is shown as progress, where it can be cancelled; the next edit tries",
+            "appears as progress, where you can cancel it; the next edit tries",
             "a_long_analysis_is_shown_and_can_be_cancelled",
         ),
         (
-            "The process ends with the server, also when the server is killed",
+            "The process ends with the server, even if the server is killed",
             "a_worker_outlives_neither_its_server_nor_a_hanging_analysis",
         ),
         (
@@ -94,7 +94,7 @@ HELD_BY = {
     ),
     "server/test_snapshots.py": (
         (
-            "what is shown is the last result, moved along with the text",
+            "the server answers with the last result, moved along with the text",
             "any_edit_gives_the_text_that_python_gives_and_hints_inside_it",
         ),
         ("keeps its last complete result", "a_bad_line_keeps_the_last_result_of_its_region_only"),
@@ -109,7 +109,7 @@ HELD_BY = {
             "the_first_answer_does_not_wait_for_all_positions_of_long_code",
         ),
         (
-            "Of a text with many regions the first figures come",
+            "For a text with many regions the server sends the first figures",
             "of_many_regions_the_first_figures_come_before_the_others_are_there",
         ),
     ),
@@ -123,11 +123,11 @@ HELD_BY = {
     ),
     "server/test_client_session.py": (
         (
-            "The editor is told when the others change what it shows",
+            "The server tells the editor when the other positions change what it shows",
             "figures_that_later_answers_add_reach_the_screen",
         ),
         (
-            "The other regions are not touched by it",
+            "Other regions are not affected",
             "a_half_typed_line_leaves_the_other_region_alone_and_its_own_marked",
         ),
         (
@@ -139,17 +139,17 @@ HELD_BY = {
     ),
     "server/test_chaos.py": (
         (
-            "A process that ends unexpectedly, at whatever moment, is replaced",
+            "If a process ends unexpectedly, at whatever moment, the server replaces it",
             "whatever_dies_every_hint_is_right_afterwards_and_nothing_is_left_running",
         ),
     ),
     "server/test_deaths.py": (
-        ("another one does its work once more", "the_job_of_a_worker_that_dies_is_done_by_the_next_one"),
+        ("the new process repeats the work", "the_job_of_a_worker_that_dies_is_done_by_the_next_one"),
         ("that of the comparisons", "a_comparison_is_done_once_more_and_then_given_up_with_a_message"),
         ("the assemblers that they start", "an_assembler_that_dies_while_it_starts_or_waits_is_replaced"),
-        ("If the second one ends, too", "a_job_on_which_two_workers_die_is_given_up_with_a_message"),
+        ("If the second process ends too", "a_job_on_which_two_workers_die_is_given_up_with_a_message"),
         (
-            "Saved and pinned figures are kept by the server itself",
+            "The server itself keeps saved and pinned figures",
             "what_a_figure_is_compared_with_survives_the_death_of_a_worker",
         ),
     ),
@@ -175,20 +175,23 @@ HELD_BY = {
         ("everything that the command line prints", "no_command_writes_what_a_terminal_obeys"),
     ),
     "rewrites/test_fixes.py": (
-        ("each is applied to a copy of the text and simulated", "the_rewrite_and_its_gain"),
+        ("it applies each to a copy of the text and simulates it", "the_rewrite_and_its_gain"),
         (
-            "is left out where an instruction of the region may read them",
+            "if an instruction of the region may read them",
             "what_would_change_the_meaning_is_not_proposed",
         ),
         (
-            "is named neither in the region nor in the function around it",
+            "neither the region nor the function around it names",
             "a_register_is_borrowed_only_where_the_function_does_not_use_it",
         ),
     ),
     "server/test_measure_in_editor.py": (
-        ("Nothing runs it but a user's command", "nothing_runs_without_leave"),
-        ("It is refused where `allowExternalPrograms` is false", "nothing_runs_where_programs_must_not"),
-        ("until the text changes; its tooltip", "the_figure_stands_on_the_line_until_the_text_changes"),
+        ("only when the user calls them", "nothing_runs_without_leave"),
+        (
+            "The server refuses them if `allowExternalPrograms` is false",
+            "nothing_runs_where_programs_must_not",
+        ),
+        ("shows the figure until the text changes", "the_figure_stands_on_the_line_until_the_text_changes"),
     ),
 }
 """By file: a part of each sentence, and its test; without a name all tests of the file."""
