@@ -22,15 +22,15 @@ from cyclelens.server.display.costs import InstructionCosts
 from cyclelens.server.documents.baselines import Baselines
 from cyclelens.server.documents.history import History
 from cyclelens.server.documents.measurements import Measurements
-from cyclelens.server.documents.memory import Memory
+from cyclelens.server.documents.memory import SavedFiles
 from cyclelens.server.documents.origins import first_of, is_below, origin_of, place_of
 from cyclelens.server.documents.projects import Projects
 from cyclelens.server.documents.session import Session, Snapshot, Snapshots
-from cyclelens.server.outcomes.results import FileResult, Job, Outcome
 from cyclelens.server.protocol.convert import Converter
 from cyclelens.server.protocol.progress import Progress
 from cyclelens.server.protocol.protocol import Protocol
 from cyclelens.server.settings import DEFAULTS, Settings, resolve
+from cyclelens.server.worker_messages.results import FileResult, Job, JobResult
 from cyclelens.server.workers import worker
 from cyclelens.server.workers.jobs import Jobs, Trouble
 from lsprotocol import types
@@ -51,7 +51,7 @@ class CyclelensServer(LanguageServer):
         self.baselines = Baselines()
         self.measurements = Measurements()
         self.history = History()
-        self.memory = Memory()
+        self.memory = SavedFiles()
         self.settings = DEFAULTS
         self.settings_known = asyncio.Event()
         """Set when the client has said what it wants: nothing is analysed for the wrong processor before."""
@@ -261,7 +261,7 @@ class CyclelensServer(LanguageServer):
     def _log_error(self, message: str) -> None:
         self.note(types.MessageType.Error, message)
 
-    def _answered(self, job: Job, outcome: Outcome) -> None:
+    def _answered(self, job: Job, outcome: JobResult) -> None:
         self._arrived.set()
         self._arrived = asyncio.Event()
         snapshot = self.session.get(job.uri)

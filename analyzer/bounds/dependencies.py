@@ -62,7 +62,7 @@ class _Writer(NamedTuple):
     """Steps by which they are forwarded later than a loaded word."""
 
 
-class _Step(NamedTuple):
+class _Recurrence(NamedTuple):
     """What an instruction does in every iteration."""
 
     template: InstructionTemplate
@@ -171,7 +171,7 @@ class _Graph:
                 add("mem", position, None, "memory")
         return self.nodes[first:]
 
-    def _step(self, number: int, template: InstructionTemplate) -> _Step:
+    def _step(self, number: int, template: InstructionTemplate) -> _Recurrence:
         outputs = [
             (operand.canonical, "reg", position) for position, operand in enumerate(template.register_outputs)
         ]
@@ -184,7 +184,7 @@ class _Graph:
             or (load.displacement or 0) not in _FAST_DISPLACEMENTS
         ):
             load = None
-        return _Step(
+        return _Recurrence(
             template,
             tuple(outputs),
             tuple((i, access) for i, access in enumerate(template.memory_operands) if access.written),
@@ -293,7 +293,7 @@ class _Graph:
                     and self._forwarding.is_renamed(writer.data, writer.late, template, position)
                 )
 
-    def _write(self, number: int, step: _Step, iteration: int) -> None:
+    def _write(self, number: int, step: _Recurrence, iteration: int) -> None:
         """Makes an instruction the last writer of what it writes."""
         template = step.template
         fast_load = step.load is not None and self._is_fast(step.load)

@@ -14,7 +14,7 @@ MOST_CHAINS = 16
 """Chains that are listed. There can be exponentially many; the edges of all are marked as critical."""
 
 
-class Step(NamedTuple):
+class ChainLink(NamedTuple):
     """An instruction of a chain, and the value that it hands on."""
 
     instruction: int
@@ -31,7 +31,7 @@ class CriticalChains:
 
     cycles_per_iteration: Fraction
     """0 if no dependency is carried from one iteration to the next."""
-    chains: tuple[tuple[Step, ...], ...]
+    chains: tuple[tuple[ChainLink, ...], ...]
     """Each in the order of the circle; an instruction may occur more than once. Every one has a step that no
     other before it has."""
     iterations: tuple[int, ...]
@@ -75,14 +75,14 @@ class DependencyGraph:
     cycle: CriticalCycle
     """The circle that takes longest, or one of them."""
 
-    def step(self, edge: Edge) -> Step:
+    def step(self, edge: Edge) -> ChainLink:
         """An edge as a step of a chain."""
-        return Step(self.nodes[edge.start].instruction, edge.latency, self.nodes[edge.end].name)
+        return ChainLink(self.nodes[edge.start].instruction, edge.latency, self.nodes[edge.end].name)
 
     def critical(self) -> CriticalChains:
         """All circles that take as long as the longest."""
 
-        def key(edge: Edge) -> tuple[Step, int, bool]:
+        def key(edge: Edge) -> tuple[ChainLink, int, bool]:
             return self.step(edge), self.nodes[edge.end].instruction, edge.delay > 0
 
         critical = critical_edges(len(self.nodes), self.edges, self.cycle)

@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CoreRecords:
     """The records of one microarchitecture."""
 
     store: FactsStore
@@ -38,7 +38,7 @@ class Agreement:
         self.uops, self.ports, self.latencies = Score(), Score(), Score()
 
 
-def compare(one: Table, other: Table) -> tuple[dict[str, Agreement], list[Difference]]:
+def compare(one: CoreRecords, other: CoreRecords) -> tuple[dict[str, Agreement], list[Difference]]:
     """Agreement by class, and every difference (``found``: of the first table). Only what both tables say is
     compared."""
     theirs = other.records()

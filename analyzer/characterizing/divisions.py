@@ -12,9 +12,17 @@ from dataclasses import dataclass, replace
 
 from cyclelens.analyzer.characterizing.instances import ADDRESS, LINE, Variant, family
 from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair, pairs
-from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, FLAGS, INDEXED, REGISTER, Links, Place
+from cyclelens.analyzer.characterizing.links import (
+    BASE,
+    CONTENTS,
+    FLAGS,
+    INDEXED,
+    REGISTER,
+    Links,
+    OperandPlace,
+)
 from cyclelens.analyzer.characterizing.machines import Machine, Run, Start
-from cyclelens.analyzer.isa.encoder import Memory, encodings
+from cyclelens.analyzer.isa.encoder import EncoderMemory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
 
 _STEMS = ("DIV", "IDIV", "SQRT")
@@ -113,7 +121,13 @@ class Divisions:
         return found
 
     def _latency(
-        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place, *, many: bool
+        self,
+        variant: Variant,
+        chosen: dict[int, str],
+        source: OperandPlace,
+        target: OperandPlace,
+        *,
+        many: bool,
     ) -> Measured:
         values = _values(variant, many)
         closing = self._links.close(variant, target, source, 0)
@@ -153,7 +167,7 @@ class Divisions:
         values: _Values,
         chosen: Mapping[int, str],
         code: bytes,
-        kept: Place | None = None,
+        kept: OperandPlace | None = None,
     ) -> Run | str:
         """With vectors that are only read loaded in front, but for the one in a chain."""
         front = b"".join(
@@ -201,15 +215,15 @@ def _words(variant: Variant, many: bool) -> Iterator[tuple[int, int]]:
 
 def _loaded(variant: Variant, values: _Values, operand: OperandFacts, chosen: Mapping[int, str]) -> bytes:
     """An instruction that loads an operand's value."""
-    memory, name = Memory(ADDRESS, "", 1, values.place(operand.index)), family(chosen[operand.index])
+    memory, name = EncoderMemory(ADDRESS, "", 1, values.place(operand.index)), family(chosen[operand.index])
     if name.startswith("V"):
         return next(encodings("vmovups" if variant.vex else "movups", (chosen[operand.index], memory)))
     return next(encodings("mov", (name, memory)))
 
 
-def _restored(variant: Variant, values: _Values, source: Place) -> bytes | None:
+def _restored(variant: Variant, values: _Values, source: OperandPlace) -> bytes | None:
     """Instructions that give a source its value again, whatever it holds, and wait for it."""
-    memory, name = Memory(ADDRESS, "", 1, values.place(source.operand.index)), source.register
+    memory, name = EncoderMemory(ADDRESS, "", 1, values.place(source.operand.index)), source.register
     if source.kind == "R":
         made = [next(encodings(each, (family(name), memory)), None) for each in ("and", "or")]
     elif variant.vex:

@@ -22,18 +22,18 @@ from cyclelens.analyzer.characterizing.links import (
     CONTENTS,
     INDEXED,
     REGISTER,
+    ClosingStep,
     Links,
-    Place,
-    Step,
+    OperandPlace,
     moved,
 )
 from cyclelens.analyzer.characterizing.machines import Machine
-from cyclelens.analyzer.isa.encoder import Memory, encodings
+from cyclelens.analyzer.isa.encoder import EncoderMemory, encodings
 
 _CARRIER, _ZEROS = "V12", "V14"
 """Vector registers that no instance uses."""
 _WIDTHS = {128: "XMM", 256: "YMM", 512: "ZMM"}
-_HERE = Memory(ADDRESS)
+_HERE = EncoderMemory(ADDRESS)
 """Where all elements lie."""
 _EXACT = 0.35
 _MORE = 24
@@ -54,11 +54,13 @@ class Gathers:
         memory = variant.memory
         if chosen is None or memory is None:
             return {}
-        registers = [Place(each, REGISTER, chosen[each.index]) for each in variant.registers]
+        registers = [OperandPlace(each, REGISTER, chosen[each.index]) for each in variant.registers]
         targets = [each for each in registers if each.operand.written]
-        targets += [Place(memory, CONTENTS)] * memory.written
+        targets += [OperandPlace(memory, CONTENTS)] * memory.written
         sources = [each for each in registers if each.operand.read]
-        sources += [Place(memory, BASE), Place(memory, INDEXED)] + [Place(memory, CONTENTS)] * memory.read
+        sources += [OperandPlace(memory, BASE), OperandPlace(memory, INDEXED)] + [
+            OperandPlace(memory, CONTENTS)
+        ] * memory.read
         return {
             (source.operand.index, target.operand.index, source.part): self._pair(
                 variant, chosen, source, target
@@ -67,7 +69,9 @@ class Gathers:
             for target in targets
         }
 
-    def _pair(self, variant: Variant, chosen: dict[int, str], source: Place, target: Place) -> Measured:
+    def _pair(
+        self, variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
+    ) -> Measured:
         code, steps = variant.encode(chosen), self._closing(variant, source, target)
         if code is None or steps is None:
             return Measured(None, "no instruction is known that closes the chain")
@@ -76,7 +80,7 @@ class Gathers:
         behind = b"".join(step.code for step in steps)
         # Longer, or an instruction of many uops would show its throughput.
         result = target.register or vector("XMM", _CARRIER)
-        more = self._links.more(Place(target.operand, REGISTER, result))
+        more = self._links.more(OperandPlace(target.operand, REGISTER, result))
         first = steps[0].code if target.part == CONTENTS else b""
         links = [(before + behind, others)]
         if more is not None:
@@ -94,13 +98,15 @@ class Gathers:
         return Measured(max(round(least), 0), upper_bound=not all(step.known for step in steps))
 
     @staticmethod
-    def _prepared(variant: Variant, chosen: dict[int, str], source: Place) -> bytes:
+    def _prepared(variant: Variant, chosen: dict[int, str], source: OperandPlace) -> bytes:
         """What gives index and mask their values, but for the one that is in the chain."""
         indices = b"" if source.part == INDEXED else variant.zero_indices()
         return indices + (b"" if source.operand is variant.mask else variant.full_mask(chosen))
 
-    def _closing(self, variant: Variant, source: Place, target: Place) -> list[Step] | None:
-        steps: list[Step | None] = []
+    def _closing(
+        self, variant: Variant, source: OperandPlace, target: OperandPlace
+    ) -> list[ClosingStep] | None:
+        steps: list[ClosingStep | None] = []
         result = target.register
         if target.part == CONTENTS:
             result = vector("XMM", _CARRIER)
@@ -130,9 +136,9 @@ class Gathers:
 
     def _masked(
         self, variant: Variant, result: str, source: str, operation: str, constant: str
-    ) -> list[Step | None]:
+    ) -> list[ClosingStep | None]:
         """From a result to a vector register, by AND or OR with a constant."""
-        steps: list[Step | None] = []
+        steps: list[ClosingStep | None] = []
         width = source[:3]
         if result.startswith("K"):
             steps.append(_least(_first("vpmovm2d", source, result)))
@@ -143,18 +149,18 @@ class Gathers:
         steps.append(self._known(alone, 1, code))
         return steps
 
-    def _refilled(self, mask: str) -> Step | None:
+    def _refilled(self, mask: str) -> ClosingStep | None:
         """A mask that is empty becomes full."""
         if mask.startswith("K"):
             return self._known(_first("knotw", mask, mask), 1)
         return self._known(_first("vpor", mask, mask, vector(mask[:3], ONES)), 1)
 
-    def _known(self, alone: bytes | None, times: int, code: bytes | None = None) -> Step | None:
+    def _known(self, alone: bytes | None, times: int, code: bytes | None = None) -> ClosingStep | None:
         """So many of an instruction whose latency a chain of its own shows."""
         cycles = None if alone is None else self._links.alone(alone)
         if alone is None or cycles is None:
             return None
-        return Step((code or alone) * times, cycles * times)
+        return ClosingStep((code or alone) * times, cycles * times)
 
 
 def _constants() -> bytes:
@@ -162,8 +168,8 @@ def _constants() -> bytes:
     return next(encodings("vpcmpeqd", (ones, ones, ones))) + next(encodings("vpxor", (zeros, zeros, zeros)))
 
 
-def _least(code: bytes | None) -> Step | None:
-    return None if code is None else Step(code, _ACROSS, known=False)
+def _least(code: bytes | None) -> ClosingStep | None:
+    return None if code is None else ClosingStep(code, _ACROSS, known=False)
 
 
 def _first(mnemonic: str, *operands: str) -> bytes | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.isa.encoder import Decoration, Memory, Operand, Target, encodings
+from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, Target, encodings
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.requests import PATTERN
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
@@ -91,7 +91,7 @@ class Variant:
     def restoring(self) -> bytes:
         """Instructions that lead the pointers back to where they began; a block that is repeated ends with
         them. No moves, which are removed some of the time."""
-        return b"".join(next(encodings("lea", (name, Memory(UNCHANGED)))) for name in self.pointers)
+        return b"".join(next(encodings("lea", (name, EncoderMemory(UNCHANGED)))) for name in self.pointers)
 
     @property
     def jumps(self) -> bool:
@@ -132,10 +132,14 @@ class Variant:
         # The address of what follows: in a register, or in memory.
         if self.memory is None:
             target = next(chosen[each.index] for each in self.registers if len(each.registers) > 1)
-            return next(encodings("lea", (target, Memory("RIP", displacement=length, displacement_bytes=4))))
-        store = next(encodings("mov", (Memory(ADDRESS, displacement=displacement), SPARE)))
+            return next(
+                encodings("lea", (target, EncoderMemory("RIP", displacement=length, displacement_bytes=4)))
+            )
+        store = next(encodings("mov", (EncoderMemory(ADDRESS, displacement=displacement), SPARE)))
         distance = len(store) + length
-        lea = next(encodings("lea", (SPARE, Memory("RIP", displacement=distance, displacement_bytes=4))))
+        lea = next(
+            encodings("lea", (SPARE, EncoderMemory("RIP", displacement=distance, displacement_bytes=4)))
+        )
         return lea + store
 
     @staticmethod
@@ -231,13 +235,13 @@ class Variant:
                     return prefix + code
         return None
 
-    def place(self, displacement: int, *, indexed: bool) -> Memory:
+    def place(self, displacement: int, *, indexed: bool) -> EncoderMemory:
         """The address that an instance accesses, so far (bytes) from the first."""
         if self.absolute:
-            return Memory(displacement=PATTERN + displacement, displacement_bytes=4)
+            return EncoderMemory(displacement=PATTERN + displacement, displacement_bytes=4)
         if self.index_width:
-            return Memory(ADDRESS, vector(self.index_width, VECTOR_INDEX), 1, displacement)
-        return Memory(ADDRESS, INDEX if indexed else "", 1, displacement)
+            return EncoderMemory(ADDRESS, vector(self.index_width, VECTOR_INDEX), 1, displacement)
+        return EncoderMemory(ADDRESS, INDEX if indexed else "", 1, displacement)
 
     def _immediate(self, operand: OperandFacts) -> int:
         if self.facts.attributes.get("immzero") == "1":
@@ -322,13 +326,13 @@ def _mnemonic(iform: str) -> str:
     return name
 
 
-def _address_of(form: str) -> Memory:
+def _address_of(form: str) -> EncoderMemory:
     """The address of a LEA of this form: ``B_IS_D8`` has base, scaled index and a displacement of a byte."""
     parts = form.split("_")
     size = 4 if "D32" in parts else 1 if "D8" in parts else 0
     base = "RIP" if "R" in parts else ADDRESS if "B" in parts else ""
     index = INDEX if "I" in parts or "IS" in parts else ""
-    return Memory(base, index, 2 if "IS" in parts else 1, LINE if size else 0, size)
+    return EncoderMemory(base, index, 2 if "IS" in parts else 1, LINE if size else 0, size)
 
 
 def breakers(

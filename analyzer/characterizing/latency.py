@@ -10,7 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.instances import IMMEDIATE, UNCHANGED, Variant, breakers, family
-from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, FLAGS, INDEXED, REGISTER, Links, Place
+from cyclelens.analyzer.characterizing.links import (
+    BASE,
+    CONTENTS,
+    FLAGS,
+    INDEXED,
+    REGISTER,
+    Links,
+    OperandPlace,
+)
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Machine, Start
 from cyclelens.analyzer.model.facts import OperandFacts
 
@@ -87,7 +95,12 @@ class Latencies:
         return found
 
     def _pair(
-        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place, own: Measured | None
+        self,
+        variant: Variant,
+        chosen: dict[int, str],
+        source: OperandPlace,
+        target: OperandPlace,
+        own: Measured | None,
     ) -> Measured:
         chains = self._chains(variant, chosen, source, target)
         found = [
@@ -109,7 +122,7 @@ class Latencies:
         )
         return Measured(max(round(cycles), 0), upper_bound=bound)
 
-    def _same_register(self, variant: Variant, source: Place, target: Place) -> Measured | None:
+    def _same_register(self, variant: Variant, source: OperandPlace, target: OperandPlace) -> Measured | None:
         """What the pair takes if all registers of its class are one."""
         names = [each for each in variant.registers if len(each.registers) > 1 and not each.opmask]
         shared = _shared(variant, source.operand, target.operand)
@@ -138,7 +151,7 @@ class Latencies:
         return min(known) / len(chain.links) / chain.pairs - chain.others
 
     def _chains(
-        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place
+        self, variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
     ) -> Iterator[_Chain]:
         kept = frozenset([source.operand.index, target.operand.index])
         breaking = breakers(variant, kept, chosen)
@@ -151,7 +164,12 @@ class Latencies:
             yield from _there_and_back(variant, chosen, source, target, breaking)
 
     def _closed(
-        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place, breaking: bytes
+        self,
+        variant: Variant,
+        chosen: dict[int, str],
+        source: OperandPlace,
+        target: OperandPlace,
+        breaking: bytes,
     ) -> Iterator[_Chain]:
         codes = self._instances(variant, chosen, source, target)
         closings = [
@@ -181,13 +199,13 @@ class Latencies:
             yield _Chain(tuple(longer), breaking, 1, others + MORE_LINKS * cycles, bound)
 
     @staticmethod
-    def _displacements(variant: Variant, source: Place, target: Place) -> list[int]:
+    def _displacements(variant: Variant, source: OperandPlace, target: OperandPlace) -> list[int]:
         if variant.modifies_memory and CONTENTS not in (source.part, target.part):
             return [number * variant.apart for number in range(_MORE_COPIES)]
         return [0] * COPIES
 
     def _instances(
-        self, variant: Variant, chosen: dict[int, str], source: Place, target: Place
+        self, variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
     ) -> list[bytes]:
         codes = [
             variant.encode(chosen, displacement, indexed=source.part == INDEXED)
@@ -204,7 +222,7 @@ def _start(variant: Variant) -> Start:
 
 
 def _there_and_back(
-    variant: Variant, chosen: dict[int, str], source: Place, target: Place, breaking: bytes
+    variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace, breaking: bytes
 ) -> Iterator[_Chain]:
     """Two instances with registers exchanged, because an instruction may be special if both are the same."""
     code = variant.encode(chosen)
@@ -223,27 +241,29 @@ def _there_and_back(
             yield _Chain((code_of_same,) * COPIES, breaking)
 
 
-def pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[Place, Place]]:
+def pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[OperandPlace, OperandPlace]]:
     """Sources and destinations."""
     sources, targets = [], []
     for operand in variant.facts.operands:
         if operand.kind == "reg":
             if operand.registers == ("RIP",):
                 continue
-            place = Place(operand, REGISTER, chosen[operand.index])
+            place = OperandPlace(operand, REGISTER, chosen[operand.index])
             sources += [place] * operand.read
             targets += [place] * operand.written
         elif operand.kind == "flags":
-            place = Place(operand, FLAGS)
+            place = OperandPlace(operand, FLAGS)
             sources += [place] * bool(operand.flags_read)
             targets += [place] * bool(operand.flags_written)
         elif operand.kind == "agen":
             parts = variant.facts.attributes["agen"].split("_")
-            sources += [Place(operand, BASE)] * ("B" in parts)
-            sources += [Place(operand, INDEXED)] * ("I" in parts or "IS" in parts)
+            sources += [OperandPlace(operand, BASE)] * ("B" in parts)
+            sources += [OperandPlace(operand, INDEXED)] * ("I" in parts or "IS" in parts)
         elif operand.kind == "mem":
-            contents = Place(operand, CONTENTS)
-            addresses = [] if variant.absolute else [Place(operand, BASE), Place(operand, INDEXED)]
+            contents = OperandPlace(operand, CONTENTS)
+            addresses = (
+                [] if variant.absolute else [OperandPlace(operand, BASE), OperandPlace(operand, INDEXED)]
+            )
             sources += addresses + [contents] * operand.read
             targets += [contents] * operand.written
     for target in targets:
@@ -251,7 +271,7 @@ def pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[Place, Pla
             yield source, target
 
 
-def _other_registers(source: Place, target: Place) -> bool:
+def _other_registers(source: OperandPlace, target: OperandPlace) -> bool:
     return (
         source.part == target.part == REGISTER
         and source.operand is not target.operand

@@ -23,7 +23,7 @@ from cyclelens.analyzer.characterizing.instances import (
     family,
 )
 from cyclelens.analyzer.characterizing.machines import Machine
-from cyclelens.analyzer.isa.encoder import Memory, encodings
+from cyclelens.analyzer.isa.encoder import EncoderMemory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
 
 REGISTER, FLAGS, CONTENTS = "", "flags", "memory"
@@ -39,7 +39,7 @@ _HIGH = ("AH", "BH", "CH", "DH")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OperandPlace:
     """Where an operand lies."""
 
     operand: OperandFacts
@@ -60,7 +60,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ClosingStep:
     """Instructions of a closing."""
 
     code: bytes
@@ -69,7 +69,7 @@ class Step:
     """Otherwise its latency cannot be known alone, and ``cycles`` is as few as it can be."""
 
 
-Closing = tuple[Step, ...]
+Closing = tuple[ClosingStep, ...]
 
 
 class Links:
@@ -79,12 +79,14 @@ class Links:
         self._machine = machine
         self._known: dict[bytes, float | None] = {}
 
-    def close(self, variant: Variant, result: Place, source: Place, displacement: int) -> Closing | None:
+    def close(
+        self, variant: Variant, result: OperandPlace, source: OperandPlace, displacement: int
+    ) -> Closing | None:
         """From a result to the source that reads it next, or None if no instructions are known that do it."""
         steps = list(self._steps(variant, result, source, displacement))
         return None if any(step is None for step in steps) else tuple(step for step in steps if step)
 
-    def more(self, place: Place) -> tuple[bytes, float] | None:
+    def more(self, place: OperandPlace) -> tuple[bytes, float] | None:
         """An instruction that makes a chain longer at this register, and its cycles."""
         if place.part != REGISTER:
             return None
@@ -94,8 +96,8 @@ class Links:
         return None if code is None or cycles is None else (code, cycles)
 
     def _steps(
-        self, variant: Variant, result: Place, source: Place, displacement: int
-    ) -> Iterator[Step | None]:
+        self, variant: Variant, result: OperandPlace, source: OperandPlace, displacement: int
+    ) -> Iterator[ClosingStep | None]:
         here, there = result.kind, source.kind
         memory = variant.place(displacement, indexed=there == INDEXED)
         if here == there and here not in (FLAGS, CONTENTS):
@@ -121,7 +123,9 @@ class Links:
         if there != "R" or family(source.register) != carrier:
             yield self._from_general(variant, source, carrier, memory)
 
-    def _to_general(self, variant: Variant, result: Place, carrier: str, memory: Memory) -> Step | None:
+    def _to_general(
+        self, variant: Variant, result: OperandPlace, carrier: str, memory: EncoderMemory
+    ) -> ClosingStep | None:
         kind = result.kind
         if kind == "R":
             return self._measured(_same_class(carrier, result.register), result.register)
@@ -131,7 +135,9 @@ class Links:
             return self._through_memory(_load(carrier, min(result.operand.width, 64), memory))
         return _least(_across(variant, carrier, family(result.register)))
 
-    def _from_general(self, variant: Variant, source: Place, carrier: str, memory: Memory) -> Step | None:
+    def _from_general(
+        self, variant: Variant, source: OperandPlace, carrier: str, memory: EncoderMemory
+    ) -> ClosingStep | None:
         kind = source.kind
         if kind == FLAGS:
             return self._writer(carrier)
@@ -145,7 +151,7 @@ class Links:
             return self._through_memory(code)
         return _least(_across(variant, family(source.register), carrier))
 
-    def _reader(self, mnemonic: str, result: Place, register: str) -> Step | None:
+    def _reader(self, mnemonic: str, result: OperandPlace, register: str) -> ClosingStep | None:
         """From one of the flags that are written into a register."""
         written = result.operand.flags_written
         condition = next((name for flag, name in _CONDITIONS.items() if flag in written), None)
@@ -155,9 +161,9 @@ class Links:
         code = next(encodings(mnemonic + condition, operands))
         together = [self.alone(writer + code) for writer in _writers(register)]
         known = [cycles for cycles in together if cycles is not None]
-        return Step(code, min(known) - _WRITES_FLAGS) if known else None
+        return ClosingStep(code, min(known) - _WRITES_FLAGS) if known else None
 
-    def _writer(self, register: str) -> Step | None:
+    def _writer(self, register: str) -> ClosingStep | None:
         """From a register to flags."""
         reader = next(encodings("cmovb", (register, UNCHANGED)))
         code = _writers(register)[0]
@@ -165,9 +171,9 @@ class Links:
         known = [cycles for cycles in together if cycles is not None]
         if together[0] is None:
             return None
-        return Step(code, together[0] - min(known) + _WRITES_FLAGS)
+        return ClosingStep(code, together[0] - min(known) + _WRITES_FLAGS)
 
-    def _measured(self, code: bytes | None, register: str) -> Step | None:
+    def _measured(self, code: bytes | None, register: str) -> ClosingStep | None:
         """A step whose latency a chain of its own shows, on one register of this width."""
         if code is None:
             return None
@@ -176,15 +182,15 @@ class Links:
         else:
             alone = _same_class(register, register)
             cycles = None if alone is None else self.alone(alone)
-        return None if cycles is None else Step(code, cycles)
+        return None if cycles is None else ClosingStep(code, cycles)
 
-    def _through_memory(self, code: bytes | None) -> Step | None:
+    def _through_memory(self, code: bytes | None) -> ClosingStep | None:
         """A store or a load of a general register."""
         if code is None:
             return None
-        word = Memory(ADDRESS)
+        word = EncoderMemory(ADDRESS)
         both = self.alone(next(encodings("mov", (word, SPARE))) + next(encodings("mov", (SPARE, word))))
-        return Step(code, _LEAST if both is None or round(both) > _LEAST else 0, known=False)
+        return ClosingStep(code, _LEAST if both is None or round(both) > _LEAST else 0, known=False)
 
     def alone(self, code: bytes) -> float | None:
         """Cycles of an instruction that waits for itself."""
@@ -199,7 +205,7 @@ def _writers(register: str) -> list[bytes]:
     return [next(encodings("cmp", (register, IMMEDIATE))), next(encodings("test", (register, register)))]
 
 
-def _carrier(result: Place, source: Place) -> str:
+def _carrier(result: OperandPlace, source: OperandPlace) -> str:
     """The general register through which a value goes: that of the operands, if one has one."""
     for place in (source, result):
         if place.kind == "R" and (place is source or place.operand.width in (0, 32, 64)):
@@ -207,8 +213,8 @@ def _carrier(result: Place, source: Place) -> str:
     return SPARE
 
 
-def _least(code: bytes | None) -> Step | None:
-    return None if code is None else Step(code, _LEAST, known=False)
+def _least(code: bytes | None) -> ClosingStep | None:
+    return None if code is None else ClosingStep(code, _LEAST, known=False)
 
 
 def _across(variant: Variant, target: str, source: str) -> bytes | None:
@@ -219,20 +225,20 @@ def _across(variant: Variant, target: str, source: str) -> bytes | None:
     return next(encodings(mnemonic, names), None)
 
 
-def _load(target: str, width: int, memory: Memory) -> bytes | None:
+def _load(target: str, width: int, memory: EncoderMemory) -> bytes | None:
     if width in (8, 16):
         return _sized("movzx", (_half(target), memory), width)
     return next(encodings("mov", (_part(target, width), memory)), None)
 
 
-def _sized(mnemonic: str, operands: tuple[str, Memory], width: int) -> bytes | None:
+def _sized(mnemonic: str, operands: tuple[str, EncoderMemory], width: int) -> bytes | None:
     """MOVZX from a byte or from 16 bits: the first or the second encoding."""
     found = list(encodings(mnemonic, operands))
     return found[width == 16] if len(found) > 1 else None
 
 
 def moved(
-    variant: Variant, operand: OperandFacts, vector: str, memory: Memory, *, store: bool
+    variant: Variant, operand: OperandFacts, vector: str, memory: EncoderMemory, *, store: bool
 ) -> bytes | None:
     """A load or a store of a vector register as wide as the operand in memory."""
     number, prefix = vector[1:], "v" if variant.vex else ""

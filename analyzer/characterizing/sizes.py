@@ -15,7 +15,7 @@ from itertools import cycle, islice, pairwise
 
 from cyclelens.analyzer.characterizing.instances import ADDRESS, UNCHANGED
 from cyclelens.analyzer.characterizing.machines import Machine
-from cyclelens.analyzer.isa.encoder import Memory, Operand, encodings
+from cyclelens.analyzer.isa.encoder import EncoderMemory, Operand, encodings
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
 
@@ -94,11 +94,11 @@ _ALL = (
     Filler(
         "load_buffer_size",
         "load buffer",
-        (_encoded("mov", "EBX", Memory(ADDRESS)),),
+        (_encoded("mov", "EBX", EncoderMemory(ADDRESS)),),
         -1,
         ("reorder_buffer_size", "integer_registers"),
     ),
-    Filler("store_buffer_size", "store buffer", (_encoded("mov", Memory(ADDRESS), UNCHANGED),), -1),
+    Filler("store_buffer_size", "store buffer", (_encoded("mov", EncoderMemory(ADDRESS), UNCHANGED),), -1),
 )
 
 

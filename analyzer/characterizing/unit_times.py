@@ -59,7 +59,7 @@ _NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownUops:
     """What uops of known units add to each block, in uops of its set."""
 
     units: Units
@@ -89,7 +89,7 @@ class UnitTimes:
         )
         """Sets of units of loads and stores."""
         self._tried = {id(blocker): blocker for _, blocker in seen}.values()
-        self._known: dict[int, list[Known]] = {}
+        self._known: dict[int, list[KnownUops]] = {}
 
     def usage(
         self, variant: Variant, slots: int, cycles: float, *, only_loads: bool = False
@@ -161,12 +161,12 @@ class UnitTimes:
         """Uops that are neither loads nor stores."""
         return sum(uops for units, uops in found.items() if units not in self._accessing)
 
-    def _among_each_other(self, number: int) -> list[Known]:
+    def _among_each_other(self, number: int) -> list[KnownUops]:
         """What so many of each blocking instruction add."""
         if number not in self._known:
             made = [(each.units, Instance.of(each.variant)) for each in self._tried]
             self._known[number] = [
-                Known(units, self._added(instance, number))
+                KnownUops(units, self._added(instance, number))
                 for units, instance in made
                 if instance is not None
             ]
@@ -215,7 +215,7 @@ def _leaves_vectors(variant: Variant) -> bool:
 
 
 def sums(
-    added: Mapping[UnitNames, float], known: list[Known], most: int
+    added: Mapping[UnitNames, float], known: list[KnownUops], most: int
 ) -> Iterator[Mapping[UnitNames, int]]:
     """Uops of known units, so many at most, that together add as much to every block."""
     seen = [each for each in known if any(each.adds.get(units, 0.0) > _SURE for units in added)]

@@ -14,7 +14,7 @@ from cyclelens.analyzer.cli.common import OK, InputError, new_parser
 from cyclelens.analyzer.common import temporary
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.characterizing.between_tables import Table
+    from cyclelens.analyzer.characterizing.between_tables import CoreRecords
     from cyclelens.analyzer.characterizing.characterize import Row
     from cyclelens.analyzer.characterizing.comparison import Comparison, Score
     from cyclelens.analyzer.characterizing.machines import Machine, RememberedMachine
@@ -159,16 +159,16 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _table(name: str) -> Iterator[Table]:
+def _table(name: str) -> Iterator[CoreRecords]:
     """The tables of a microarchitecture, or those of a file, which are imported for the time being."""
-    from cyclelens.analyzer.characterizing.between_tables import Table
+    from cyclelens.analyzer.characterizing.between_tables import CoreRecords
     from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
     from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
     from cyclelens.analyzer.microarchitectures import registry
 
     try:
         if not name.lower().endswith((".xml", ".xml.xz")):
-            yield Table(open_store(), registry.get(name).facts_name)
+            yield CoreRecords(open_store(), registry.get(name).facts_name)
             return
         with temporary.folder() as folder:
             tables = Path(folder) / "tables.sqlite"
@@ -177,7 +177,7 @@ def _table(name: str) -> Iterator[Table]:
                 raise InputError(f"{name} holds several microarchitectures: import it, and name one")
             store = open_store(tables)
             try:
-                yield Table(store, microarchitecture)
+                yield CoreRecords(store, microarchitecture)
             finally:
                 store.close()
     except (ImportProblem, TablesUnavailable, registry.UnknownMicroarchitecture) as error:

@@ -23,7 +23,7 @@ from cyclelens.analyzer.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.comparisons.table import Table
+    from cyclelens.analyzer.comparisons.table import ComparisonTable
 
 
 def main(arguments: list[str]) -> int:
@@ -67,7 +67,7 @@ def _is_figure(value: object) -> bool:
     return isinstance(value, int | float)
 
 
-def _tables(options: argparse.Namespace) -> list[Table]:
+def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
     if options.revision is not None and options.file == "-":
         raise InputError("--git needs a file: standard input has no versions")
     data = read_bytes(options.file)
@@ -131,11 +131,11 @@ def _tables(options: argparse.Namespace) -> list[Table]:
     return tables
 
 
-def _text(table: Table) -> str:
+def _text(table: ComparisonTable) -> str:
     return f"== {table.title} ==\n{table.text}"
 
 
-def _markdown(table: Table) -> str:
+def _markdown(table: ComparisonTable) -> str:
     from cyclelens.analyzer.common.escaping import prose
     from cyclelens.analyzer.comparisons.table import cell
 
@@ -151,7 +151,7 @@ def _markdown(table: Table) -> str:
     return "\n".join([title, "", rows[0], f"|{rule}|", *rows[1:]])
 
 
-def _plain(table: Table) -> dict[str, object]:
+def _plain(table: ComparisonTable) -> dict[str, object]:
     return {
         "title": table.title,
         "columns": table.columns,

@@ -16,10 +16,10 @@ from cyclelens.analyzer.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.insight.whatif import Experiment, Outcome
+    from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment
     from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 
-Change = Callable[["_Region"], "Outcome"]
+Change = Callable[["_Region"], "ChangeResult"]
 _MOST_REGISTERS = 16
 
 
@@ -127,7 +127,7 @@ def _pair(text: str, separator: str = "=") -> tuple[str, str]:
     return left, right
 
 
-def _edited(subject: _Region, words: str, **edit: Any) -> Outcome:
+def _edited(subject: _Region, words: str, **edit: Any) -> ChangeResult:
     from cyclelens.analyzer.insight.whatif import Edit
 
     return subject.experiment.edited(Edit(**edit), words)
@@ -136,7 +136,7 @@ def _edited(subject: _Region, words: str, **edit: Any) -> Outcome:
 def _remove(text: str) -> Change:
     line = _place(text)
 
-    def change(subject: _Region) -> Outcome:
+    def change(subject: _Region) -> ChangeResult:
         position = subject.at(line)
         return _edited(subject, f"without {subject.places[position]}", removed=frozenset([position]))
 
@@ -203,7 +203,7 @@ def _split(text: str) -> Change:
     if not 2 <= count <= _MOST_REGISTERS:
         raise argparse.ArgumentTypeError(f"'{registers}': 2 to {_MOST_REGISTERS} registers can take turns")
 
-    def change(subject: _Region) -> Outcome:
+    def change(subject: _Region) -> ChangeResult:
         from cyclelens.analyzer.insight.sensitivity import split_words
         from cyclelens.analyzer.uops.registers import canonical
 

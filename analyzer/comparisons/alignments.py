@@ -13,7 +13,12 @@ from itertools import groupby
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import LEAST_DIFFERENCE, Step, Table, picture
+from cyclelens.analyzer.comparisons.table import (
+    LEAST_DIFFERENCE,
+    ComparisonProgress,
+    ComparisonTable,
+    picture,
+)
 from cyclelens.analyzer.engine.plans import ALIGNMENTS
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound
@@ -22,12 +27,12 @@ from cyclelens.analyzer.reports import html
 _PLACE = "where the file puts it"
 
 
-def compare(request: Request) -> Iterator[Step | Table]:
+def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """On the microarchitectures that options or marker name."""
     title = f"{request.region} at every alignment"
     first = found(request, request.options)
     if first is None or not first.predictions:
-        yield Table(title, text=first.note if first else gone(request.region))
+        yield ComparisonTable(title, text=first.note if first else gone(request.region))
         return
     names = [prediction.microarchitecture for prediction in first.predictions]
     forced = request.options.forced | {"arch", "alignment", "align"}
@@ -41,7 +46,7 @@ def compare(request: Request) -> Iterator[Step | Table]:
         assert region is not None, "it was there a moment ago"
         places = region.predictions[0].positions
         figures[name] = [position.cycles_per_iteration for position in places]
-        yield Step(number, len(names))
+        yield ComparisonProgress(number, len(names))
     possible = [position.offset for position in first.predictions[0].positions]
     lines = [line for name in names for line in _picture(name, figures[name], possible, least[name])]
     text = "\n".join([*lines, *([first.note] if first.note else [])])
@@ -57,7 +62,7 @@ def compare(request: Request) -> Iterator[Step | Table]:
         extra["html"] = html.render_columns(
             title, "offset within a 64-byte line", labelled, text, marked, _PLACE
         )
-    yield Table(title, ("offset", *columns), rows, text, extra)
+    yield ComparisonTable(title, ("offset", *columns), rows, text, extra)
 
 
 def _picture(name: str, figures: Sequence[float], possible: Sequence[int], least: str) -> Iterator[str]:

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.reports import html, text
 
 
-def compare(request: Request) -> Iterator[Step | Table]:
+def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """The report of the region alone, without its timeline."""
     title = f"Instructions of {request.region}"
     region = found(request, replace(request.options, account=True))
     if region is None or not region.predictions:
-        yield Table(title, text=region.note if region else gone(request.region))
+        yield ComparisonTable(title, text=region.note if region else gone(request.region))
         return
     alone = Analysis((region,), ())
     extra = {"html": html.render(alone, title)} if request.html else {}
-    yield Table(title, text=text.render(alone, title), extra=extra)
+    yield ComparisonTable(title, text=text.render(alone, title), extra=extra)

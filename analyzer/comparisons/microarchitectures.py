@@ -20,7 +20,7 @@ from cyclelens.analyzer.comparisons.predictions import (
     on_every_microarchitecture,
 )
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import LowerBound, Rate, Step, Table, grid
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, LowerBound, Rate, grid
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Prediction, Work
@@ -29,12 +29,12 @@ from cyclelens.analyzer.reports import html
 COLUMNS = ("CPU", "cycles/iter", "bottleneck", "front end")
 
 
-def compare(request: Request) -> Iterator[Step | Table]:
+def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     title = f"{request.region} on every microarchitecture"
     options = replace(on_every_microarchitecture(request.options), account=request.html)
     region = found(request, options)
     if region is None:
-        yield Table(title, COLUMNS, text=gone(request.region))
+        yield ComparisonTable(title, COLUMNS, text=gone(request.region))
         return
     known, work = by_name(region), work_of(region)
     columns = (*COLUMNS[:2], f"cycles/{work.unit}", *COLUMNS[2:]) if work else COLUMNS
@@ -49,7 +49,7 @@ def compare(request: Request) -> Iterator[Step | Table]:
     doing = f"{work}." if work and known else ""
     text = "\n".join(part for part in (grid(columns, rows, bars=1), doing, note) if part)
     extra = {"html": html.render(Analysis((region,), ()), title)} if request.html and rows else {}
-    yield Table(title, columns, rows, text, extra)
+    yield ComparisonTable(title, columns, rows, text, extra)
 
 
 def _figures(prediction: Prediction | None, work: Work | None) -> tuple[float | None, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.comparisons.predictions import by_name, figure, limits
-from cyclelens.analyzer.comparisons.table import Rate, Table, grid
+from cyclelens.analyzer.comparisons.table import ComparisonTable, Rate, grid
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.work import Pace, faster, work_of
 from cyclelens.analyzer.model.result import RegionAnalysis
@@ -16,7 +16,7 @@ _UNKNOWN = (
 _NOT_KNOWN = "not known"
 
 
-def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Table:
+def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> ComparisonTable:
     """``sides``: names and predictions, in the order in which they stand. ``subject``: which of the two the
     difference is said of, 0 or 1."""
     names, regions = zip(*sides, strict=True)
@@ -47,4 +47,4 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Table
     notes += [f"No figure: {'; '.join(absent)}."] if absent and rows else []
     parts = [grid(columns, rows), *notes]
     text = "\n".join(part for part in parts if part)
-    return Table(title, tuple(columns), tuple(rows), text, {"notes": "\n".join(notes)})
+    return ComparisonTable(title, tuple(columns), tuple(rows), text, {"notes": "\n".join(notes)})

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from cyclelens.analyzer.comparisons import pairs
 from cyclelens.analyzer.comparisons.predictions import found, gone, on_every_microarchitecture
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 
 
-def compare(request: Request) -> Iterator[Step | Table]:
+def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     title = f"{request.region} against {request.other}"
     options = on_every_microarchitecture(request.options)
     left, right = found(request, options), found(request, options, name=request.other)
     if left is None or right is None:
-        yield Table(title, text=gone(request.region if left is None else request.other))
+        yield ComparisonTable(title, text=gone(request.region if left is None else request.other))
         return
     yield pairs.table(title, 0, (request.region, left), (request.other, right))

@@ -15,9 +15,9 @@ from cyclelens.analyzer.comparisons import (
     versions,
 )
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 
-COMPARISONS: dict[str, Callable[[Request], Iterator[Step | Table]]] = {
+COMPARISONS: dict[str, Callable[[Request], Iterator[ComparisonProgress | ComparisonTable]]] = {
     "microarchitectures": microarchitectures.compare,
     "alignments": alignments.compare,
     "region": regions.compare,
@@ -32,8 +32,8 @@ COMPARISONS: dict[str, Callable[[Request], Iterator[Step | Table]]] = {
 the analyzer raises."""
 
 
-def table(kind: str, request: Request) -> Table:
+def table(kind: str, request: Request) -> ComparisonTable:
     """The table alone."""
     *_, last = COMPARISONS[kind](request)
-    assert isinstance(last, Table), "a comparison ends with its table"
+    assert isinstance(last, ComparisonTable), "a comparison ends with its table"
     return last

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table, grid
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, grid
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
-from cyclelens.analyzer.insight.sensitivity import Kind, Tried, explore, helpful
+from cyclelens.analyzer.insight.sensitivity import ChangeKind, Tried, explore, helpful
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
-from cyclelens.analyzer.insight.whatif import Experiment, Outcome
+from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment
 from cyclelens.analyzer.model.result import Prediction
 
 COLUMNS = ("saves", "cycles/iter", "change", "then bound by", "kind")
@@ -24,22 +24,22 @@ _SHOWN = COLUMNS[:-1]
 _MOST_ROWS = 12
 """Changes of each kind that people are shown."""
 _HEADINGS = {
-    Kind.REWRITE: "",
-    Kind.REMOVAL: "What instructions cost (without them the kernel computes something else):",
-    Kind.PROCESSOR: "On another processor:",
+    ChangeKind.REWRITE: "",
+    ChangeKind.REMOVAL: "What instructions cost (without them the kernel computes something else):",
+    ChangeKind.PROCESSOR: "On another processor:",
 }
 
 
-def compare(request: Request) -> Iterator[Step | Table]:
+def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """On the first microarchitecture that options or marker name."""
     title = f"What would help {request.region}"
     region = found(request, request.options)
     if region is None or not region.predictions:
-        yield Table(title, COLUMNS, text=region.note if region else gone(request.region))
+        yield ComparisonTable(title, COLUMNS, text=region.note if region else gone(request.region))
         return
     prediction = region.predictions[0]
     if is_lower_bound(prediction):
-        yield Table(title, COLUMNS, text=incomparable(prediction))
+        yield ComparisonTable(title, COLUMNS, text=incomparable(prediction))
         return
     experiment = experiment_with(
         request.analyzer.workspace, region, prediction, request.options.model, request.cancel
@@ -48,9 +48,9 @@ def compare(request: Request) -> Iterator[Step | Table]:
     tried = []
     for each, left in explore(experiment, base, as_written.with_places(region, prediction)):
         tried.append(each)
-        yield Step(len(tried), len(tried) + left)
+        yield ComparisonProgress(len(tried), len(tried) + left)
     words = vocabulary.of(prediction.microarchitecture)
-    yield Table(title, COLUMNS, rows(tried, words), "\n".join(answer(experiment, base, tried)))
+    yield ComparisonTable(title, COLUMNS, rows(tried, words), "\n".join(answer(experiment, base, tried)))
 
 
 def incomparable(prediction: Prediction) -> str:
@@ -76,7 +76,7 @@ def rows(tried: Sequence[Tried], words: Vocabulary) -> tuple[tuple[str | float, 
     )
 
 
-def answer(experiment: Experiment, base: Outcome, tried: Sequence[Tried]) -> Iterator[str]:
+def answer(experiment: Experiment, base: ChangeResult, tried: Sequence[Tried]) -> Iterator[str]:
     """The same for people, line by line, with what the region is bound by as it is."""
     prediction = experiment.prediction
     words = vocabulary.of(prediction.microarchitecture)
@@ -85,7 +85,7 @@ def answer(experiment: Experiment, base: Outcome, tried: Sequence[Tried]) -> Ite
         f"{wording.mode(prediction.mode)}, {wording.bound_by(words, base.bottlenecks)}"
     )
     found = rows(tried, words)
-    yield from _chains(experiment, any(row[-1] == Kind.REWRITE for row in found))
+    yield from _chains(experiment, any(row[-1] == ChangeKind.REWRITE for row in found))
     count = sum(each.outcome is not None for each in tried)
     yield f"{count} changes and pairs of changes tried, {len(found)} of them help{':' if found else '.'}"
     for kind, heading in _HEADINGS.items():

@@ -13,7 +13,7 @@ LEAST_DIFFERENCE = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ComparisonProgress:
     """How far a comparison has come, in simulations."""
 
     done: int
@@ -21,7 +21,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ComparisonTable:
     """Rows for programs, and the same as text for people."""
 
     title: str

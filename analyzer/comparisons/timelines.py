@@ -12,24 +12,24 @@ from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.analyzer.reports import html, timeline
 
 
-def compare(request: Request) -> Iterator[Step | Table]:
+def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """A drawing instead of rows: ``extra`` says what its parts mean."""
     title = f"Timeline of {request.region}"
     region = found(request, replace(request.options, trace=True, account=request.html))
     if region is None or not region.predictions:
-        yield Table(title, text=region.note if region else gone(request.region))
+        yield ComparisonTable(title, text=region.note if region else gone(request.region))
         return
     text, extra = _drawing(region)
     if request.html:
         extra["html"] = html.render(Analysis((region,), ()), title)
-    yield Table(title, text=text, extra=extra)
+    yield ComparisonTable(title, text=text, extra=extra)
 
 
 def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:

@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from cyclelens.analyzer.comparisons.predictions import figure, found, gone, limits
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table, grid
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, grid
 from cyclelens.analyzer.isa.att_syntax import att_loop
 from cyclelens.analyzer.peers.peer import Peer, PeerError
 from cyclelens.analyzer.peers.registry import PEERS
@@ -23,13 +23,13 @@ Row = tuple[str | float | None, ...]
 _REFUSED = "Programs of this machine are not to be run."
 
 
-def compare(request: Request) -> Iterator[Step | Table]:
+def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """On every microarchitecture that options or marker name. The tools get the decoded instructions, not the
     text: nothing in it can ask them for more."""
     title = f"{request.region} by other tools"
     region = found(request, request.options)
     if region is None or not region.predictions:
-        yield Table(title, COLUMNS, text=region.note if region else gone(request.region))
+        yield ComparisonTable(title, COLUMNS, text=region.note if region else gone(request.region))
         return
     allowed = request.options.allow_external_programs
     versions = [peer.version() if allowed else None for peer in PEERS]
@@ -42,8 +42,8 @@ def compare(request: Request) -> Iterator[Step | Table]:
         for peer, installed in zip(PEERS, versions, strict=True):
             answer = _answer(peer, core, listing, request) if allowed else (None, _REFUSED)
             rows.append((peer.name, installed, core, *answer))
-            yield Step(len(rows), len(region.predictions) * (1 + len(PEERS)))
-    yield Table(title, COLUMNS, tuple(rows), grid(COLUMNS, rows))
+            yield ComparisonProgress(len(rows), len(region.predictions) * (1 + len(PEERS)))
+    yield ComparisonTable(title, COLUMNS, tuple(rows), grid(COLUMNS, rows))
 
 
 def _answer(peer: Peer, core: str, listing: str, request: Request) -> tuple[float | None, str]:

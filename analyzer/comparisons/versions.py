@@ -13,26 +13,26 @@ from cyclelens.analyzer.comparisons.history import NoVersion, committed
 from cyclelens.analyzer.comparisons.predictions import figure as figure_of
 from cyclelens.analyzer.comparisons.predictions import found, gone, on_every_microarchitecture
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 
 _NOW = "now"
 
 
-def figure(request: Request) -> Iterator[Step | Table]:
+def figure(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """The figure of the committed version alone, with its text; no rows where there is none."""
     title = f"{request.region} in {request.revision}"
     try:
         before = committed(request.path, request.revision) if request.options.allow_external_programs else ""
     except NoVersion as error:
-        yield Table(title, text=str(error))
+        yield ComparisonTable(title, text=str(error))
         return
     old = found(request, request.options, text=before) if before else None
     if old is None or not old.predictions:
-        yield Table(title, text=gone(request.region, f"{request.revision}'s version of the file"))
+        yield ComparisonTable(title, text=gone(request.region, f"{request.revision}'s version of the file"))
         return
     first = old.predictions[0]
     source = before.splitlines()[old.region.first_line : old.region.last_line + 1]
-    yield Table(
+    yield ComparisonTable(
         title,
         ("CPU", "cycles/iter"),
         ((first.microarchitecture, figure_of(first)),),
@@ -40,24 +40,24 @@ def figure(request: Request) -> Iterator[Step | Table]:
     )
 
 
-def compare(request: Request) -> Iterator[Step | Table]:
+def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """Runs git, and therefore only for options that allow external programs."""
     title = f"{request.region} against {request.revision}"
     if not request.options.allow_external_programs:
         text = "Git is not run here: external programs are not allowed for files that nobody trusts."
-        yield Table(title, text=text)
+        yield ComparisonTable(title, text=text)
         return
     try:
         before = committed(request.path, request.revision)
     except NoVersion as error:
-        yield Table(title, text=str(error))
+        yield ComparisonTable(title, text=str(error))
         return
     options = on_every_microarchitecture(request.options)
     old, new = found(request, options, text=before), found(request, options)
     if new is None:
-        yield Table(title, text=gone(request.region))
+        yield ComparisonTable(title, text=gone(request.region))
         return
     if old is None:
-        yield Table(title, text=gone(request.region, f"{request.revision}'s version of the file"))
+        yield ComparisonTable(title, text=gone(request.region, f"{request.revision}'s version of the file"))
         return
     yield pairs.table(title, 1, (request.revision, old), (_NOW, new))

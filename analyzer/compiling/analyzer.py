@@ -19,7 +19,14 @@ from cyclelens.analyzer.insight.source_lines import home
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
-from cyclelens.analyzer.model.source import UNKNOWN_LINE, Made, Problem, Region, Severity, SourceLine
+from cyclelens.analyzer.model.source import (
+    UNKNOWN_LINE,
+    CompiledInstruction,
+    Problem,
+    Region,
+    Severity,
+    SourceLine,
+)
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 NOT_COMPILED = "not-compiled"
@@ -58,7 +65,7 @@ class CompiledAnalyzer(Analyzer):
         variants, unread = readable(variants, self.workspace)
         path, lines = os.path.realpath(first.origin.path), text.split("\n")
 
-        def is_own(line: SourceLine | Made) -> bool:
+        def is_own(line: SourceLine | CompiledInstruction) -> bool:
             return os.path.realpath(os.path.join(command.folder, line.file)) == path
 
         def wanted(region: Region) -> bool:
@@ -78,7 +85,7 @@ class CompiledAnalyzer(Analyzer):
             yield replace(found, regions=regions, problems=problems, made=(), calls=calls)
 
 
-def _calls(made: Iterable[Made], lines: Sequence[str]) -> dict[str, tuple[bytes, ...]]:
+def _calls(made: Iterable[CompiledInstruction], lines: Sequence[str]) -> dict[str, tuple[bytes, ...]]:
     """The instructions that intrinsics became, by their names. gcc and rustc say of each which function it is
     from; clang hides its own ones, and points at the place of the call."""
     found: dict[str, dict[bytes, None]] = {}

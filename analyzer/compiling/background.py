@@ -14,7 +14,7 @@ from pathlib import Path
 from cyclelens.analyzer.common import temporary
 from cyclelens.analyzer.common.recent import Caches, Contents
 from cyclelens.analyzer.common.regular_files import read_regular
-from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
+from cyclelens.analyzer.compiling.commands import CommandError, CompileStep, steps
 from cyclelens.analyzer.compiling.projects import Command, language
 
 PATIENCE = 300.0
@@ -120,7 +120,7 @@ def _is_saved(path: str, text: str) -> bool:
         return False
 
 
-def _telling_what_is_read(step: Step, command: Command, read: str) -> tuple[str, ...]:
+def _telling_what_is_read(step: CompileStep, command: Command, read: str) -> tuple[str, ...]:
     if language(command.path) == "Rust":
         return (*step.words, f"--emit=dep-info={read}")
     return (*step.words, "-MD", "-MF", read)

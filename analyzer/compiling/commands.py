@@ -43,7 +43,7 @@ class CommandError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CompileStep:
     """A command to run, and the object file that it is to make."""
 
     words: tuple[str, ...]
@@ -52,7 +52,7 @@ class Step:
     """The file that is compiled; empty if the command does not say."""
 
 
-def steps(words: Sequence[str], folder: str) -> list[Step]:
+def steps(words: Sequence[str], folder: str) -> list[CompileStep]:
     """The commands that make the object files of a compiler's command, in a folder of our own. Raises
     CommandError."""
     at = next((at for at, word in enumerate(words) if _name(word) not in LAUNCHERS), len(words))
@@ -73,7 +73,7 @@ def _name(word: str) -> str:
     return PurePath(word).name.removesuffix(".exe")
 
 
-def _of_c(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Iterator[Step]:
+def _of_c(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Iterator[CompileStep]:
     kept: list[str] = []
     sources: list[str] = []
     words = iter(rest)
@@ -93,10 +93,10 @@ def _of_c(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Iterator
     for number, source in enumerate(sources, 1):
         target = f"{folder}/{number}.o"
         own = "" if source == "-" else source
-        yield Step((*before, *kept, *lines, "-c", source, "-o", target), target, own)
+        yield CompileStep((*before, *kept, *lines, "-c", source, "-o", target), target, own)
 
 
-def _of_rustc(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Step:
+def _of_rustc(before: tuple[str, ...], rest: Sequence[str], folder: str) -> CompileStep:
     kept: list[str] = []
     words = iter(rest)
     for word in words:
@@ -108,10 +108,10 @@ def _of_rustc(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Step
     if not source:
         raise CommandError("the command compiles no file: it names no .rs")
     target = f"{folder}/1.o"
-    return Step((*before, *kept, *_rust_options(kept, target)), target, source)
+    return CompileStep((*before, *kept, *_rust_options(kept, target)), target, source)
 
 
-def _of_cargo(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Step:
+def _of_cargo(before: tuple[str, ...], rest: Sequence[str], folder: str) -> CompileStep:
     if "rustc" not in rest:
         raise CommandError(
             "of cargo's commands, cargo rustc can be used: it compiles one crate as cargo build does"
@@ -121,7 +121,7 @@ def _of_cargo(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Step
     own = given[given.index("--") + 1 :] if "--" in given else []
     if "--" not in given:
         given.append("--")
-    return Step((*before, *given, *_rust_options(own, target)), target, "")
+    return CompileStep((*before, *given, *_rust_options(own, target)), target, "")
 
 
 def _rust_options(given: Sequence[str], target: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cyclelens.analyzer.common import temporary
-from cyclelens.analyzer.compiling.commands import CommandError, Step, steps
+from cyclelens.analyzer.compiling.commands import CommandError, CompileStep, steps
 
 
 class CompilationError(Exception):
@@ -35,7 +35,7 @@ def compile_as_told(words: Sequence[str]) -> list[Compiled]:
             raise CompilationError(str(error)) from None
 
 
-def _run(step: Step, folder: str) -> bytes:
+def _run(step: CompileStep, folder: str) -> bytes:
     words, own = step.words, dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)
     try:
         # What is printed stays apart from the report.

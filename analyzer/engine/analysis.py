@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.engine.plans import ALIGNMENTS, at_line, plan
-from cyclelens.analyzer.engine.regions import Asked, analyse_region
+from cyclelens.analyzer.engine.regions import RegionRequest, analyse_region
 from cyclelens.analyzer.engine.workspace import Cancel, Workspace
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
+from cyclelens.analyzer.model.paths import BranchingAnalysis
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
@@ -21,7 +22,6 @@ from cyclelens.analyzer.model.source import (
     Region,
     Severity,
 )
-from cyclelens.analyzer.model.ways import BranchingAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 if TYPE_CHECKING:
@@ -142,9 +142,9 @@ class _Text:
         """Of what there is so far whenever ``due()`` says so after a region, and of the whole."""
         assembled, options, problems = self.assembled, self.options, self.problems
         # Here, because batches of machine code need no causes and start faster without them.
-        from cyclelens.analyzer.insight import ways, weights
+        from cyclelens.analyzer.insight import paths, weights
 
-        asked = Asked(self.workspace, options, self.cancel, problems)
+        asked = RegionRequest(self.workspace, options, self.cancel, problems)
         regions: list[RegionAnalysis] = []
         blocks = {region.name: region for region in assembled.regions}
         chosen = _chosen(assembled, options.region)
@@ -169,7 +169,7 @@ class _Text:
             if isinstance(each, Branching):
                 through = self._through(each, blocks, figures)
                 found[each.name] = through
-                each = ways.along(each, through.way, blocks)
+                each = paths.along(each, through.way, blocks)
             region = each
             planned, marker_problems = plan(region, options, self.text)
             problems += marker_problems
@@ -212,7 +212,7 @@ class _Text:
     ) -> BranchingAnalysis:
         """What the ways through a region take, or its blocks if the ways are not known. ``known``: figures of
         blocks, by name."""
-        from cyclelens.analyzer.insight import ways, weights
+        from cyclelens.analyzer.insight import paths, weights
 
         options, counts = self.options, self.assembled.counts or {}
         quiet = replace(options, trace=False, trace_rounds=None, causes=False)
@@ -220,7 +220,7 @@ class _Text:
         def cycles(region: Region) -> Mapping[str, float]:
             if region.name in known:
                 return known[region.name]
-            asked = Asked(self.workspace, quiet, self.cancel, [])
+            asked = RegionRequest(self.workspace, quiet, self.cancel, [])
             return _cycles(analyse_region(asked, region, plan(region, quiet, self.text)[0]))
 
         said = next(
@@ -228,27 +228,27 @@ class _Text:
             branching.options.get("taken", ""),
         )
         figures = {name: cycles(blocks[name]) for name in dict.fromkeys(branching.blocks) if name in blocks}
-        shares: ways.Shares = (None,) * len(branching.forks)
+        shares: paths.Shares = (None,) * len(branching.forks)
         given = ""
         try:
             if said:
-                shares = ways.parse_shares(said, branching)
+                shares = paths.parse_shares(said, branching)
                 if None in shares:
-                    raise ways.SharesError(ways.missing(branching, shares, said))
+                    raise paths.SharesError(paths.missing(branching, shares, said))
                 given = f"with taken={said}"
             elif counts:
                 first = {name: next(iter(each.values()), 0.0) for name, each in figures.items()}
                 shares = weights.shares(branching, counts, first)
                 given = weights.GIVEN if any(share is not None for share in shares) else ""
-        except ways.SharesError as error:
+        except paths.SharesError as error:
             self.problems.append(at_line(branching.first_line, self.text, "bad-option-value", str(error)))
-        return ways.analyse(
+        return paths.analyse(
             branching,
             shares,
             given,
             {name: blocks[name] for name in figures},
             figures,
-            [cycles(ways.along(branching, way, blocks)) for way in branching.ways],
+            [cycles(paths.along(branching, way, blocks)) for way in branching.ways],
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.data_classes import dataclass, replace
-from cyclelens.analyzer.engine.workspace import Answer, Cancel, Workspace
+from cyclelens.analyzer.engine.workspace import CachedAnswer, Cancel, Workspace
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.instruction import Instruction
@@ -38,7 +38,7 @@ not wait for: some fifteen milliseconds. Later ones, after an edit, wait for no 
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RegionQuery:
     """What is asked about a region on one core."""
 
     name: str
@@ -65,7 +65,7 @@ class Question:
 class Run:
     """Code that is to be simulated on a core."""
 
-    question: Question
+    question: RegionQuery
     core: Microarchitecture
     """The variant of the model that the options ask for."""
     store: FactsStore
@@ -133,7 +133,7 @@ class Run:
         return Runs(self.core, self.question.options.model, self.cancel, self.store.caches)
 
 
-def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> Answer | LeftOut:
+def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -> CachedAnswer | LeftOut:
     """The remembered one, or a new one; why there is no figure if what counts has no record. Raises
     ``Cancelled`` and ``TooManyUopsError``."""
     # Here, because batches of machine code need no causes and start faster without them.
@@ -198,9 +198,9 @@ def answer(workspace: Workspace, question: Question, cancel: Cancel | None) -> A
             explained = one_so_far(explained, block, len(placement.offsets), alike)
         else:
             explained = _placed(run, block, explained, places)
-        found = Answer(explained, find(explained))
+        found = CachedAnswer(explained, find(explained))
     else:
-        found = Answer(replace(bare(block, simulation), positions=places or ()), ())
+        found = CachedAnswer(replace(bare(block, simulation), positions=places or ()), ())
     if question.is_function and options.causes and plain is None:
         found = replace(found, prediction=_with_pass(run, block, found.prediction))
     if options.trace and plain is None:
@@ -223,7 +223,7 @@ def _port_binding(
     return known[0]
 
 
-def _once(run: Run) -> Answer | LeftOut:
+def _once(run: Run) -> CachedAnswer | LeftOut:
     """One pass, where the code is taken to lie."""
     from cyclelens.analyzer.insight import one_pass
     from cyclelens.analyzer.insight.addresses import accesses
@@ -242,11 +242,11 @@ def _once(run: Run) -> Answer | LeftOut:
     simulation = run.one_pass(alignment, trace=question.options.trace)
     prediction = one_pass.predicted(block, simulation, run.others(), causes=question.options.causes)
     if not question.options.causes or prediction.once is None:
-        return Answer(prediction, ())
+        return CachedAnswer(prediction, ())
     way = () if question.way is None else (question.way,)
     told = assumptions(prediction, accesses(block.instructions), question.forks)
     prediction = replace(prediction, assumptions=(one_pass.assumption(prediction.once), *way, *told))
-    return Answer(prediction, find(prediction))
+    return CachedAnswer(prediction, find(prediction))
 
 
 def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
@@ -258,7 +258,7 @@ def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
     return replace(prediction, once=once, assumptions=(one_pass.assumption(once), *prediction.assumptions))
 
 
-def _explained(run: Run, block: Block, simulation: Simulation, first: Answer | None) -> Prediction:
+def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnswer | None) -> Prediction:
     """A simulation with its causes, and what its instructions alone tell of what it takes for granted.
     ``first``: what was said of the same code before all positions were known."""
     # Here, because batches of machine code need no causes and start faster without them.

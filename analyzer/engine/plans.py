@@ -29,8 +29,8 @@ def at_line(
     line: int, text: str | None, code: str, message: str, severity: Severity = Severity.ERROR
 ) -> Problem:
     """A problem of a whole line."""
+    from cyclelens.analyzer.frontend.source.chunks import Source
     from cyclelens.analyzer.frontend.source.scanner import Lines
-    from cyclelens.analyzer.frontend.source.stretches import Source
 
     width = 0
     if text is not None:

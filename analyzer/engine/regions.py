@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.common.defects import internal_error, traceback_of
-from cyclelens.analyzer.engine.answers import Question, answer
+from cyclelens.analyzer.engine.answers import RegionQuery, answer
 from cyclelens.analyzer.engine.experiments import experiment
 from cyclelens.analyzer.engine.plans import Plan
 from cyclelens.analyzer.engine.workspace import MAX_BLOCK_BYTES, Cancel, Workspace
@@ -18,13 +18,13 @@ from cyclelens.analyzer.isa.counted_loop import decoded_end
 from cyclelens.analyzer.microarchitectures import extensions
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.paths import BranchingAnalysis
 from cyclelens.analyzer.model.result import AnalysisOptions, Missing, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     Placement,
     Problem,
     Region,
 )
-from cyclelens.analyzer.model.ways import BranchingAnalysis
 from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.uops.left_out import LeftOut
 from cyclelens.analyzer.uops.operands import TooManyUopsError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RegionRequest:
     """What is wanted of all regions of a text, and what was found wrong, which grows."""
 
     workspace: Workspace
@@ -44,7 +44,7 @@ class Asked:
 
 
 def analyse_region(
-    asked: Asked,
+    asked: RegionRequest,
     region: Region,
     plan: Plan,
     through: BranchingAnalysis | None = None,
@@ -54,7 +54,7 @@ def analyse_region(
     """``through``: of a region that branches within itself and that is given along one way; ``is_part``:
     a basic block, whose branch at the end stays within its region."""
     # Here, because batches of machine code need no causes and start faster without them.
-    from cyclelens.analyzer.insight import absence, ways
+    from cyclelens.analyzer.insight import absence, paths
 
     options = asked.options
 
@@ -95,14 +95,14 @@ def analyse_region(
     unable = {each.microarchitecture for each in missing}
     forks: tuple[int, ...] = (len(instructions) - 1,) if is_part else ()
     if through is not None:
-        forks = ways.instructions_of_forks(through, region, lines)
+        forks = paths.instructions_of_forks(through, region, lines)
     answers = []
     try:
         for model in plan.models:
             if model.name in unable:
                 continue
-            way = None if through is None else ways.assumption(through, model.name, forks)
-            question = Question(
+            way = None if through is None else paths.assumption(through, model.name, forks)
+            question = RegionQuery(
                 region.name, code, simulated, model, loop, placement, latencies, options, way, forks, once,
                 region.is_function and not is_part,
             )  # fmt: skip
@@ -137,7 +137,7 @@ def analyse_region(
     return _priced(asked, result) if options.prices and result.findings and not once else result
 
 
-def _priced(asked: Asked, region: RegionAnalysis) -> RegionAnalysis:
+def _priced(asked: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
     """The region with what its findings cost; on a core with a lower bound that is not known."""
     from cyclelens.analyzer.insight.confidence import is_lower_bound
     from cyclelens.analyzer.insight.prices import priced

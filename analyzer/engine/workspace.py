@@ -12,7 +12,7 @@ from cyclelens.analyzer.facts.store import FactsStore, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from cyclelens.analyzer.frontend.regions.statement_code import Memory
+    from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
     from cyclelens.analyzer.model.result import Finding, PortBinding, Position, Prediction
     from cyclelens.analyzer.model.simulation import Simulation
     from cyclelens.analyzer.profiles.reading import Profiles
@@ -26,7 +26,7 @@ MAX_BLOCK_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CachedAnswer:
     """What is remembered of a region on a core."""
 
     prediction: Prediction
@@ -34,10 +34,10 @@ class Answer:
     version: int = 0
     """Of the workspace that remembers it: each answer has another one."""
 
-    def of(self, simulation: Simulation) -> Answer:
+    def of(self, simulation: Simulation) -> CachedAnswer:
         """The same of another run at the same place, with a trace or without."""
         prediction = replace(self.prediction, simulation=simulation, account=simulation.account)
-        return Answer(prediction, self.findings)
+        return CachedAnswer(prediction, self.findings)
 
 
 class Workspace:
@@ -53,7 +53,7 @@ class Workspace:
         self._versions = 0
         self._asked = 0
         """Predictions that the latest text asked for."""
-        self._answers: OrderedDict[tuple[object, ...], Answer] = OrderedDict()
+        self._answers: OrderedDict[tuple[object, ...], CachedAnswer] = OrderedDict()
         self._own = Caches()
         """Of what was answered. Those of the tables and texts are the store's."""
         recent = self._own.recent
@@ -67,12 +67,12 @@ class Workspace:
         """What other rules of port binding make of code at a place."""
 
     @property
-    def texts(self) -> Memory:
+    def texts(self) -> EncodingCache:
         """What is remembered of texts and their statements."""
         # Here, because batches of machine code need no assembler and start faster without it.
-        from cyclelens.analyzer.frontend.regions.statement_code import Memory
+        from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 
-        return self.store.caches.of(Memory)
+        return self.store.caches.of(EncodingCache)
 
     @property
     def profiles(self) -> Profiles:
@@ -102,11 +102,11 @@ class Workspace:
         self._own.next_batch()
         self.store.caches.next_batch()
 
-    def known(self, key: tuple[object, ...]) -> Answer | None:
+    def known(self, key: tuple[object, ...]) -> CachedAnswer | None:
         """An answer, if it is remembered."""
         return self._answers.get(key)
 
-    def asked(self, key: tuple[object, ...]) -> Answer | None:
+    def asked(self, key: tuple[object, ...]) -> CachedAnswer | None:
         """The same, for a prediction of the text that is analysed."""
         self._asked += 1
         answer = self._answers.get(key)
@@ -114,7 +114,7 @@ class Workspace:
             self._answers.move_to_end(key)
         return answer
 
-    def remember(self, key: tuple[object, ...], answer: Answer) -> Answer:
+    def remember(self, key: tuple[object, ...], answer: CachedAnswer) -> CachedAnswer:
         """Keep an answer, and forget the oldest beyond what texts need. Returns it with its version."""
         self._versions += 1
         answer = replace(answer, version=self._versions)

@@ -26,7 +26,7 @@ _FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PredictionResult:
     """What a prediction came to."""
 
     cycles: float | None
@@ -36,23 +36,25 @@ class Outcome:
     front_end: str = ""
 
 
-def predict(builder: BlockBuilder, sample: Sample) -> Outcome:
+def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
     """One prediction. A block that fails is an outcome too, so that one bad block never ends a long run."""
     try:
         if not builder.simulates:
             block, cycles = builder.predict_analytically(sample)
-            return Outcome(cycles / builder.copies(sample), "", category(block.instructions))
+            return PredictionResult(cycles / builder.copies(sample), "", category(block.instructions))
         block, simulation = builder.simulate(sample)
     except Unpredictable as error:
-        return Outcome(None, str(error))
+        return PredictionResult(None, str(error))
     except Exception as error:
-        return Outcome(None, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        return PredictionResult(
+            None, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        )
     sources: dict[str, float] = {}
     for usage in simulation.usage:
         for source, uops in usage.sources.items():
             sources[source] = sources.get(source, 0.0) + uops
     cycles = simulation.cycles_per_iteration / builder.copies(sample)
-    return Outcome(cycles, "", category(block.instructions), front_end(sources))
+    return PredictionResult(cycles, "", category(block.instructions), front_end(sources))
 
 
 class Cache:
@@ -64,7 +66,7 @@ class Cache:
     def __init__(self, path: Path | None, version: str, options: ModelOptions = DEFAULT) -> None:
         self._path = path
         self._header = {"cyclelens": version, "format": _FORMAT, "model": options.changed()}
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, PredictionResult] = {}
         self._cut_off = False
         """The file ends in the middle of a line."""
         if path is not None and path.exists():
@@ -88,9 +90,9 @@ class Cache:
             with contextlib.suppress(json.JSONDecodeError):  # a line that was cut off
                 entry = json.loads(line)
                 key = entry.pop("key")
-                self.outcomes[key] = Outcome(**entry)
+                self.outcomes[key] = PredictionResult(**entry)
 
-    def add(self, finished: Iterable[tuple[str, Outcome]]) -> None:
+    def add(self, finished: Iterable[tuple[str, PredictionResult]]) -> None:
         """Remembers outcomes, in the file too."""
         finished = list(finished)
         self.outcomes.update(finished)
@@ -107,7 +109,7 @@ class Cache:
                 stream.write(json.dumps({"key": key} | asdict(outcome)) + "\n")
 
 
-def read_predictions(path: Path) -> dict[str, Outcome]:
+def read_predictions(path: Path) -> dict[str, PredictionResult]:
     """The figures of a file that ``cyclelens predict --output`` wrote, by the samples that need them; those
     at another alignment than 0 are not told apart. Raises ``CorpusError``."""
     table = format_of(path, written=True).table(path)
@@ -118,7 +120,7 @@ def read_predictions(path: Path) -> dict[str, Outcome]:
         for code, mode, figure in zip(table[HEX], table["mode"], table[core], strict=True):
             cycles = None if figure in (None, "") else float(figure)
             problem = "" if cycles is not None else "no figure"
-            outcomes[Sample(code.lower(), core, mode, 0.0).key] = Outcome(cycles, problem)
+            outcomes[Sample(code.lower(), core, mode, 0.0).key] = PredictionResult(cycles, problem)
     return outcomes
 
 
@@ -142,7 +144,7 @@ def predict_all(
             bar.update(len(finished))
 
 
-_Finished = list[tuple[str, Outcome]]
+_Finished = list[tuple[str, PredictionResult]]
 
 
 def _in_process(chunks: Iterable[Sequence[Sample]], options: ModelOptions) -> Iterator[_Finished]:

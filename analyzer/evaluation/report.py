@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.metrics import WITHIN, Summary, relative_error
-from cyclelens.analyzer.evaluation.predictions import Outcome
+from cyclelens.analyzer.evaluation.predictions import PredictionResult
 from cyclelens.analyzer.evaluation.summary import Evaluation
 from cyclelens.analyzer.isa.decoder import decode
 
@@ -72,7 +72,7 @@ def _assembly(sample: Sample) -> str:
     return "; ".join(instruction.text or "(bad)" for instruction in decode(bytes.fromhex(sample.code)))
 
 
-def _block(sample: Sample, outcome: Outcome) -> list[str]:
+def _block(sample: Sample, outcome: PredictionResult) -> list[str]:
     assert outcome.cycles is not None, "only predicted blocks have an error"
     error = relative_error(outcome.cycles, sample.cycles)
     where = f"{sample.microarchitecture} {sample.mode}"

@@ -9,10 +9,10 @@ from typing import TypeVar
 from cyclelens.analyzer.evaluation.categories import CATEGORIES
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.metrics import Summary, relative_error, summarize
-from cyclelens.analyzer.evaluation.predictions import Outcome
+from cyclelens.analyzer.evaluation.predictions import PredictionResult
 from cyclelens.analyzer.model.choices import Model
 
-Pair = tuple[Sample, Outcome]
+Pair = tuple[Sample, PredictionResult]
 _Key = TypeVar("_Key")
 
 
@@ -84,7 +84,7 @@ def _summary(pairs: Sequence[Pair]) -> Summary:
     )
 
 
-def _grouped(pairs: Sequence[Pair], key: Callable[[Sample, Outcome], _Key]) -> dict[_Key, Summary]:
+def _grouped(pairs: Sequence[Pair], key: Callable[[Sample, PredictionResult], _Key]) -> dict[_Key, Summary]:
     groups: dict[_Key, list[Pair]] = {}
     for sample, outcome in pairs:
         groups.setdefault(key(sample, outcome), []).append((sample, outcome))

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from cyclelens.analyzer.facts import coves, encoding, rules, zen, zen3, zen5
+from cyclelens.analyzer.facts import encoding, golden_cove, rules, zen, zen3, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Latency
@@ -156,7 +156,7 @@ class _Collector:
         ]
         fusible = instruction.xpath("string(architecture/measurement/@macro_fusible)")
         described = zen.Described(name, category, operands, str(fusible))
-        measured: dict[str, coves.Measurement] = {}
+        measured: dict[str, golden_cove.Measurement] = {}
         for architecture in instruction.iterchildren("architecture"):
             measurement = architecture.find("measurement")
             if measurement is None:
@@ -191,8 +191,8 @@ class _Collector:
                     )
                     for each in latencies
                 ]
-            measured[microarchitecture] = coves.Measurement(figures, latencies)
-        measured |= coves.derived(measured, name=name, category=category, operands=operands)
+            measured[microarchitecture] = golden_cove.Measurement(figures, latencies)
+        measured |= golden_cove.derived(measured, name=name, category=category, operands=operands)
         self.measured += bool(measured)
         known = self._known.get(name)
         if known is not None:
@@ -227,7 +227,7 @@ class _Collector:
 
     def _record(
         self,
-        measurement: coves.Measurement,
+        measurement: golden_cove.Measurement,
         name: str,
         category: str,
         locked: bool,

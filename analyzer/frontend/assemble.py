@@ -14,11 +14,12 @@ from cyclelens.analyzer.frontend.passes import left_out
 from cyclelens.analyzer.frontend.passes.builtin import OwnReading
 from cyclelens.analyzer.frontend.passes.disassembly import read as read_dump
 from cyclelens.analyzer.frontend.passes.external import by_another_program, or_by_nasm
-from cyclelens.analyzer.frontend.passes.reading import Reading
+from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.regions.iaca import may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import counts_of
-from cyclelens.analyzer.frontend.regions.statement_code import Memory
+from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import dumps, other_languages
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS
 from cyclelens.analyzer.frontend.source.markers import (
@@ -30,7 +31,6 @@ from cyclelens.analyzer.frontend.source.markers import (
 )
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Lines, scan
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
@@ -54,7 +54,7 @@ def assemble(
     cancel: Callable[[], bool] | None = None,
     client: AssemblerClient | None = None,
     profile: Profile | None = None,
-    memory: Memory | None = None,
+    memory: EncodingCache | None = None,
 ) -> AssembledFile:
     """Find the regions of a text and encode them, as ``options`` say: the marked ones
     (``Regions.MARKERS``), the loops, both, without the loops in marked regions, or by themselves (``AUTO``)
@@ -68,7 +68,7 @@ def assemble(
     the process's own assembler child. ``profile``: what is known of a run of the code. ``memory``: of earlier
     versions, which this one is added to.
     """
-    stop, memory = cancel or (lambda: False), memory or Memory(Caches())
+    stop, memory = cancel or (lambda: False), memory or EncodingCache(Caches())
     dialect = BY_NAME.get(options.syntax) or BY_NAME["att"]
     try:
         refusal = _refuse(text)
@@ -85,7 +85,7 @@ def assemble(
             place = Lines(source).span(other.start, other.end)
             problem = make_problem("other-language", other.message, *place, Severity.WARNING)
             return AssembledFile((), (problem,), dialect.name)
-        reading = Reading(source, dialect, options, client or shared_client(), stop, memory)
+        reading = AssemblyRun(source, dialect, options, client or shared_client(), stop, memory)
         return _read(reading, profile)
     except Exception as error:
         # The promise of this function: an editor must survive any text. Tests check that this never happens.
@@ -124,7 +124,7 @@ def _too_large(limit: str) -> Problem:
     return make_problem("file-too-large", message, 0, 0, 0)
 
 
-def _read(reading: Reading, profile: Profile | None) -> AssembledFile:
+def _read(reading: AssemblyRun, profile: Profile | None) -> AssembledFile:
     found = scan(reading.source, semicolon_starts_comment(reading.source, reading.dialect), reading.stop)
     nothing = AssembledFile((), (), reading.dialect.name)
     spans: list[Span] = []

@@ -11,7 +11,7 @@ from cyclelens.analyzer.hints.layout import fit
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
 
 
-class Kind(NamedTuple):
+class HintKind(NamedTuple):
     """A kind of hint. On a line they stand in the order of ``KINDS``; the smallest rank is kept longest."""
 
     name: str
@@ -19,14 +19,14 @@ class Kind(NamedTuple):
     hints: Callable[[RegionAnalysis], Iterator[Hint]]
 
 
-KINDS: tuple[Kind, ...] = (
-    Kind(region.KIND, 0, region.hints),
-    Kind(heat.KIND, 0, heat.hints),
-    Kind(ports.KIND, 4, ports.hints),
-    Kind(chain.KIND, 2, chain.hints),
-    Kind(fusion.KIND, 3, fusion.hints),
-    Kind(rename.KIND, 5, rename.hints),
-    Kind(stalls.KIND, 1, stalls.hints),
+KINDS: tuple[HintKind, ...] = (
+    HintKind(region.KIND, 0, region.hints),
+    HintKind(heat.KIND, 0, heat.hints),
+    HintKind(ports.KIND, 4, ports.hints),
+    HintKind(chain.KIND, 2, chain.hints),
+    HintKind(fusion.KIND, 3, fusion.hints),
+    HintKind(rename.KIND, 5, rename.hints),
+    HintKind(stalls.KIND, 1, stalls.hints),
 )
 
 

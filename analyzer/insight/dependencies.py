@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, strong_parts
 from cyclelens.analyzer.bounds.dependencies import dependency_graph, own_latency
-from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Step
+from cyclelens.analyzer.bounds.dependency_graph import ChainLink, CriticalChains, DependencyGraph
 from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
@@ -48,7 +48,7 @@ class Dependencies:
     edges: tuple[Dependency, ...]
     cycles_per_iteration: Fraction
     """What the critical chain needs; 0 if nothing is carried from one iteration to the next."""
-    chains: tuple[tuple[Step, ...], ...]
+    chains: tuple[tuple[ChainLink, ...], ...]
     """The critical chains, which take equally long, each in its order; empty if nothing is carried."""
     chain_iterations: tuple[int, ...]
     """Iterations that each of them spans until it is back where it began."""
@@ -62,7 +62,7 @@ class Dependencies:
     path: tuple[int, ...]
     """The longest way through a single iteration."""
     path_cycles: int
-    path_steps: tuple[Step, ...]
+    path_steps: tuple[ChainLink, ...]
     """The same with what each instruction of it adds; the last one hands nothing on."""
 
 
@@ -118,7 +118,7 @@ def _between_instructions(graph: DependencyGraph, critical: CriticalChains) -> t
     return tuple(found)
 
 
-def _longest_path(graph: DependencyGraph, block: Block) -> tuple[Step, ...]:
+def _longest_path(graph: DependencyGraph, block: Block) -> tuple[ChainLink, ...]:
     """The longest way along dependencies within one iteration, the last instruction's latency included."""
     incoming: defaultdict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
@@ -139,7 +139,7 @@ def _longest_path(graph: DependencyGraph, block: Block) -> tuple[Step, ...]:
     if best is None:
         return ()
     last = best[1]
-    path = [Step(graph.nodes[last].instruction, best[0] - begin[last], "")]
+    path = [ChainLink(graph.nodes[last].instruction, best[0] - begin[last], "")]
     step = parent[last]
     while step is not None:
         path.append(graph.step(step))

@@ -25,7 +25,7 @@ from cyclelens.analyzer.insight.hazards import (
     stack_sync,
     unlamination,
 )
-from cyclelens.analyzer.insight.whatif import ChangeError, Edit, Experiment, Outcome
+from cyclelens.analyzer.insight.whatif import ChangeError, ChangeResult, Edit, Experiment
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -68,7 +68,7 @@ _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
 }
 
 
-def _in_step(experiment: Experiment) -> Outcome:
+def _in_step(experiment: Experiment) -> ChangeResult:
     """Nobody asks for the stack engine's offset."""
     return experiment.replaced_everywhere(
         lambda template: replace(template, reads_stack_offset=False),
@@ -76,7 +76,7 @@ def _in_step(experiment: Experiment) -> Outcome:
     )
 
 
-def _one_line(experiment: Experiment) -> Outcome:
+def _one_line(experiment: Experiment) -> ChangeResult:
     """Every window is a line of the op cache."""
     rules = experiment.model.macro_ops
     assert rules is not None
@@ -84,7 +84,7 @@ def _one_line(experiment: Experiment) -> Outcome:
     return experiment.with_model(replace(experiment.model, macro_ops=rules))
 
 
-def _all_short(experiment: Experiment) -> Outcome:
+def _all_short(experiment: Experiment) -> ChangeResult:
     rules = experiment.model.macro_ops
     assert rules is not None
     return experiment.with_model(
@@ -92,7 +92,7 @@ def _all_short(experiment: Experiment) -> Outcome:
     )
 
 
-_WITHOUT_ALL: Mapping[str, Callable[[Experiment], Outcome]] = {
+_WITHOUT_ALL: Mapping[str, Callable[[Experiment], ChangeResult]] = {
     stack_sync.CODE: _in_step,
     long_instruction.CODE: _all_short,
     sse_avx_mix.CODE: lambda experiment: experiment.edited(Edit(apart=True)),
@@ -144,7 +144,7 @@ def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding
     return tuple(result)
 
 
-def _difference(base: float, outcome: Outcome) -> float:
+def _difference(base: float, outcome: ChangeResult) -> float:
     cost = max(base - outcome.cycles_per_iteration, 0.0)
     return 0.0 if cost < LEAST else cost
 

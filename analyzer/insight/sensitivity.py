@@ -15,7 +15,7 @@ from math import lcm
 
 from cyclelens.analyzer.insight.accumulators import Accumulator
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
-from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Edit, Experiment, Outcome
+from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, ChangeResult, Edit, Experiment
 from cyclelens.analyzer.model.choices import Mode
 
 _NOTABLE = 0.005
@@ -35,7 +35,7 @@ _NO_EDIT = Edit()
 Split = tuple[tuple[Accumulator, int], ...]
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What a change is."""
 
     REWRITE = "rewrite"
@@ -50,13 +50,13 @@ class Kind(StrEnum):
 class Change:
     """Something to try."""
 
-    kind: Kind
+    kind: ChangeKind
     words: str
     edit: Edit = _NO_EDIT
     parameter: tuple[str, str] = ("", "")
     """Of the microarchitecture: name and value."""
 
-    def outcome(self, experiment: Experiment) -> Outcome | None:
+    def outcome(self, experiment: Experiment) -> ChangeResult | None:
         """None if it makes no sense for this block."""
         try:
             if self.parameter[0]:
@@ -71,7 +71,7 @@ class Tried:
     """A change with what it leads to."""
 
     change: Change
-    outcome: Outcome | None
+    outcome: ChangeResult | None
     """None if it makes no sense for this block."""
     saves: float = 0.0
     """Cycles per iteration; 0 if it is no more than simpler changes save."""
@@ -81,7 +81,7 @@ class Tried:
         return self if self.saves > simpler + _NOTABLE else replace(self, saves=0.0)
 
 
-def explore(experiment: Experiment, base: Outcome, places: Sequence[str]) -> Iterator[tuple[Tried, int]]:
+def explore(experiment: Experiment, base: ChangeResult, places: Sequence[str]) -> Iterator[tuple[Tried, int]]:
     """Every change that is tried without being asked for, and how many are still to come. Pairs are chosen
     when the others are known. ``base``: no change. ``places``: what to call each instruction."""
     alone: dict[Change, float] = {}
@@ -104,12 +104,12 @@ def explore(experiment: Experiment, base: Outcome, places: Sequence[str]) -> Ite
 
 def helpful(tried: Sequence[Tried]) -> list[Tried]:
     """Those that save something that shows in two decimals: rewrites first, of each kind the best first."""
-    order = list(Kind)
+    order = list(ChangeKind)
     found = [each for each in tried if each.saves > _NOTABLE]
     return sorted(found, key=lambda each: (order.index(each.change.kind), -each.saves))
 
 
-def _try(experiment: Experiment, change: Change, base: Outcome) -> Tried:
+def _try(experiment: Experiment, change: Change, base: ChangeResult) -> Tried:
     outcome = change.outcome(experiment)
     saves = 0.0 if outcome is None else base.cycles_per_iteration - outcome.cycles_per_iteration
     return Tried(change, outcome, saves)
@@ -117,33 +117,33 @@ def _try(experiment: Experiment, change: Change, base: Outcome) -> Tried:
 
 def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
     for split in _splits(experiment):
-        yield Change(Kind.REWRITE, split_words(split), Edit(split=split))
+        yield Change(ChangeKind.REWRITE, split_words(split), Edit(split=split))
     templates = experiment.block.instructions
     if any(each.switches_upper_halves or each.merges_upper_half for each in templates):
         words = "SSE with VEX, or vzeroupper in front of it (upper halves become zero)"
-        yield Change(Kind.REWRITE, words, Edit(apart=True))
+        yield Change(ChangeKind.REWRITE, words, Edit(apart=True))
     for number, template in enumerate(templates[:_MOST_INSTRUCTIONS]):
         found = false_dependency(template.instruction)
         if found is not None:
             note = " (its upper part becomes zero)" if found.keeps_upper else ""
             words = f"{found.register.lower()} cleared before {places[number]}{note}"
-            yield Change(Kind.REWRITE, words, Edit(cleared=frozenset([number])))
+            yield Change(ChangeKind.REWRITE, words, Edit(cleared=frozenset([number])))
     if experiment.prediction.mode is Mode.LOOP:
         for times in _UNROLLED:
-            yield Change(Kind.REWRITE, f"unrolled {times} times", Edit(times=times))
+            yield Change(ChangeKind.REWRITE, f"unrolled {times} times", Edit(times=times))
     for alignment in _ALIGNMENTS:
         if alignment != experiment.prediction.alignment:
-            yield Change(Kind.REWRITE, f"alignment {alignment}", Edit(alignment=alignment))
+            yield Change(ChangeKind.REWRITE, f"alignment {alignment}", Edit(alignment=alignment))
     if 1 < len(places) <= _MOST_INSTRUCTIONS:
         # Not the end of the loop: without it there is none.
         for number in range(experiment.loop_end):
-            yield Change(Kind.REMOVAL, f"without {places[number]}", Edit(removed=frozenset([number])))
+            yield Change(ChangeKind.REMOVAL, f"without {places[number]}", Edit(removed=frozenset([number])))
     model = experiment.model
     for name in ("rs", "rob", *(OPTIONAL if experiment.options.limited else ())):
         size = getattr(model, SIZES[name])
         if size is not None:
             words = f"{SIZES[name]} {2 * size} instead of {size}"
-            yield Change(Kind.PROCESSOR, words, parameter=(name, str(2 * size)))
+            yield Change(ChangeKind.PROCESSOR, words, parameter=(name, str(2 * size)))
 
 
 def _splits(experiment: Experiment) -> Iterator[Split]:
@@ -175,7 +175,7 @@ def _pairs(experiment: Experiment, alone: Mapping[Change, float]) -> list[tuple[
     edits = sorted(filter(matters, alone), key=lambda change: -alone[change])
     pairs = [
         (one, other)
-        for kind in (Kind.REWRITE, Kind.REMOVAL)
+        for kind in (ChangeKind.REWRITE, ChangeKind.REMOVAL)
         for one, other in combinations([each for each in edits if each.kind == kind][:_MOST_PARTNERS], 2)
         if not (one.edit.split and other.edit.split) and None in (one.edit.alignment, other.edit.alignment)
     ]
@@ -183,7 +183,7 @@ def _pairs(experiment: Experiment, alone: Mapping[Change, float]) -> list[tuple[
 
 
 def _together(one: Change, other: Change, places: Sequence[str]) -> str:
-    if one.kind is not Kind.REMOVAL:
+    if one.kind is not ChangeKind.REMOVAL:
         return f"{one.words}; and {other.words}"
     left_out = sorted(one.edit.removed | other.edit.removed)
     return "without " + " and ".join(places[number].partition(": ")[0] for number in left_out)

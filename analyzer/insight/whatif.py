@@ -48,7 +48,7 @@ class ChangeError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ChangeResult:
     """What a change leads to."""
 
     change: str
@@ -117,11 +117,11 @@ class Experiment:
         self.block = self._build(range(len(self._instructions)), self._instructions)
         self.accumulators = tuple(accumulators(self.block.instructions, dependencies(prediction).edges))
 
-    def baseline(self) -> Outcome:
+    def baseline(self) -> ChangeResult:
         """The block as it is."""
         return self._run("", self.block)
 
-    def edited(self, edit: Edit, change: str = "") -> Outcome:
+    def edited(self, edit: Edit, change: str = "") -> ChangeResult:
         """The text with an edit made. Raises ChangeError if that cannot be written."""
         end = self.loop_end
         body = [number for number in range(end) if number not in edit.removed]
@@ -161,17 +161,17 @@ class Experiment:
         (cleared,) = decode(found.code)
         return cleared
 
-    def swapped(self, one: int, other: int, change: str = "") -> Outcome:
+    def swapped(self, one: int, other: int, change: str = "") -> ChangeResult:
         """Two instructions in each other's place."""
         order = list(range(len(self._instructions)))
         order[one], order[other] = order[other], order[one]
         return self._run(change, self._build(order, [self._instructions[number] for number in order]))
 
-    def with_latency(self, instruction: int, cycles: int, change: str = "") -> Outcome:
+    def with_latency(self, instruction: int, cycles: int, change: str = "") -> ChangeResult:
         """An instruction whose results take ``cycles`` from its inputs (from its loads if it computes)."""
         return self._run(change, self._replaced(instruction, lambda old: _with_latency(old, cycles)))
 
-    def with_ports(self, instruction: int, ports: str, change: str = "") -> Outcome:
+    def with_ports(self, instruction: int, ports: str, change: str = "") -> ChangeResult:
         """An instruction whose computing uops may use other ports (all of its uops if none computes)."""
         try:
             units = self.model.units.parse(ports)
@@ -179,7 +179,7 @@ class Experiment:
             raise ChangeError(f"{self.model.name}: {error}") from error
         return self._run(change, self._replaced(instruction, lambda old: _with_units(old, units)))
 
-    def without_input(self, instruction: int, value: str, change: str = "") -> Outcome:
+    def without_input(self, instruction: int, value: str, change: str = "") -> ChangeResult:
         """An instruction that does not wait for a register or flag group (``C``, ``SPAZO``) that it reads.
 
         Raises ChangeError if it does not read it.
@@ -192,7 +192,7 @@ class Experiment:
 
     def replaced(
         self, instruction: int, change: Callable[[InstructionTemplate], InstructionTemplate], words: str = ""
-    ) -> Outcome:
+    ) -> ChangeResult:
         """An instruction, and the branch that fuses with it, which the processor treats in another way."""
         templates = list(self.block.instructions)
         templates[instruction] = change(templates[instruction])
@@ -202,23 +202,23 @@ class Experiment:
 
     def replaced_everywhere(
         self, change: Callable[[InstructionTemplate], InstructionTemplate], model: Microarchitecture
-    ) -> Outcome:
+    ) -> ChangeResult:
         """All instructions treated in another way, by another version of the microarchitecture."""
         templates = tuple(change(template) for template in self.block.instructions)
         return self._run("", replace(self.block, entries=templates), model=model)
 
-    def with_load_latency(self, cycles: int, change: str = "") -> Outcome:
+    def with_load_latency(self, cycles: int, change: str = "") -> ChangeResult:
         """All loads take ``cycles``; fast pointer chasing still takes one less."""
         templates = tuple(_with_load_latency(template, cycles) for template in self.block.instructions)
         return self._run(change, replace(self.block, entries=templates))
 
-    def with_parameter(self, name: str, value: str, change: str = "") -> Outcome:
+    def with_parameter(self, name: str, value: str, change: str = "") -> ChangeResult:
         """A microarchitecture with another parameter. Raises ChangeError for one that cannot be changed."""
         if SIZES.get(name, name) in OPTIONAL.values() and not self.options.limited:
             raise ChangeError(f"{name} is a limit only with --resources on")
         return self._run(change, self.block, model=changed(self.model, name, value))
 
-    def with_model(self, model: Microarchitecture, change: str = "") -> Outcome:
+    def with_model(self, model: Microarchitecture, change: str = "") -> ChangeResult:
         """The block as it is on another version of the microarchitecture."""
         return self._run(change, self.block, model=model)
 
@@ -245,7 +245,7 @@ class Experiment:
 
     def _run(
         self, change: str, block: Block, *, model: Microarchitecture | None = None, iterations: int = 1
-    ) -> Outcome:
+    ) -> ChangeResult:
         model = model or self.model
         rounds = rounds_to_settle(block, model) if self._settled else _ROUNDS
         try:
@@ -260,7 +260,7 @@ class Experiment:
         except SimulationStuck:
             raise ChangeError(f"with {change or 'this'} nothing would get through the pipeline") from None
         prediction = explain(block, model, simulation, self.options)
-        return Outcome(change, prediction.cycles_per_iteration / iterations, prediction.bottlenecks)
+        return ChangeResult(change, prediction.cycles_per_iteration / iterations, prediction.bottlenecks)
 
     @property
     def loop_end(self) -> int:

@@ -14,9 +14,9 @@ from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.paths import Weight
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
-from cyclelens.analyzer.model.ways import Weight
 
 _MOST_CAUSES = 3
 _MOST_FIGURES = 2

@@ -91,7 +91,7 @@ class _CodeFacts:
     """Those that are registers or addresses."""
 
 
-class _Reading(NamedTuple):
+class _Decoding(NamedTuple):
     """An encoding, and where its instructions have their numbers."""
 
     encoding: Encoding
@@ -184,7 +184,7 @@ class _Decoded:
     def __init__(self, caches: Caches) -> None:
         self.instructions: Recent[bytes, Instruction] = caches.recent(_MOST_KEPT)
         """By their bytes."""
-        self.readings: Recent[tuple[object, ...], _Reading] = caches.recent(_MOST_KEPT)
+        self.readings: Recent[tuple[object, ...], _Decoding] = caches.recent(_MOST_KEPT)
         """By all that tells encodings apart."""
         self.facts: dict[int, _CodeFacts] = {}
         """By the decoder's code."""
@@ -239,7 +239,7 @@ def _instruction(
 
 def _reading(
     code: bytes, instruction: IcedInstruction, decoder: Decoder, facts: _CodeFacts, prefix_end: int
-) -> _Reading:
+) -> _Decoding:
     """What an instruction has in common with others of the same code."""
     opcode_offset = _opcode_offset(code, facts, prefix_end)
     prefixes = code[:prefix_end]
@@ -286,7 +286,7 @@ def _reading(
         has_modrm=facts.said.has_modrm,
         extensions=facts.extensions,
     )
-    return _Reading(encoding, displacement if is_relative else None, immediate, OperandKind.BRANCH in kinds)
+    return _Decoding(encoding, displacement if is_relative else None, immediate, OperandKind.BRANCH in kinds)
 
 
 def _part(start: int, size: int) -> slice:

@@ -21,7 +21,7 @@ from iced_x86 import (
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class EncoderMemory:
     """A memory operand; the encoding says how many bytes are accessed."""
 
     base: str = ""
@@ -53,7 +53,7 @@ class Decoration:
 
 
 PLAIN = Decoration()
-Operand = str | int | Memory | Target
+Operand = str | int | EncoderMemory | Target
 """A register by its name in Intel's spelling, the value of an immediate, memory, or a jump's target."""
 
 _IMMEDIATES = {
@@ -153,7 +153,7 @@ def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> b
         if encoded is not None and isinstance(operand, Target):
             instruction.near_branch64 = len(encoded) + operand.distance
             return _bytes(instruction)
-        if encoded is not None and isinstance(operand, Memory) and operand.base == "RIP":
+        if encoded is not None and isinstance(operand, EncoderMemory) and operand.base == "RIP":
             instruction.memory_displacement = len(encoded) + operand.displacement
             return _bytes(instruction)
     return encoded
@@ -171,7 +171,7 @@ def _set(instruction: Instruction, position: int, kind: int, operand: Operand | 
             instruction.immediate8_2nd = operand
         else:
             instruction.set_immediate_i64(position, operand)
-    elif isinstance(operand, Memory):
+    elif isinstance(operand, EncoderMemory):
         if kind not in _MEMORY:
             return False
         instruction.set_op_kind(position, OpKind.MEMORY)
@@ -217,7 +217,7 @@ def _decorated(about: OpCodeInfo, decoration: Decoration) -> bool:
     )
 
 
-def _displacement_size(memory: Memory) -> int:
+def _displacement_size(memory: EncoderMemory) -> int:
     """As the encoder's library counts: 8 for the four bytes that a 64-bit address adds to its registers."""
     if memory.displacement_bytes:
         return 8 if memory.displacement_bytes == 4 else memory.displacement_bytes

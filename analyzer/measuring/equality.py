@@ -14,9 +14,9 @@ from random import Random
 from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
 from cyclelens.analyzer.frontend.source.lexer import leading_labels
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.frontend.source.surroundings import words_around
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.effects import effects

@@ -42,7 +42,7 @@ FEATURES = {
 """Extensions that tell generations apart, by Linux's name. A hypervisor may hide one; it cannot add any."""
 
 
-class Kind(NamedTuple):
+class CoreSignature(NamedTuple):
     """A core that is known by what no other one has."""
 
     name: str
@@ -53,9 +53,9 @@ class Kind(NamedTuple):
 
 
 _KINDS = (
-    Kind("SPR", "GenuineIntel", "AMX_TILE", 32, 48),
-    Kind("GNR", "GenuineIntel", "AMX_TILE", 64, 48),
-    Kind("ZEN5", "AuthenticAMD", "AVX512F", 32, 48),
+    CoreSignature("SPR", "GenuineIntel", "AMX_TILE", 32, 48),
+    CoreSignature("GNR", "GenuineIntel", "AMX_TILE", 64, 48),
+    CoreSignature("ZEN5", "AuthenticAMD", "AVX512F", 32, 48),
 )
 
 

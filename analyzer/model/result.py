@@ -9,10 +9,10 @@ from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
+from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
 from cyclelens.analyzer.model.simulation import Simulation
-from cyclelens.analyzer.model.source import NOWHERE, Made, Origin, Problem, Region, Severity
+from cyclelens.analyzer.model.source import NOWHERE, CompiledInstruction, Origin, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.model.ways import BranchingAnalysis, Weight
 
 
 class Position(NamedTuple):
@@ -204,7 +204,7 @@ class Analysis:
     """More regions follow: this is what there is so far."""
     unmarked: bool = False
     """The regions are loops that nobody asked for: the text has no markers."""
-    made: tuple[Made, ...] = ()
+    made: tuple[CompiledInstruction, ...] = ()
     """Of object files all instructions whose line is known."""
     calls: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
     """Of compiled sources the instructions that intrinsics became, by their names."""

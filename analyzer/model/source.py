@@ -198,7 +198,7 @@ class Branching:
         )
 
 
-class Made(NamedTuple):
+class CompiledInstruction(NamedTuple):
     """An instruction of an object file, and what of its source it was made from."""
 
     code: bytes
@@ -239,7 +239,7 @@ class AssembledFile:
     """The regions are loops that nobody asked for: the text has no markers."""
     counts: Mapping[str, Counts] | None = None
     """By region; None without a profile."""
-    made: tuple[Made, ...] = ()
+    made: tuple[CompiledInstruction, ...] = ()
     """Of object files all instructions whose line is known."""
     functions: tuple[tuple[str, int, int], ...] = ()
     """Name, first and last line of all functions of a text, if one of them was asked for."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from cyclelens.analyzer.profiles.profile import Place
+from cyclelens.analyzer.profiles.profile import CodeLocation
 
 _HEADING = re.compile(r"\s*(Percent|Samples|Period)\b[^|]*\|(.*)")
 _EVENT = re.compile(r"\bfor (?:event )?'?([\w.:/=,-]+)")
@@ -23,7 +23,7 @@ class Annotations:
     """Collects what the lines say."""
 
     def __init__(self) -> None:
-        self.samples: Counter[Place] = Counter()
+        self.samples: Counter[CodeLocation] = Counter()
         self.by_instructions = False
         self._found = False
         self._unit = 1.0
@@ -45,5 +45,5 @@ class Annotations:
             self._function = (function[2], int(function[1], 16))
         elif (instruction := _INSTRUCTION.match(line)) and instruction[1]:
             address, (name, base) = int(instruction[2], 16), self._function
-            place = Place(name, address - base if name else 0, address)
+            place = CodeLocation(name, address - base if name else 0, address)
             self.samples[place] += float(instruction[1]) * self._unit  # type: ignore[assignment]

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cyclelens.analyzer.profiles.profile import Mapped, Place
+from cyclelens.analyzer.profiles.profile import CodeLocation, Mapped
 
 _PLACE = r"[^\s/()]++(?:\([^)\s]*+\))?+"
 _ENTRY = re.compile(rf"(?:\([^)\s]*+\))?+({_PLACE})/({_PLACE})")
@@ -52,7 +52,7 @@ class Branches:
             start, size, offset = (int(found[group], 16) for group in (1, 2, 3))
             self.mapped.append(Mapped(start, size, offset, found[4].strip()))
 
-    def runs(self) -> Iterator[tuple[tuple[Place, Place], int]]:
+    def runs(self) -> Iterator[tuple[tuple[CodeLocation, CodeLocation], int]]:
         """All of them with their counts, without those whose places are not understood."""
         for (start, end), count in self._runs.items():
             first, last = _place(start), _place(end)
@@ -66,10 +66,10 @@ def _entry(word: str, end: int) -> tuple[str, str]:
     return (found[1], found[2]) if found else _UNKNOWN
 
 
-def _place(text: str) -> Place | None:
+def _place(text: str) -> CodeLocation | None:
     found = _TEXT.match(text)
     if found is None:
         return None
     if found[1]:
-        return Place("", 0, int(found[1], 16))
-    return Place(found[2], int(found[3] or "0", 16), None)
+        return CodeLocation("", 0, int(found[1], 16))
+    return CodeLocation(found[2], int(found[3] or "0", 16), None)

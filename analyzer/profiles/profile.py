@@ -8,7 +8,7 @@ from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
-class Place(NamedTuple):
+class CodeLocation(NamedTuple):
     """An instruction: by its distance from a symbol, by its address, or both."""
 
     symbol: str
@@ -31,9 +31,9 @@ class Mapped(NamedTuple):
 class Profile:
     """Counts by place. One of ``runs`` and ``samples`` is empty in most profiles."""
 
-    runs: Mapping[tuple[Place, Place], int] = field(default_factory=dict)
+    runs: Mapping[tuple[CodeLocation, CodeLocation], int] = field(default_factory=dict)
     """How often code ran in a straight line from a place up to a branch that jumped."""
-    samples: Mapping[Place, float] = field(default_factory=dict)
+    samples: Mapping[CodeLocation, float] = field(default_factory=dict)
     """How many samples hit an instruction."""
     by_instructions: bool = False
     """The samples were taken every so many instructions, not every so many cycles."""

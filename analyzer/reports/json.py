@@ -16,10 +16,10 @@ from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.insight.timelines import shown
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
 from cyclelens.analyzer.model.result import Analysis, Assumption, Finding, Missing, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.simulation import LineUsage, Trace, TraceRow
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
-from cyclelens.analyzer.model.ways import BranchingAnalysis, Weight
 from cyclelens.analyzer.reports.rows import Row, rows
 
 SCHEMA = 2

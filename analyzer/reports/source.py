@@ -11,7 +11,7 @@ from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound
 from cyclelens.analyzer.insight.source_lines import LineFigures, by_line, home
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
-from cyclelens.analyzer.reports import ways, weights
+from cyclelens.analyzer.reports import paths, weights
 
 SCHEMA = 1
 Sources = Mapping[str, Sequence[str]]
@@ -39,7 +39,7 @@ def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) ->
             yield from _table(by_line(region, prediction), sources, instructions)
             yield ""
         if (ways_of := through.get(region.region.name)) is not None and len(ways_of.ways) > 1:
-            yield from (f"   {line}" for line in ways.lines(ways_of))
+            yield from (f"   {line}" for line in paths.lines(ways_of))
             yield ""
     for problem in analysis.problems:
         yield f"{problem.severity}: {problem.message} [{problem.code}]"

@@ -15,7 +15,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Assumption, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region, Severity
-from cyclelens.analyzer.reports import chains, table, timeline, ways, weights
+from cyclelens.analyzer.reports import chains, paths, table, timeline, weights
 from cyclelens.analyzer.reports.lines import EMPTY, Line, Style, paragraph
 from cyclelens.analyzer.reports.rows import grouped
 
@@ -58,12 +58,12 @@ def _regions(analysis: Analysis, file: str, width: int | None) -> Iterator[list[
                 Line(
                     f"== {_title(replace(region.region, name=blocks.branching.name), file)} ==", Style.HEADING
                 ),
-                *(Line(f"   {line}") for line in ways.lines(blocks)),
+                *(Line(f"   {line}") for line in paths.lines(blocks)),
             ]
         part = list(_region(region, file, analysis, width))
         through = branchings.get(region.region.name)
         if through is not None and len(through.ways) > 1:
-            part += [EMPTY, *(Line(f"   {line}") for line in ways.lines(through))]
+            part += [EMPTY, *(Line(f"   {line}") for line in paths.lines(through))]
         yield part
 
 

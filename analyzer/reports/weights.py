@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.model.paths import Weight
 from cyclelens.analyzer.model.result import Analysis
-from cyclelens.analyzer.model.ways import Weight
 
 _MOST = 20
 """Regions that are listed."""

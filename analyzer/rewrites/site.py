@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import Style, style
 from cyclelens.analyzer.frontend.source.lexer import cut_operands, leading_labels, without_comments
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.frontend.source.surroundings import words_around
 from cyclelens.analyzer.isa.register_use import used_registers
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind

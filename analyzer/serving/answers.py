@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from cyclelens.analyzer.comparisons.registry import table
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.settings import ANALYSIS, checked, forced, to_options
 from cyclelens.analyzer.engine.workspace import Cancel, Workspace
@@ -158,7 +158,7 @@ class Answers:
             # All of them, whatever was chosen.
             options = replace(options, forced=options.forced - {"arch"})
 
-        def compare(cancel: Cancel) -> Table:
+        def compare(cancel: Cancel) -> ComparisonTable:
             # An analyzer of its own: many figures would push those of the text out of the cache.
             alone = Analyzer(self._analyzer.workspace.beside(cached_predictions=1))
             return table(kind, Request(alone, text, options, region, html=True, cancel=cancel))

@@ -20,7 +20,7 @@ class Binder:
     """Gives the operands of one microarchitecture's records their registers and addresses."""
 
     def __init__(self) -> None:
-        self._places: dict[str, tuple[_Place, ...]] = {}
+        self._places: dict[str, tuple[_OperandBinding, ...]] = {}
         """By the name of a record."""
 
     def bind(self, instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
@@ -62,7 +62,7 @@ def fixed_registers(facts: InstructionFacts) -> frozenset[str]:
     return frozenset([canonical(name) for name in names if name])
 
 
-class _Place(NamedTuple):
+class _OperandBinding(NamedTuple):
     """How a table operand is bound."""
 
     alone: BoundOperand
@@ -76,7 +76,7 @@ class _Place(NamedTuple):
     """By register, as far as they have come up."""
 
 
-def _place(operand: OperandFacts) -> _Place:
+def _place(operand: OperandFacts) -> _OperandBinding:
     is_register = operand.kind == "reg"
     if operand.kind in ("mem", "agen"):
         alone, fixed = BoundOperand(operand, memory=_implicit_address(operand)), False
@@ -84,7 +84,7 @@ def _place(operand: OperandFacts) -> _Place:
         alone, fixed = BoundOperand(operand, register=operand.registers[0]), True
     else:
         alone, fixed = BoundOperand(operand), not is_register
-    return _Place(alone, fixed, operand.suppressed, operand.opmask, is_register, {})
+    return _OperandBinding(alone, fixed, operand.suppressed, operand.opmask, is_register, {})
 
 
 def _implicit_address(operand: OperandFacts) -> DecodedOperand:

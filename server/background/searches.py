@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.analyzer.rewrites.search import Advice
 from cyclelens.server.documents.session import ShownRegion, Snapshot
-from cyclelens.server.outcomes.results import SEARCH, Found, Job, Outcome, Searched
+from cyclelens.server.worker_messages.results import SEARCH, Job, JobResult, RegionFindings, SearchUpdate
 from cyclelens.server.workers.jobs import Jobs, Trouble
 
 DELAY = 0.4
@@ -25,7 +25,7 @@ DELAY = 0.4
 @dataclass(frozen=True, slots=True)
 class _Known:
     revision: int
-    regions: Mapping[str, Searched] = field(default_factory=dict)
+    regions: Mapping[str, RegionFindings] = field(default_factory=dict)
     present: frozenset[str] = frozenset()
     """Those of which this is about the text of this revision, not an earlier one."""
 
@@ -91,18 +91,20 @@ class Searches:
         key = finding.code, finding.line - region.result.first_line
         return None if searched is None else searched.costs.get(key)
 
-    def _of(self, snapshot: Snapshot, region: ShownRegion) -> Searched | None:
+    def _of(self, snapshot: Snapshot, region: ShownRegion) -> RegionFindings | None:
         known = self._known.get(snapshot.uri)
         searched = known and known.regions.get(region.result.name)
         if not searched or region.stale or searched.cycles != region.result.cycles:
             return None
         return searched
 
-    def _answered(self, job: Job, outcome: Outcome) -> None:
+    def _answered(self, job: Job, outcome: JobResult) -> None:
         known = self._known.get(job.uri)
         if outcome.error:
             self._log(f"The search for rewrites failed:\n{outcome.error}")
-        elif isinstance(outcome.result, Found) and known is not None and known.revision == job.revision:
+        elif (
+            isinstance(outcome.result, SearchUpdate) and known is not None and known.revision == job.revision
+        ):
             # Regions that are not searched yet keep what was known of them.
             new = outcome.result.regions
             present = known.present | new.keys()

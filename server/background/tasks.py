@@ -9,13 +9,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
-from cyclelens.server.outcomes.results import Job, Outcome
 from cyclelens.server.protocol.progress import Progress
+from cyclelens.server.worker_messages.results import Job, JobResult
 from cyclelens.server.workers.jobs import Jobs, Trouble
 
 
@@ -56,10 +56,10 @@ class Tasks:
         self._options = options
         self._activity = activity
         self._log = log
-        self._futures: dict[str, asyncio.Future[Table]] = {}
+        self._futures: dict[str, asyncio.Future[ComparisonTable]] = {}
         self._number = 0
 
-    async def run(self, snapshot: Snapshot, task: Task) -> Table:
+    async def run(self, snapshot: Snapshot, task: Task) -> ComparisonTable:
         """Have it done. Raises TaskFailed if nothing came of it, TaskCancelled if the user cancelled it."""
         self._number += 1
         key = f"{task.kind} {self._number}"
@@ -88,20 +88,20 @@ class Tasks:
         try:
             self.jobs.submit(key, job, 0)
             self._activity.started(key, f"{task.doing} {task.region}", cancel)
-            table: Table = await future
+            table: ComparisonTable = await future
             return table
         finally:
             del self._futures[key]
             self.jobs.forget(key)
             self._activity.ended(key)
 
-    def _answered(self, job: Job, outcome: Outcome) -> None:
+    def _answered(self, job: Job, outcome: JobResult) -> None:
         result, future = outcome.result, self._futures.get(job.uri)
         if future is None or future.done():
             return
-        if isinstance(result, Step):
+        if isinstance(result, ComparisonProgress):
             self._activity.step(job.uri, result.done, result.total)
-        elif isinstance(result, Table):
+        elif isinstance(result, ComparisonTable):
             future.set_result(result)
         else:
             self._log(f"The comparison failed:\n{outcome.error}")

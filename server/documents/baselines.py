@@ -10,7 +10,7 @@ from typing import Any
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Work
 from cyclelens.server.documents.session import Snapshot
-from cyclelens.server.outcomes.results import RegionResult
+from cyclelens.server.worker_messages.results import RegionResult
 
 Key = tuple[str, str]
 """Region and microarchitecture: figures of different processors are not compared."""

@@ -29,7 +29,7 @@ def folder() -> Path:
     return Path(base) / "cyclelens"
 
 
-class Memory:
+class SavedFiles:
     """The files of one editor, which its process number names; without one nothing is kept."""
 
     def __init__(self) -> None:

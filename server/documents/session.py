@@ -14,9 +14,9 @@ from itertools import pairwise
 from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.model.source import Problem
-from cyclelens.server.outcomes.results import FileResult, RegionResult
 from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.lines import Lines
+from cyclelens.server.worker_messages.results import FileResult, RegionResult
 
 LINE_CHARACTERS = 80
 """Of a line, where the size of a text is counted in lines."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.hints.change import change
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.rewrites.proposal import Edit, Fix
@@ -17,8 +17,8 @@ from cyclelens.server.features.commands import shows
 from cyclelens.server.features.diagnostics import SOURCE
 from cyclelens.server.features.measure import CHECK, is_offered, known_fixes
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.outcomes.results import CHECK as CHECKED
 from cyclelens.server.protocol.convert import Converter
+from cyclelens.server.worker_messages.results import CHECK as CHECKED
 from lsprotocol import types
 from pygls.capabilities import get_capability
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cyclelens.analyzer.common.escaping import printable
-from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.display import messages
 from cyclelens.server.documents.origins import path_of
@@ -106,7 +106,7 @@ def register(server: CyclelensServer) -> None:
     def known(uri: str) -> Snapshot:
         return known_document(server, uri)
 
-    def show(table: Table) -> dict[str, Any]:
+    def show(table: ComparisonTable) -> dict[str, Any]:
         if not shows(server.client_capabilities, "panels"):
             server.tell(types.MessageType.Info, f"{table.title}\n\n{table.text}")
         return {

@@ -18,7 +18,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.server.display.costs import documentation
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names
-from cyclelens.server.texts.tokens import Kind, line_tokens
+from cyclelens.server.texts.tokens import TokenKind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
@@ -93,7 +93,7 @@ def _mnemonic(before: str) -> str:
     """What was typed of an instruction's name; empty in any other place."""
     found, _ = line_tokens(before, False, False)
     last = found[-1] if found else None
-    if last is None or last.kind is not Kind.INSTRUCTION or last.column + last.length != len(before):
+    if last is None or last.kind is not TokenKind.INSTRUCTION or last.column + last.length != len(before):
         return ""
     return before[last.column :]
 

@@ -11,7 +11,7 @@ from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names
-from cyclelens.server.texts.tokens import Kind, line_tokens
+from cyclelens.server.texts.tokens import TokenKind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
@@ -52,7 +52,7 @@ def register(server: CyclelensServer) -> None:
 def instruction_at(line: str, column: int) -> str:
     """The instruction's name that a position touches; empty if it touches something else."""
     for token in line_tokens(line, False, False)[0]:
-        if token.kind is Kind.INSTRUCTION and token.column <= column <= token.column + token.length:
+        if token.kind is TokenKind.INSTRUCTION and token.column <= column <= token.column + token.length:
             return line[token.column : token.column + token.length]
     return ""
 

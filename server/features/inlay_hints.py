@@ -35,7 +35,7 @@ _SEPARATOR = " · "
 STALE_SENTENCE = "This is the last complete result; the text has changed since."
 
 
-class _Part(NamedTuple):
+class _HintPart(NamedTuple):
     """One thing that a line's hint says."""
 
     label: str
@@ -90,12 +90,12 @@ def register(server: CyclelensServer) -> None:
     ) -> Iterator[types.InlayHint]:
         """One hint for each line of a region that has something to say and is asked for."""
         result, settings = region.result, server.settings
-        lines: defaultdict[int, list[_Part]] = defaultdict(list)
+        lines: defaultdict[int, list[_HintPart]] = defaultdict(list)
         # What was just asked for comes first: the line has not room for both.
         found = server.measurements.get(snapshot, result.name)
         measured = found.title if found is not None else ""
         if found is not None:
-            lines[result.first_line].append(_Part(measured, found.text))
+            lines[result.first_line].append(_HintPart(measured, found.text))
         for hint in result.hints:
             # Within nested regions a line says what the innermost has to say: two would not fit.
             if hint.kind == region_hint.KIND or not nested or snapshot.region_at(hint.line) is region:
@@ -117,7 +117,7 @@ def register(server: CyclelensServer) -> None:
 
     def part(
         snapshot: Snapshot, region: ShownRegion, hint: Hint, others: Sequence[ShownRegion], measured: str
-    ) -> _Part:
+    ) -> _HintPart:
         label, tooltip = hint.label, hint.tooltip
         if hint.kind == region_hint.KIND:
             label = change_shown(server, snapshot, region, label)
@@ -135,7 +135,7 @@ def register(server: CyclelensServer) -> None:
         if region.stale and hint.line == region.result.first_line:
             # Once for each region is enough to see; every tooltip says it.
             label = stale_label(label)
-        return _Part(label, tooltip, hint.kind == heat.KIND)
+        return _HintPart(label, tooltip, hint.kind == heat.KIND)
 
     def refresh(_snapshot: Snapshot) -> None:
         if get_capability(server.client_capabilities, "workspace.inlay_hint.refresh_support", False):
@@ -193,14 +193,14 @@ def stale_label(label: str) -> str:
     return (label if len(label) <= room else label[: room - 1].rstrip() + "…") + STALE_SUFFIX
 
 
-def _label(parts: Sequence[_Part], heated: bool) -> str:
+def _label(parts: Sequence[_HintPart], heated: bool) -> str:
     """What a line says; the bar has a column of its own in regions that have one."""
     bar = "".join(part.label for part in parts if part.heat)[:1]
     words = _SEPARATOR.join(part.label for part in parts if not part.heat)
     return f"{bar or ' '} {words}".rstrip() if heated else words
 
 
-def _tooltip(parts: Sequence[_Part], region: ShownRegion) -> str:
+def _tooltip(parts: Sequence[_HintPart], region: ShownRegion) -> str:
     """A single part needs no name."""
     told = [
         part.tooltip if part.heat or len(parts) == 1 or not part.tooltip else f"{part.label}: {part.tooltip}"

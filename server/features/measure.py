@@ -9,7 +9,7 @@ code action that makes it.
 
 from __future__ import annotations
 
-from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
@@ -17,7 +17,7 @@ from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.commands import known_document, region_name
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.outcomes import results
+from cyclelens.server.worker_messages import results
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInternalError
 
@@ -62,7 +62,9 @@ def register(server: CyclelensServer) -> None:
         if not await allowed():
             return None
         try:
-            table: Table = await server.tasks.run(snapshot, Task(job, name, fixes=fixes, doing=doing))
+            table: ComparisonTable = await server.tasks.run(
+                snapshot, Task(job, name, fixes=fixes, doing=doing)
+            )
         except TaskCancelled:
             return None
         except TaskFailed as error:

@@ -17,7 +17,7 @@ from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names
-from cyclelens.server.texts.tokens import Kind, line_tokens
+from cyclelens.server.texts.tokens import TokenKind, line_tokens
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
@@ -36,7 +36,7 @@ _ALWAYS_IMPLICIT = {"RAX": r"cmpxchg\w*", "RDX": r"mulx[lq]?|cmpxchg\d+b", "RBX"
 _BY_CL = re.compile(r"sh[lr]d?[bwlq]?|sa[lr][bwlq]?|r[co][lr][bwlq]?")
 
 
-class _Place(NamedTuple):
+class _Occurrence(NamedTuple):
     line: int
     column: int
     end_column: int
@@ -76,35 +76,35 @@ def register(server: CyclelensServer) -> None:
         return types.WorkspaceEdit(changes={snapshot.uri: edits}) if edits else None
 
 
-def _words(snapshot: Snapshot, line: int) -> Iterator[tuple[_Place, Kind]]:
+def _words(snapshot: Snapshot, line: int) -> Iterator[tuple[_Occurrence, TokenKind]]:
     """The words of a line, without the percent sign of registers."""
     text = snapshot.lines[line]
     found, _ = line_tokens(text, False, False)
     for token in found:
         end = token.column + token.length
         start = token.column + (text[token.column] == "%")
-        yield _Place(line, start, end, text[start:end]), token.kind
+        yield _Occurrence(line, start, end, text[start:end]), token.kind
 
 
-def _register_at(snapshot: Snapshot, line: int, column: int) -> _Place | None:
+def _register_at(snapshot: Snapshot, line: int, column: int) -> _Occurrence | None:
     """A register that can be another one, within a region."""
     if snapshot.region_at(line) is None:
         return None
     for place, kind in _words(snapshot, line):
-        if kind is Kind.REGISTER and place.column - 1 <= column <= place.end_column:
+        if kind is TokenKind.REGISTER and place.column - 1 <= column <= place.end_column:
             name = canonical(place.text.upper())
             return place if is_general_purpose(name) or _VECTOR.fullmatch(place.text.upper()) else None
     return None
 
 
-def _name_at(names: Names, line: int, column: int) -> _Place | None:
+def _name_at(names: Names, line: int, column: int) -> _Occurrence | None:
     name = names.at(line, column)
     if name is None or names.definition_of(name) is None:
         return None
-    return _Place(name.line, name.column, name.end_column, name.text)
+    return _Occurrence(name.line, name.column, name.end_column, name.text)
 
 
-def _name_edits(names: Names, line: int, column: int, new: str) -> Iterator[_Place]:
+def _name_edits(names: Names, line: int, column: int, new: str) -> Iterator[_Occurrence]:
     target = names.definition_at(line, column)
     if target is None:
         raise JsonRpcInvalidParams(messages.NOTHING_TO_RENAME)
@@ -113,10 +113,10 @@ def _name_edits(names: Names, line: int, column: int, new: str) -> Iterator[_Pla
     if new in names.index:
         raise JsonRpcInvalidParams(messages.defined_already(new))
     for each in (target, *names.references_to(target)):
-        yield _Place(each.line, each.column, each.end_column, new)
+        yield _Occurrence(each.line, each.column, each.end_column, new)
 
 
-def _register_edits(snapshot: Snapshot, place: _Place, new: str) -> Iterator[_Place]:
+def _register_edits(snapshot: Snapshot, place: _Occurrence, new: str) -> Iterator[_Occurrence]:
     """All uses of a register in the innermost region around a place."""
     region = snapshot.region_at(place.line)
     assert region is not None
@@ -130,11 +130,11 @@ def _register_edits(snapshot: Snapshot, place: _Place, new: str) -> Iterator[_Pl
     for line in range(region.result.first_line, region.result.last_line + 1):
         words = list(_words(snapshot, line))
         for word, kind in words:
-            if kind is Kind.INSTRUCTION:
+            if kind is TokenKind.INSTRUCTION:
                 for name in (old, target):
                     if _uses_implicitly(name, word.text.lower(), snapshot.lines[line][word.end_column :]):
                         raise JsonRpcInvalidParams(messages.used_implicitly(line, word.text, name.lower()))
-            if kind is not Kind.REGISTER:
+            if kind is not TokenKind.REGISTER:
                 continue
             name = word.text.upper()
             if canonical(name) == target != old:

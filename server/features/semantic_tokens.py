@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import BY_NAME, detect, semicolon_starts_comment
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.protocol.convert import Converter, to_client
 from cyclelens.server.texts import tokens
-from cyclelens.server.texts.tokens import Kind
+from cyclelens.server.texts.tokens import TokenKind
 from lsprotocol import types
 
 MAX_LINES = 20_000
@@ -21,16 +21,16 @@ _LINES_AT_ONCE = 1_000
 """After so many lines other messages have their turn."""
 
 _TYPES = {
-    Kind.INSTRUCTION: types.SemanticTokenTypes.Keyword,
-    Kind.REGISTER: types.SemanticTokenTypes.Variable,
+    TokenKind.INSTRUCTION: types.SemanticTokenTypes.Keyword,
+    TokenKind.REGISTER: types.SemanticTokenTypes.Variable,
     # "label" is newer than the clients that are in use.
-    Kind.LABEL: types.SemanticTokenTypes.Function,
-    Kind.DIRECTIVE: types.SemanticTokenTypes.Macro,
-    Kind.NUMBER: types.SemanticTokenTypes.Number,
-    Kind.COMMENT: types.SemanticTokenTypes.Comment,
-    Kind.STRING: types.SemanticTokenTypes.String,
-    Kind.SIZE: types.SemanticTokenTypes.Type,
-    Kind.SYMBOL: types.SemanticTokenTypes.EnumMember,
+    TokenKind.LABEL: types.SemanticTokenTypes.Function,
+    TokenKind.DIRECTIVE: types.SemanticTokenTypes.Macro,
+    TokenKind.NUMBER: types.SemanticTokenTypes.Number,
+    TokenKind.COMMENT: types.SemanticTokenTypes.Comment,
+    TokenKind.STRING: types.SemanticTokenTypes.String,
+    TokenKind.SIZE: types.SemanticTokenTypes.Type,
+    TokenKind.SYMBOL: types.SemanticTokenTypes.EnumMember,
 }
 LEGEND = types.SemanticTokensLegend(
     token_types=[_TYPES[kind].value for kind in sorted(_TYPES)],

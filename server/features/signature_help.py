@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cyclelens.server.display.costs import variants
 from cyclelens.server.language_server import CyclelensServer
-from cyclelens.server.texts.tokens import Kind, line_tokens
+from cyclelens.server.texts.tokens import TokenKind, line_tokens
 from lsprotocol import types
 
 _MOST = 12
@@ -44,8 +44,8 @@ def _typed(before: str) -> tuple[str, int]:
     """The instruction in front of the cursor and the number of the operand that it is at; empty for any other
     place."""
     found, _ = line_tokens(before, False, False)
-    instructions = [token for token in found if token.kind is Kind.INSTRUCTION]
-    if not instructions or any(token.kind is Kind.COMMENT for token in found):
+    instructions = [token for token in found if token.kind is TokenKind.INSTRUCTION]
+    if not instructions or any(token.kind is TokenKind.COMMENT for token in found):
         return "", 0
     last = instructions[-1]
     end = last.column + last.length

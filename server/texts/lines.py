@@ -20,7 +20,7 @@ PART_CHARACTERS = 1 << 16
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-class _Part:
+class _LineBlock:
     """Some whole lines of the text."""
 
     __slots__ = ("_split", "count", "text")
@@ -53,7 +53,7 @@ class Lines(Sequence[str]):
 
     __slots__ = ("_firsts", "_parts")
 
-    def __init__(self, parts: Sequence[_Part]) -> None:
+    def __init__(self, parts: Sequence[_LineBlock]) -> None:
         self._parts = tuple(parts)
         self._firsts = (0, *accumulate(part.count for part in self._parts))
         """The first line of each part, and the number of all lines."""
@@ -127,7 +127,7 @@ class Lines(Sequence[str]):
         return tuple(found)
 
 
-def _parts(text: str, *, last: bool) -> Iterator[_Part]:
+def _parts(text: str, *, last: bool) -> Iterator[_LineBlock]:
     """The parts of a stretch of text. ``last``: its last line has no end; else it ends with a newline, and an
     empty one has no part."""
     start = 0
@@ -135,10 +135,10 @@ def _parts(text: str, *, last: bool) -> Iterator[_Part]:
         end = text.find("\n", start + PART_CHARACTERS) + 1
         if not end or end == len(text):
             break
-        yield _Part(text[start:end], last=False)
+        yield _LineBlock(text[start:end], last=False)
         start = end
     if last or start < len(text):
-        yield _Part(text[start:], last=last)
+        yield _LineBlock(text[start:], last=last)
 
 
 def _ends(text: str) -> int:

@@ -16,7 +16,7 @@ from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, Shape, lexeme
 from cyclelens.analyzer.frontend.statements.registers import REGISTERS
 
 
-class Kind(IntEnum):
+class TokenKind(IntEnum):
     """What a word is; the number is its place in the legend that clients are told."""
 
     INSTRUCTION = 0
@@ -35,7 +35,7 @@ class Token(NamedTuple):
 
     column: int
     length: int
-    kind: Kind
+    kind: TokenKind
     defined: bool = False
     """The place where a label, a symbol or a macro is defined."""
     marker: bool = False
@@ -62,11 +62,11 @@ _DATA = re.compile(
 )
 
 _SHAPES = {
-    Shape.STRING: Kind.STRING,
-    Shape.CHARACTER: Kind.STRING,
-    Shape.NUMBER: Kind.NUMBER,
-    Shape.LOCAL: Kind.LABEL,
-    Shape.REGISTER: Kind.REGISTER,
+    Shape.STRING: TokenKind.STRING,
+    Shape.CHARACTER: TokenKind.STRING,
+    Shape.NUMBER: TokenKind.NUMBER,
+    Shape.LOCAL: TokenKind.LABEL,
+    Shape.REGISTER: TokenKind.REGISTER,
 }
 """What an operand is whatever it is called."""
 _ASSIGNED = re.compile(r"\s*=")
@@ -119,41 +119,41 @@ def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tupl
         length = end - column
         if shape is Shape.COMMENT:
             marker = MARKER_WORDS.search(text) is not None
-            found.append(Token(column, length, Kind.COMMENT, marker=marker))
+            found.append(Token(column, length, TokenKind.COMMENT, marker=marker))
         elif shape is Shape.LABEL:
-            found.append(Token(column, length, Kind.LABEL, defined=True))
+            found.append(Token(column, length, TokenKind.LABEL, defined=True))
         elif shape is Shape.SEPARATOR:
             begins, defining, labels = True, False, True
         elif shape is Shape.NAME and begins:
             lower = text.lower()
             if lower.startswith(".") or _DATA.match(lower):
-                found.append(Token(column, length, Kind.DIRECTIVE))
+                found.append(Token(column, length, TokenKind.DIRECTIVE))
                 defining, labels = lower in _DEFINING, lower not in _WITHOUT_LABELS
             elif _ASSIGNED.match(line, end):
-                found.append(Token(column, length, Kind.SYMBOL, defined=True))
+                found.append(Token(column, length, TokenKind.SYMBOL, defined=True))
             else:
-                found.append(Token(column, length, Kind.INSTRUCTION))
+                found.append(Token(column, length, TokenKind.INSTRUCTION))
             begins = lower in _PREFIXES
         elif shape is Shape.REGISTER and begins:
             # What stands first is a directive of NASM's preprocessor.
-            found.append(Token(column, length, Kind.DIRECTIVE))
+            found.append(Token(column, length, TokenKind.DIRECTIVE))
             begins, defining = False, text.lower() in _NASM_DEFINING
         else:
             begins = False
             word = _operand(text, shape, defining)
-            if word is not None and (labels or word is not Kind.LABEL):
-                found.append(Token(column, length, word, defined=defining and word is Kind.SYMBOL))
+            if word is not None and (labels or word is not TokenKind.LABEL):
+                found.append(Token(column, length, word, defined=defining and word is TokenKind.SYMBOL))
                 defining = False
     return tuple(found), goes_on
 
 
-def _operand(text: str, shape: Shape, defining: bool) -> Kind | None:
+def _operand(text: str, shape: Shape, defining: bool) -> TokenKind | None:
     known = _SHAPES.get(shape)
     if known is not None or shape is not Shape.NAME or text[0] == "@" or text == ".":
         return known
     lower = text.lower()
     if defining:
-        return Kind.SYMBOL
+        return TokenKind.SYMBOL
     if lower in REGISTERS:
-        return Kind.REGISTER
-    return Kind.SIZE if lower in _SIZES else Kind.LABEL
+        return TokenKind.REGISTER
+    return TokenKind.SIZE if lower in _SIZES else TokenKind.LABEL

@@ -9,7 +9,7 @@ from functools import partial
 
 from cyclelens.analyzer.comparisons.registry import COMPARISONS
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.compiling.analyzer import NOT_COMPILED, CompiledAnalyzer
 from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.engine.analysis import Analyzer
@@ -30,15 +30,15 @@ from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import inlined_card, instruction_cards, line_cards, region_card
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.analyzer.rewrites.registry import fixes
-from cyclelens.server.outcomes.results import (
+from cyclelens.server.worker_messages.results import (
     ANALYSIS,
     CHECK,
     MEASURE,
     SEARCH,
     FileResult,
-    Found,
     Job,
     RegionResult,
+    SearchUpdate,
     TimelineResult,
 )
 from cyclelens.server.workers.measuring import check, measure
@@ -94,7 +94,9 @@ class AnalyzerEngine:
         self._searcher: Searcher | None = None
         """Made with the first search; the process then has nothing else to do."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table | Found | None]:
+    def run(
+        self, job: Job, cancel: Callable[[], bool]
+    ) -> Iterator[FileResult | ComparisonProgress | ComparisonTable | SearchUpdate | None]:
         """Analyse a text: first what is shown within it; then also timelines and plain data, because
         recording a trace takes several times as long as the simulation itself, and nobody waits for them;
         last with the rewrites that help. Of texts with many regions the first figures come before the others

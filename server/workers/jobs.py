@@ -23,8 +23,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from cyclelens.analyzer.common import log, temporary
-from cyclelens.server.outcomes.exchange import Receiver
-from cyclelens.server.outcomes.results import Job, Outcome
+from cyclelens.server.worker_messages.exchange import Receiver
+from cyclelens.server.worker_messages.results import Job, JobResult
 from cyclelens.server.workers import worker
 
 START_TIMEOUT = 60.0
@@ -189,7 +189,7 @@ class Jobs:
 
     def __init__(
         self,
-        on_outcome: Callable[[Job, Outcome], None],
+        on_outcome: Callable[[Job, JobResult], None],
         on_trouble: Callable[[Job | None, Trouble], None],
         *,
         factory: str = worker.REAL_ENGINE,
@@ -213,7 +213,7 @@ class Jobs:
         self._delays: dict[str, asyncio.TimerHandle] = {}
         self._waiting: dict[str, Job] = {}
         self._running: Job | None = None
-        self._held: Outcome | None = None
+        self._held: JobResult | None = None
         """The first result of the running job, if that was begun ahead and its time has not come."""
         self._quick = ""
         """The document that the last answer was about, if that came within ``AHEAD``."""
@@ -332,7 +332,7 @@ class Jobs:
             process.ready = True
             self._failed_starts = 0
             self._set_clock(None)
-        elif isinstance(message, Outcome):
+        elif isinstance(message, JobResult):
             job = self._running
             # A job without a document was cancelled; its answer may still be on the way.
             wanted = job is not None and job.uri and (message.result is not None or message.error)

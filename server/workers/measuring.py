@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.measuring import equality
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Clock, Harness
@@ -15,14 +15,14 @@ from cyclelens.analyzer.measuring.states import described
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.analyzer.rewrites.proposal import apply
-from cyclelens.server.outcomes.results import Job
+from cyclelens.server.worker_messages.results import Job
 
 MILLISECONDS = 600
 """Time limit of a block: all processes together stay below the usual time limit of an answer."""
 COLUMNS = ("predicted", "microarchitecture", "measured", "spread", "steady_states")
 
 
-def measure(analyzer: Analyzer, job: Job) -> Table:
+def measure(analyzer: Analyzer, job: Job) -> ComparisonTable:
     """The title is for the region's line; a table without rows says in its text why there is no figure."""
     model = registry.native()
     options = replace(job.options, region=job.region, alternatives=False)
@@ -40,7 +40,7 @@ def measure(analyzer: Analyzer, job: Job) -> Table:
         return _nothing(f"Nothing can be measured here: {error}.")
 
 
-def check(analyzer: Analyzer, job: Job) -> Table:
+def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
     """A row for each rewrite: its title, what came of it, and whether that is as it should be."""
     options = replace(job.options, region=job.region, alternatives=False)
     regions = analyzer.analyze(job.text, options).regions
@@ -60,14 +60,14 @@ def check(analyzer: Analyzer, job: Job) -> Table:
     lines = [f"{title}: {found}" for title, found, _ in rows]
     sound = sum(row[2] for row in rows)
     title = f"of {len(rows)} rewrites {sound} compute the same"
-    return Table(title, ("rewrite", "result", "same"), tuple(rows), "\n".join(lines))
+    return ComparisonTable(title, ("rewrite", "result", "same"), tuple(rows), "\n".join(lines))
 
 
-def _nothing(why: str) -> Table:
-    return Table("", text=why)
+def _nothing(why: str) -> ComparisonTable:
+    return ComparisonTable("", text=why)
 
 
-def _table(name: str, clock: Clock, found: Comparison, model: str, without: str) -> Table:
+def _table(name: str, clock: Clock, found: Comparison, model: str, without: str) -> ComparisonTable:
     """``without``: what the model ``model`` says if it has no exact figure."""
     measured = found.measured
     if measured.cycles is None:
@@ -91,7 +91,7 @@ def _table(name: str, clock: Clock, found: Comparison, model: str, without: str)
         lines.append(f"Code: {found.note}")
     if not found.agrees:
         lines += [f"Difference: {cause}" for cause in found.causes or ("no known assumption explains it",)]
-    return Table(
+    return ComparisonTable(
         f"{predicted}, measured {states or f'{measured.cycles:.2f}'}",
         COLUMNS,
         ((found.predicted, model or None, measured.cycles, measured.spread, states),),

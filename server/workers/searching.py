@@ -14,7 +14,7 @@ from cyclelens.analyzer.frontend.source.surroundings import words_around
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.analyzer.rewrites.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.rewrites.search import Advice, search
-from cyclelens.server.outcomes.results import Found, Job, Searched
+from cyclelens.server.worker_messages.results import Job, RegionFindings, SearchUpdate
 
 MOST_REGIONS = 40
 """Of a file with more, the first ones are searched."""
@@ -29,10 +29,10 @@ class Searcher:
     def __init__(self, store: FactsStore) -> None:
         self._analyzer = Analyzer(Workspace(store))
         self._compiled = CompiledAnalyzer(Workspace(store, cached_predictions=MOST_REGIONS))
-        self._known: dict[Key, tuple[tuple[object, ...], int, Searched]] = {}
+        self._known: dict[Key, tuple[tuple[object, ...], int, RegionFindings]] = {}
         """By document and region: what the result depends on, the region's first line, and the result."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[Found | None]:
+    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[SearchUpdate | None]:
         """What is found, better from one to the next; None says that the search goes on."""
         options = replace(job.options, prices=True, quick=False)
         source = bool(language(job.options.origin.path))
@@ -50,17 +50,17 @@ class Searcher:
 
     def _search_compiled(
         self, job: Job, region: RegionAnalysis, cancel: Callable[[], bool]
-    ) -> Iterator[Found | None]:
+    ) -> Iterator[SearchUpdate | None]:
         """What would help the loop's machine code. Nothing of it is an edit of the source."""
         name, key = region.region.name, (job.uri, region.region.name)
         cycles = region.predictions[0].cycles_per_iteration
         state = region.predictions, as_text(region)
         known = self._known.get(key)
         if known is not None and known[0] == state:
-            yield Found({name: known[2]})
+            yield SearchUpdate({name: known[2]})
             return
-        found = Searched(cycles, Advice(name, cycles), _costs(region))
-        yield Found({name: found})
+        found = RegionFindings(cycles, Advice(name, cycles), _costs(region))
+        yield SearchUpdate({name: found})
         loop = rebuilt(self._analyzer, region, job.options, cancel)
         if loop is not None:
             text, options, alone = loop
@@ -69,12 +69,12 @@ class Searcher:
                     yield None
                     continue
                 found = replace(found, advice=replace(advice, region=name))
-                yield Found({name: found})
+                yield SearchUpdate({name: found})
         self._known[key] = state, 0, found
 
     def _search(
         self, job: Job, analysis: Analysis, region: RegionAnalysis, cancel: Callable[[], bool]
-    ) -> Iterator[Found | None]:
+    ) -> Iterator[SearchUpdate | None]:
         place, prediction = region.region, region.predictions[0]
         key = job.uri, place.name
         state = _state(tuple(job.text.split("\n")), region)
@@ -82,17 +82,17 @@ class Searcher:
         if known is not None and known[0] == state:
             lines = place.first_line - known[1]
             self._known[key] = state, place.first_line, known[2].moved(lines)
-            yield Found({place.name: self._known[key][2]})
+            yield SearchUpdate({place.name: self._known[key][2]})
             return
         cycles = prediction.cycles_per_iteration
-        found = Searched(cycles, Advice(place.name, cycles), _costs(region))
-        yield Found({place.name: found})
+        found = RegionFindings(cycles, Advice(place.name, cycles), _costs(region))
+        yield SearchUpdate({place.name: found})
         for advice in search(self._analyzer, job.text, job.options, analysis.dialect, region, cancel):
             if advice is None:
                 yield None
                 continue
             found = replace(found, advice=advice)
-            yield Found({place.name: found})
+            yield SearchUpdate({place.name: found})
         self._known[key] = state, place.first_line, found
 
 

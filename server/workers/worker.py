@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from cyclelens.analyzer.common import temporary
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.comparisons.table import Step, Table
-    from cyclelens.server.outcomes.results import FileResult, Found, Job
+    from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
+    from cyclelens.server.worker_messages.results import FileResult, Job, SearchUpdate
 
 READY = "ready"
 """First message to the parent: everything is imported, jobs may come."""
@@ -42,7 +42,9 @@ REAL_ENGINE = "cyclelens.server.workers.engine:create"
 class Engine(Protocol):
     """What a worker runs; tests put others in the place of the real one."""
 
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table | Found | None]:
+    def run(
+        self, job: Job, cancel: Callable[[], bool]
+    ) -> Iterator[FileResult | ComparisonProgress | ComparisonTable | SearchUpdate | None]:
         """Do one job; each result replaces the one before, and None says that more will come. ``cancel``
         turning true is the request to raise anything, soon."""
 
@@ -62,8 +64,8 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the parent to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
-    from cyclelens.server.outcomes.exchange import Sender
-    from cyclelens.server.outcomes.results import Job, Outcome
+    from cyclelens.server.worker_messages.exchange import Sender
+    from cyclelens.server.worker_messages.results import Job, JobResult
 
     sender = Sender(connection)
     module, function = factory.split(":")
@@ -88,7 +90,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
         ahead = job.ahead
         try:
             for result in engine.run(job, cancel):
-                sender.send(Outcome(job.identifier, result))
+                sender.send(JobResult(job.identifier, result))
                 if ahead:
                     connection.recv()  # the word to go on
                     ahead = False
@@ -96,7 +98,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
             # Whatever is raised after a cancellation is how the analysis stopped, not an error.
             error = "" if cancel() else traceback.format_exc()
         try:
-            sender.send(Outcome(job.identifier, error=error, last=True))
+            sender.send(JobResult(job.identifier, error=error, last=True))
         except OSError:
             _leave()
         # Now nobody waits.

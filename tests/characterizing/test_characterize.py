@@ -21,7 +21,7 @@ from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.isa.encoder import Decoration, Memory, encodings
+from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, encodings
 from cyclelens.analyzer.microarchitectures import registry
 
 VARIANTS, MOST_UOPS = 60, 8
@@ -209,17 +209,22 @@ def test_instances_are_encoded_from_operands():
 @pytest.mark.parametrize(
     ("mnemonic", "operands", "decoration", "text"),
     [
-        ("add", (Memory("RSI", displacement=64), "RAX"), Decoration(), "add qword ptr [rsi + 0x40], rax"),
-        ("add", (Memory("RSI"), "EAX"), Decoration(lock=True), "lock add dword ptr [rsi], eax"),
+        (
+            "add",
+            (EncoderMemory("RSI", displacement=64), "RAX"),
+            Decoration(),
+            "add qword ptr [rsi + 0x40], rax",
+        ),
+        ("add", (EncoderMemory("RSI"), "EAX"), Decoration(lock=True), "lock add dword ptr [rsi], eax"),
         (
             "lea",
-            ("RAX", Memory("RSI", "R13", 2, 64, 4)),
+            ("RAX", EncoderMemory("RSI", "R13", 2, 64, 4)),
             Decoration(),
             "lea rax, [rsi + r13*2 + 0x40]",
         ),
         (
             "vaddps",
-            ("ZMM0", "ZMM1", Memory("RSI")),
+            ("ZMM0", "ZMM1", EncoderMemory("RSI")),
             Decoration("K1", zeroing=True, broadcast=True),
             "vaddps zmm0{k1}{z}, zmm1, dword ptr [rsi]{1to16}",
         ),

@@ -15,7 +15,7 @@ from cyclelens.analyzer.characterizing.machines import (
 )
 from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.characterizing.table import xml
-from cyclelens.analyzer.characterizing.unit_times import Known, sums
+from cyclelens.analyzer.characterizing.unit_times import KnownUops, sums
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.measuring.harness import Clock, Harness
@@ -295,14 +295,14 @@ def test_several_sums_are_all_answers():
     """What one uop of a set adds to each block may be what two of others add together."""
     first, second, both = (frozenset(name) for name in ("1", "2", "12"))
     known = [
-        Known((first,), {first: 1.0, both: 1.0}),
-        Known((second,), {second: 1.0, both: 1.0}),
-        Known((both,), {both: 0.9}),
+        KnownUops((first,), {first: 1.0, both: 1.0}),
+        KnownUops((second,), {second: 1.0, both: 1.0}),
+        KnownUops((both,), {both: 0.9}),
     ]
     assert list(sums({first: 1.0, second: 0.1, both: 1.1}, known, 2)) == [{first: 1}]
     assert list(sums({first: 1.0, second: 0.0, both: 2.0}, known, 2)) == [{first: 1, both: 1}]
     assert list(sums({first: 0.5, second: 0.0, both: 1.0}, known, 2)) == []
-    alike = [*known, Known((frozenset("123"),), {both: 0.7})]
+    alike = [*known, KnownUops((frozenset("123"),), {both: 0.7})]
     assert list(sums({first: 0.0, second: 0.0, both: 0.9}, alike, 2)) == [{both: 1}, {frozenset("123"): 1}]
 
 

@@ -9,7 +9,7 @@ from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.isa.encoder import Memory, Target, encodings
+from cyclelens.analyzer.isa.encoder import EncoderMemory, Target, encodings
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
@@ -123,9 +123,9 @@ def test_every_element_of_a_gather_lies_where_the_address_says(store):
 def test_jumps_lead_to_what_follows():
     assert next(encodings("je", (Target(),))).hex() == "7400"
     assert "e800000000" in {code.hex() for code in encodings("call", (Target(),))}
-    assert next(encodings("lea", ("RAX", Memory("RIP", displacement=2, displacement_bytes=4)))).hex() == (
-        "488d0502000000"
-    )
+    assert next(
+        encodings("lea", ("RAX", EncoderMemory("RIP", displacement=2, displacement_bytes=4)))
+    ).hex() == ("488d0502000000")
     assert list(encodings("add", ("RAX", Target()))) == []
 
 

@@ -8,7 +8,7 @@ from cyclelens.analyzer.characterizing.instances import variant
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, SimulatedMachine
 from cyclelens.analyzer.characterizing.ports import Blockers
 from cyclelens.analyzer.characterizing.throughput import spread
-from cyclelens.analyzer.characterizing.unit_times import Known, sums
+from cyclelens.analyzer.characterizing.unit_times import KnownUops, sums
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
@@ -111,15 +111,15 @@ A, B, AB, ABC = (frozenset(name) for name in ("A", "B", "AB", "ABC"))
     ],
 )
 def test_what_adds_to_a_block_that_it_could_avoid_is_blurred(adds, blurred):
-    assert Known((AB,), adds).blurred is blurred
+    assert KnownUops((AB,), adds).blurred is blurred
 
 
 def test_a_store_adds_to_the_blocks_of_both_its_uops():
-    assert not Known((A, B), {A: 1.0, B: 1.0, ABC: 1.0}).blurred
+    assert not KnownUops((A, B), {A: 1.0, B: 1.0, ABC: 1.0}).blurred
 
 
 def test_a_sum_may_be_off_by_a_third_of_a_uop():
-    known = [Known((A,), {A: 1.0})]
+    known = [KnownUops((A,), {A: 1.0})]
     assert list(sums({A: 2.34}, known, 4)) == [{A: 2}]
     assert list(sums({A: 2.5}, known, 4)) == []
     assert list(sums({A: 3.0}, known, 2)) == []  # more than there is room for

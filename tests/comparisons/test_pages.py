@@ -8,7 +8,7 @@ import pytest
 from blocks import store
 from cyclelens.analyzer.comparisons.registry import table
 from cyclelens.analyzer.comparisons.request import Request
-from cyclelens.analyzer.comparisons.table import Table
+from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.model.result import AnalysisOptions
@@ -25,7 +25,7 @@ KERNEL = """# cyclelens-begin chain
 
 def asked(
     kind: str, *, html: bool = False, region: str = "chain", names: tuple[str, ...] = ("SKL",)
-) -> Table:
+) -> ComparisonTable:
     return table(
         kind, Request(Analyzer(Workspace(store())), KERNEL, AnalysisOptions(names), region, html=html)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.facts.coves import GOLDEN_COVE, REDWOOD_COVE, Measurement, derived
+from cyclelens.analyzer.facts.golden_cove import GOLDEN_COVE, REDWOOD_COVE, Measurement, derived
 from cyclelens.analyzer.model.facts import OperandFacts
 
 GPR = OperandFacts(index=1, name="REG0", kind="reg", registers=("RAX", "RBX"))

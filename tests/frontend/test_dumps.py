@@ -13,7 +13,7 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.source import dumps
-from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
 from cyclelens.analyzer.model.source import Severity

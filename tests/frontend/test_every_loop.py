@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import Style, style
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.model.source import AssembledFile, Severity
 
 ATT = [

@@ -16,14 +16,14 @@ from cyclelens.analyzer.frontend.assemblers.fallbacks import FALLBACKS, Fallback
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import GNU_AS, parse_listing, shared_gnu_client
 from cyclelens.analyzer.frontend.assemblers.program_client import ProgramClient
 from cyclelens.analyzer.frontend.encoding.instructions import prepare
-from cyclelens.analyzer.frontend.encoding.questions import MismatchError, Question, finish_fallback
-from cyclelens.analyzer.frontend.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest, MismatchError, finish_fallback
+from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.regions import statement_code as encoding
 from cyclelens.analyzer.frontend.source.dialect import ATT
 from cyclelens.analyzer.model.source import AssembledFile
 
-NOWHERE = StatementScope(Program([Statement(Kind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
+NOWHERE = StatementScope(Program([Statement(StatementKind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
 """What symbols mean in a text of one statement."""
 
 needs_gnu_as = pytest.mark.skipif(not shared_gnu_client().available, reason="GNU as is not on PATH")
@@ -286,7 +286,7 @@ def test_that_it_was_killed_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -
 def test_its_bytes_are_compared_with_the_text() -> None:
     text = "vaddps 64(%rsi), %zmm2, %zmm3{%k1}{z}"
     question = prepare(text, ATT, NOWHERE)
-    assert isinstance(question, Question) and question.request is None
+    assert isinstance(question, EncodingRequest) and question.request is None
     right = bytes.fromhex("62f16cc9585e01")
     assert finish_fallback(question, right) == right
     for wrong in (
@@ -300,7 +300,7 @@ def test_its_bytes_are_compared_with_the_text() -> None:
         with pytest.raises(MismatchError):
             finish_fallback(question, bytes.fromhex(wrong))
     rounded = prepare("vaddps {rz-sae}, %zmm1, %zmm2, %zmm3", ATT, NOWHERE)
-    assert isinstance(rounded, Question)
+    assert isinstance(rounded, EncodingRequest)
     with pytest.raises(MismatchError):
         finish_fallback(rounded, bytes.fromhex("62f16c1858d9"))
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.frontend.encoding.instructions import prepare
-from cyclelens.analyzer.frontend.encoding.questions import MismatchError, Question, finish
+from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest, MismatchError, finish
 from cyclelens.analyzer.frontend.encoding.verify import Written, mismatch, mnemonic_agrees
-from cyclelens.analyzer.frontend.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.source.dialect import ATT
 from cyclelens.analyzer.model.source import AssembledFile
 
-NOWHERE = StatementScope(Program([Statement(Kind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
+NOWHERE = StatementScope(Program([Statement(StatementKind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
 """What symbols mean in a text of one statement."""
 
 SAME = [
@@ -168,7 +168,7 @@ def test_a_number_that_does_not_fit_is_not_cut(region: Callable[..., AssembledFi
 
 def test_wrong_bytes_are_thrown_away() -> None:
     question = prepare("vaddsd -8(%rax), %xmm1, %xmm2", ATT, NOWHERE)
-    assert isinstance(question, Question)
+    assert isinstance(question, EncodingRequest)
     assert finish(question, bytes.fromhex("c5f35850f8")) == bytes.fromhex("c5f35850f8")
     for wrong in ("c5f35850f0", "c5f35858f8", "c5f35950f8", "62f1f7085850ff", "c5f35850f890", "c5f358", ""):
         with pytest.raises(MismatchError):

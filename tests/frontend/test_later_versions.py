@@ -11,9 +11,9 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Reply, Request
 from cyclelens.analyzer.frontend.programs import reading
-from cyclelens.analyzer.frontend.regions.statement_code import Memory
-from cyclelens.analyzer.frontend.source import stretches
-from cyclelens.analyzer.frontend.source.stretches import Source, Versions
+from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
+from cyclelens.analyzer.frontend.source import chunks
+from cyclelens.analyzer.frontend.source.chunks import Source, Versions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
@@ -79,7 +79,7 @@ COUNT = 3
 
 @pytest.fixture
 def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stretches, "_LINES", 4)
+    monkeypatch.setattr(chunks, "_LINES", 4)
 
 
 def afresh(text: str) -> AssembledFile:
@@ -96,7 +96,7 @@ def edited(lines: list[str], choose: random.Random) -> list[str]:
 @pytest.mark.usefixtures("short_stretches")
 @pytest.mark.parametrize("seed", range(40))
 def test_edited_texts_are_read_like_new_ones(seed: int) -> None:
-    memory = Memory(Caches())
+    memory = EncodingCache(Caches())
     choose = random.Random(seed)
     lines = ["# cyclelens-begin all", *choose.choices(LINES, k=choose.choice([5, 40, 120]))]
     for _ in range(30):
@@ -134,7 +134,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
 
 def test_an_edit_reads_its_surroundings_only(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["# cyclelens-begin\n", *numbered(20_000)]
-    count, memory = counted(monkeypatch), Memory(Caches())
+    count, memory = counted(monkeypatch), EncodingCache(Caches())
     assemble("".join(lines), memory=memory)
     assert count() == 20_000
     for line in (1, 7_000, 20_000):
@@ -152,7 +152,7 @@ def test_a_definition_that_others_use_is_read_with_them(monkeypatch: pytest.Monk
         "    nop\n",
         "    .endr\n",
     ]
-    memory = Memory(Caches())
+    memory = EncodingCache(Caches())
     first = assemble("".join(lines), memory=memory).regions[0]
     lines[1] = "COUNT = 3\n"
     count = counted(monkeypatch)
@@ -207,7 +207,7 @@ class Counting(AssemblerClient):
 
 
 def test_an_assembler_is_asked_once_for_a_statement() -> None:
-    client, memory = Counting(), Memory(Caches())
+    client, memory = Counting(), EncodingCache(Caches())
     body = [f"    add ${number}, %rax" for number in range(30)]
     try:
         for version in range(5):
@@ -223,6 +223,6 @@ def test_an_assembler_is_asked_once_for_a_statement() -> None:
 
 def test_a_statement_means_what_its_own_text_says_of_its_symbols() -> None:
     text = "size = {}\n# cyclelens-begin\n    add $size, %rax\n# cyclelens-end\n"
-    memory = Memory(Caches())
+    memory = EncodingCache(Caches())
     codes = [assemble(text.format(size), memory=memory).regions[0].code for size in (1, 2, 1)]
     assert codes == [bytes([0x48, 0x83, 0xC0, size]) for size in (1, 2, 1)]

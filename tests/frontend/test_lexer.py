@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.lexer import (
     Shape,
     cut_operands,
@@ -12,7 +13,6 @@ from cyclelens.analyzer.frontend.source.lexer import (
     without_comments,
 )
 from cyclelens.analyzer.frontend.source.scanner import scan
-from cyclelens.analyzer.frontend.source.stretches import Source
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files import whole_file
 from cyclelens.analyzer.frontend.passes import external
 from cyclelens.analyzer.frontend.source import other_languages
-from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin, Severity

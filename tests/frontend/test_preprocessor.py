@@ -14,7 +14,7 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers import confinement, external
 from cyclelens.analyzer.frontend.files import expansion, includes
-from cyclelens.analyzer.frontend.regions.statement_code import Memory
+from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 
@@ -35,7 +35,7 @@ def workspace(tmp_path: Path) -> Path:
 def run(workspace: Path) -> Assemble:
     """Assemble a text as ``k.S`` (or another file) of the workspace, with ``<`` and ``>`` for the markers.
     What was found out for one text of a test is remembered for the next."""
-    memory = Memory(Caches())
+    memory = EncodingCache(Caches())
 
     def run(text: str, name: str = "k.S", **options: object) -> AssembledFile:
         marked = re.sub(r"^<$", "# cyclelens-begin", text, flags=re.MULTILINE)

@@ -8,7 +8,7 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.insight.explain import explain
-from cyclelens.analyzer.insight.sensitivity import Kind, explore, helpful
+from cyclelens.analyzer.insight.sensitivity import ChangeKind, explore, helpful
 from cyclelens.analyzer.insight.whatif import Edit, Experiment
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -182,7 +182,7 @@ def test_nothing_is_promised_that_no_edit_does():
     (only,) = helpful(tried)
     assert (only.change.words, only.change.kind, some(only.outcome).cycles_per_iteration) == (
         "without mul",
-        Kind.REMOVAL,
+        ChangeKind.REMOVAL,
         1,
     )
 

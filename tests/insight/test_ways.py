@@ -6,7 +6,7 @@ import re
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.insight import ways
+from cyclelens.analyzer.insight import paths
 from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace
 
@@ -28,10 +28,10 @@ NESTED = branching([1, 2, END], [None, 1, None])
 
 
 def test_shares_are_read_in_order_and_by_place() -> None:
-    assert ways.parse_shares("0.9", DIAMOND) == (0.9,)
-    assert ways.parse_shares("25%, 1", TWO_FORKS) == (0.25, 1.0)
-    assert ways.parse_shares("to1:0.5", TWO_FORKS) == (None, 0.5)
-    assert ways.parse_shares("2:0.5,1:0", TWO_FORKS) == (0.0, 0.5)
+    assert paths.parse_shares("0.9", DIAMOND) == (0.9,)
+    assert paths.parse_shares("25%, 1", TWO_FORKS) == (0.25, 1.0)
+    assert paths.parse_shares("to1:0.5", TWO_FORKS) == (None, 0.5)
+    assert paths.parse_shares("2:0.5,1:0", TWO_FORKS) == (0.0, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -45,14 +45,14 @@ def test_shares_are_read_in_order_and_by_place() -> None:
     ],
 )
 def test_bad_shares_are_explained(text: str, message: str) -> None:
-    with pytest.raises(ways.SharesError, match=re.escape(message)):
-        ways.parse_shares(text, TWO_FORKS)
+    with pytest.raises(paths.SharesError, match=re.escape(message)):
+        paths.parse_shares(text, TWO_FORKS)
 
 
 def test_the_share_of_a_way_is_that_of_all_its_branches() -> None:
     # Never at the first branch, then at the second; neither; at the first.
-    assert ways.shares_of_ways(TWO_FORKS, (0.5, 0.2)) == (0.4, 0.1, 0.5)
-    assert ways.shares_of_ways(TWO_FORKS, (1.0, None)) == (None, None, 1.0)
+    assert paths.shares_of_ways(TWO_FORKS, (0.5, 0.2)) == (0.4, 0.1, 0.5)
+    assert paths.shares_of_ways(TWO_FORKS, (1.0, None)) == (None, None, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_the_share_of_a_way_is_that_of_all_its_branches() -> None:
     ],
 )
 def test_blocks_are_executed_as_often_as_their_branches_say(
-    region: Branching, shares: ways.Shares, expected: tuple[float, ...] | None
+    region: Branching, shares: paths.Shares, expected: tuple[float, ...] | None
 ) -> None:
-    counts = ways.executions(region, shares)
+    counts = paths.executions(region, shares)
     assert counts == (None if expected is None else pytest.approx(expected))
 
 

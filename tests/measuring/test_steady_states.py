@@ -16,7 +16,7 @@ from cyclelens.analyzer.measuring.requests import Measurement, Request
 from cyclelens.analyzer.measuring.states import described, steady_states
 from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.server.outcomes.results import Job
+from cyclelens.server.worker_messages.results import Job
 from cyclelens.server.workers import measuring
 
 

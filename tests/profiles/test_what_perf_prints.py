@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.common.recent import Caches
-from cyclelens.analyzer.profiles.profile import Mapped, Place, Profile
+from cyclelens.analyzer.profiles.profile import CodeLocation, Mapped, Profile
 from cyclelens.analyzer.profiles.reading import Profiles
 
 
@@ -17,8 +17,8 @@ def read(tmp_path: Path, *lines: str) -> Profile:
     return Profiles(Caches()).of(str(path))
 
 
-RUN = (Place("", 0, 0x401140), Place("", 0, 0x40115A))
-NAMED = (Place("dot", 0, None), Place("dot", 0x1A, None))
+RUN = (CodeLocation("", 0, 0x401140), CodeLocation("", 0, 0x40115A))
+NAMED = (CodeLocation("dot", 0, None), CodeLocation("dot", 0x1A, None))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ NAMED = (Place("dot", 0, None), Place("dot", 0x1A, None))
     ],
 )
 def test_a_straight_run_goes_from_where_one_branch_went_to_the_next_one(
-    line: str, run: tuple[Place, Place], tmp_path: Path
+    line: str, run: tuple[CodeLocation, CodeLocation], tmp_path: Path
 ) -> None:
     assert read(tmp_path, line).runs == {run: 1}
 
@@ -53,8 +53,8 @@ def test_a_place_that_is_not_known_joins_no_runs(tmp_path: Path) -> None:
     found = read(
         tmp_path, "f+0x8/f+0x0/P/-/-/1 [unknown]/[unknown]/P/-/-/1 f+0x4/f+0x0/P/-/-/1 f+0x2/f+0x1/P/-/-/1"
     )
-    assert found.runs[Place("f", 1, None), Place("f", 4, None)] == 1
-    assert (Place("f", 0, None), Place("f", 8, None)) not in found.runs
+    assert found.runs[CodeLocation("f", 1, None), CodeLocation("f", 4, None)] == 1
+    assert (CodeLocation("f", 0, None), CodeLocation("f", 8, None)) not in found.runs
 
 
 def test_the_places_of_files_in_memory_are_read(tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ ANNOTATED = """\
 def test_percentages_become_samples(event: str, by_instructions: bool, tmp_path: Path) -> None:
     found = read(tmp_path, ANNOTATED.format(event=event))
     assert found.samples == {
-        Place("dot", 4, 0x401134): 51,
-        Place("dot", 8, 0x401138): 149,
-        Place("sum", 0, 0x401200): 10,
+        CodeLocation("dot", 4, 0x401134): 51,
+        CodeLocation("dot", 8, 0x401138): 149,
+        CodeLocation("sum", 0, 0x401200): 10,
     }
     assert found.by_instructions is by_instructions
 
@@ -112,12 +112,12 @@ def test_older_forms_and_several_events_are_read(tmp_path: Path) -> None:
         "   12.00    1.00 :        401130:       ret",
         "   88.00   99.00 :        401134:       nop",
     )
-    assert found.samples == {Place("dot", 0, 0x401130): 12, Place("dot", 4, 0x401134): 88}
+    assert found.samples == {CodeLocation("dot", 0, 0x401130): 12, CodeLocation("dot", 4, 0x401134): 88}
 
 
 def test_samples_themselves_are_taken_as_they_are(tmp_path: Path) -> None:
     text = ANNOTATED.format(event="cycles").replace(" Percent |", " Samples |").replace("25.50", "   25")
-    assert read(tmp_path, text).samples[Place("dot", 4, 0x401134)] == 25
+    assert read(tmp_path, text).samples[CodeLocation("dot", 4, 0x401134)] == 25
 
 
 def test_a_profile_is_kept_until_its_file_holds_something_else(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from cyclelens.analyzer.engine import answers as door
 from cyclelens.analyzer.rewrites.proposal import Fix
-from cyclelens.server.outcomes.results import FileResult, Job, RegionResult
 from cyclelens.server.settings import DEFAULTS
+from cyclelens.server.worker_messages.results import FileResult, Job, RegionResult
 from cyclelens.server.workers import engine
 
 

@@ -7,8 +7,8 @@ import random
 from multiprocessing import Pipe
 from typing import Any
 
-from cyclelens.server.outcomes.exchange import Receiver, Sender
-from cyclelens.server.outcomes.results import FileResult, Outcome, RegionResult
+from cyclelens.server.worker_messages.exchange import Receiver, Sender
+from cyclelens.server.worker_messages.results import FileResult, JobResult, RegionResult
 
 
 class Recorded:
@@ -40,21 +40,21 @@ def test_every_outcome_arrives_as_it_was_sent() -> None:
     for identifier in range(300):
         regions[choose.randrange(6)] = region(f"{identifier}")
         shown = tuple(choose.sample(regions, choose.randrange(7)))
-        outcome = Outcome(identifier, FileResult(shown), last=not identifier % 3)
+        outcome = JobResult(identifier, FileResult(shown), last=not identifier % 3)
         sender.send(outcome)
         assert receiver.receive() == outcome
         if choose.random() < 0.2:
-            sender.send(Outcome(identifier, error="failed", last=True))
-            assert receiver.receive() == Outcome(identifier, error="failed", last=True)
+            sender.send(JobResult(identifier, error="failed", last=True))
+            assert receiver.receive() == JobResult(identifier, error="failed", last=True)
 
 
 def test_a_region_that_is_there_is_not_sent_again() -> None:
     sender, receiver, sent = ends()
     regions = [region(str(number)) for number in range(20)]
-    sender.send(Outcome(1, FileResult(tuple(regions))))
+    sender.send(JobResult(1, FileResult(tuple(regions))))
     before = receiver.receive()
     regions[7] = region("new")
-    sender.send(Outcome(2, FileResult(tuple(regions))))
+    sender.send(JobResult(2, FileResult(tuple(regions))))
     after = receiver.receive()
     assert sent[1] < sent[0] / 5
     assert isinstance(before.result, FileResult)
@@ -66,7 +66,7 @@ def test_a_region_that_is_there_is_not_sent_again() -> None:
 def test_a_region_that_was_made_again_is_not_sent_again() -> None:
     sender, receiver, sent = ends()
     for _ in range(2):
-        outcome = Outcome(1, FileResult((region("same"),)))
+        outcome = JobResult(1, FileResult((region("same"),)))
         sender.send(outcome)
         assert receiver.receive() == outcome
     assert sent[1] < sent[0] / 5
@@ -76,7 +76,7 @@ def test_regions_that_are_gone_are_forgotten() -> None:
     sender, receiver, sent = ends()
     kept, gone = region("kept"), region("gone")
     for regions in ((kept, gone), *[(kept,)] * 20, (kept, gone)):
-        outcome = Outcome(1, FileResult(regions))
+        outcome = JobResult(1, FileResult(regions))
         sender.send(outcome)
         assert receiver.receive() == outcome
     assert sent[-1] > len(gone.summary) > sent[-2]

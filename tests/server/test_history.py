@@ -15,10 +15,10 @@ from cyclelens.analyzer.model.result import Work
 from cyclelens.server.documents import memory
 from cyclelens.server.documents.baselines import Baselines
 from cyclelens.server.documents.history import MOST, History, Version
-from cyclelens.server.documents.memory import Memory
+from cyclelens.server.documents.memory import SavedFiles
 from cyclelens.server.documents.session import Session, Snapshot
 from cyclelens.server.features.history import strip
-from cyclelens.server.outcomes.results import FileResult, RegionResult
+from cyclelens.server.worker_messages.results import FileResult, RegionResult
 from editor import Editor, make_client
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -125,8 +125,8 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return memory.folder()
 
 
-def kept(editor: int | None = os.getpid()) -> Memory:
-    found = Memory()
+def kept(editor: int | None = os.getpid()) -> SavedFiles:
+    found = SavedFiles()
     found.belongs_to(editor)
     return found
 

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from cyclelens.analyzer.common import log
 from cyclelens.analyzer.model.result import AnalysisOptions
-from cyclelens.server.outcomes.results import FileResult, Job, Outcome
+from cyclelens.server.worker_messages.results import FileResult, Job, JobResult
 from cyclelens.server.workers.jobs import Jobs, Trouble
 
 TIMEOUT = 60.0
@@ -44,7 +44,7 @@ class Desk:
             while self.jobs._running is None:
                 await asyncio.sleep(0.01)
 
-    def _outcome(self, job: Job, outcome: Outcome) -> None:
+    def _outcome(self, job: Job, outcome: JobResult) -> None:
         result = outcome.result
         assert result is None or isinstance(result, FileResult)
         names = [region.name for region in result.regions] if result else outcome.error

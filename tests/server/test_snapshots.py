@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from cyclelens.server.documents.session import Session, Snapshot
-from cyclelens.server.outcomes.results import FileResult, Job
+from cyclelens.server.worker_messages.results import FileResult, Job
 from fake_engine import FakeEngine
 from hypothesis import given
 from hypothesis import strategies as st

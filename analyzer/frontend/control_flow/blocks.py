@@ -14,7 +14,7 @@ from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
-from cyclelens.analyzer.frontend.control_flow.control_flow import Kind, kind_of
+from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.statements.layout import Piece
 from cyclelens.analyzer.isa.decoder import decode
@@ -182,17 +182,24 @@ def _block(region: Region, number: int, start: int) -> Region:
 
 def _leaves(piece: Piece, caches: Caches | None) -> bool:
     """Does nothing go on behind it?"""
-    return _kind(piece, caches) in (Kind.JUMP, Kind.LEAVE, Kind.STOP, Kind.SWITCH)
+    return _kind(piece, caches) in (
+        TransferKind.JUMP,
+        TransferKind.LEAVE,
+        TransferKind.STOP,
+        TransferKind.SWITCH,
+    )
 
 
-def _kind(piece: Piece, caches: Caches | None) -> Kind | None:
+def _kind(piece: Piece, caches: Caches | None) -> TransferKind | None:
     """How control leaves a piece; an abort is not counted on."""
     if piece.jump is not None:
         return None if piece.jump.mnemonic in FALLING_BACK else kind_of(piece.jump.mnemonic)
     kind = kind_of(decode(piece.code, caches)[-1].mnemonic)
     # What says no target has one that is not known; what it calls comes back.
     return (
-        {Kind.JUMP: Kind.SWITCH, Kind.CALL: None, Kind.BRANCH: None}.get(kind, kind)
+        {TransferKind.JUMP: TransferKind.SWITCH, TransferKind.CALL: None, TransferKind.BRANCH: None}.get(
+            kind, kind
+        )
         if kind is not None
         else None
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.frontend.control_flow.control_flow import Kind
+from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Skeleton
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace, Region
 
@@ -14,21 +14,21 @@ MAXIMUM_WAYS = 8
 
 _Next = Sequence[int | None]
 """For every block the one that comes next."""
-Ending = tuple[Kind | None, int | None]
+Ending = tuple[TransferKind | None, int | None]
 """How control leaves a block, None if it goes on, and the block of the region that it jumps to."""
 
 
 def of_blocks(whole: Region, blocks: Sequence[Region], endings: Sequence[Ending]) -> Branching | None:
     """A marked region, which is entered at its first block; None if a jump goes to places that are not known.
     ``whole`` has its name, place and options."""
-    if any(kind is Kind.SWITCH for kind, _ in endings):
+    if any(kind is TransferKind.SWITCH for kind, _ in endings):
         return None
     passed: list[int | None] = []
     taken: list[int | None] = []
     for number, (kind, target) in enumerate(endings, 1):
-        goes_on = kind in (None, Kind.BRANCH, Kind.CALL)
+        goes_on = kind in (None, TransferKind.BRANCH, TransferKind.CALL)
         passed.append((number if number < len(endings) else END) if goes_on else None)
-        taken.append(target if kind in (Kind.BRANCH, Kind.JUMP) else None)
+        taken.append(target if kind in (TransferKind.BRANCH, TransferKind.JUMP) else None)
     is_loop = 0 in taken
     if is_loop:
         passed, taken = _around(passed), _around(taken)

@@ -29,7 +29,7 @@ _DEEPEST_CALL = 50
 """Calls within calls that are followed to learn whether they come back."""
 
 
-class Kind(IntEnum):
+class TransferKind(IntEnum):
     """How control leaves a place."""
 
     BRANCH = 0
@@ -64,14 +64,16 @@ _NEVER_RETURNS = pattern(
 _COLD = pattern(r"\.cold(?:\.\d+)?$")
 
 
-def kind_of(mnemonic: str) -> Kind | None:
+def kind_of(mnemonic: str) -> TransferKind | None:
     """How control leaves an instruction; None if it goes on. Jumps and calls that are not direct are
     for the caller to tell. ``mnemonic``: in lower case."""
     if mnemonic in JUMPS:
-        return {"jmp": Kind.JUMP, "call": Kind.CALL}.get(mnemonic.removesuffix("q"), Kind.BRANCH)
+        return {"jmp": TransferKind.JUMP, "call": TransferKind.CALL}.get(
+            mnemonic.removesuffix("q"), TransferKind.BRANCH
+        )
     if mnemonic in _RETURNS or mnemonic == "ljmp":
-        return Kind.LEAVE
-    return Kind.STOP if mnemonic in ("ud2", "ud2a", "ud1", "ud0") else None
+        return TransferKind.LEAVE
+    return TransferKind.STOP if mnemonic in ("ud2", "ud2a", "ud1", "ud0") else None
 
 
 def never_returns(function: str) -> bool:
@@ -83,7 +85,7 @@ class Transfer(NamedTuple):
     """A place that control does not go on from."""
 
     place: int
-    kind: Kind
+    kind: TransferKind
     target: int | None = None
 
 
@@ -161,11 +163,13 @@ class _Finder:
         self._known = known.cycles
         self._places = [transfer.place for transfer in code.transfers]
         self._ends = frozenset(code.sections)
-        calls = {target for _, kind, target in code.transfers if kind is Kind.CALL and target is not None}
+        calls = {
+            target for _, kind, target in code.transfers if kind is TransferKind.CALL and target is not None
+        }
         self._entries = {*code.entries, *calls}
         starts = {*code.sections, *code.functions, *self._entries}
         for place, kind, target in code.transfers:
-            if kind is not Kind.CALL:
+            if kind is not TransferKind.CALL:
                 starts.add(place + 1)
                 if target is not None:
                     starts.add(target)
@@ -185,13 +189,17 @@ class _Finder:
         edges = [
             (place, target)
             for place, kind, target in self._code.transfers
-            if target is not None and kind is not Kind.CALL
+            if target is not None and kind is not TransferKind.CALL
         ]
         edges += [(place, target) for place, targets in self._code.switches.items() for target in targets]
         crossing = {edge for edge in edges if self._section(edge[0]) != self._section(edge[1])}
         ends = [(min(edge), max(edge)) for edge in edges if edge not in crossing]
         # What control goes on to from where it enters another section belongs together.
-        last = [place for place, kind, _ in self._code.transfers if kind not in (Kind.BRANCH, Kind.CALL)]
+        last = [
+            place
+            for place, kind, _ in self._code.transfers
+            if kind not in (TransferKind.BRANCH, TransferKind.CALL)
+        ]
         for place, target in crossing:
             at = bisect_left(last, target)
             same = at < len(last) and self._section(last[at]) == self._section(target)
@@ -282,7 +290,7 @@ class _Finder:
         stops = {
             transfer.place + 1
             for transfer in self._between(low, high)
-            if transfer.kind is Kind.CALL and not self._goes_on(transfer)
+            if transfer.kind is TransferKind.CALL and not self._goes_on(transfer)
         }
         bounds = [low, *(sorted(stops.union(starts)) if stops else starts), high + 1]
         return (Block(first, end) for first, end in pairwise(bounds) if first < end)
@@ -302,7 +310,7 @@ class _Finder:
     def _target(self, block: Block) -> int:
         """The place that the jump at the end of a block goes to, -1 if there is none or it is not known."""
         transfer = self._at(block.end - 1)
-        if transfer is None or transfer.target is None or transfer.kind is Kind.CALL:
+        if transfer is None or transfer.target is None or transfer.kind is TransferKind.CALL:
             return -1
         return transfer.target
 
@@ -337,9 +345,9 @@ class _Finder:
 
     def _goes_on(self, transfer: Transfer, depth: int = 0) -> bool:
         """May control go on behind the place? ``depth``: calls that are being followed."""
-        if transfer.kind is Kind.CALL:
+        if transfer.kind is TransferKind.CALL:
             return transfer.target is None or self._comes_back(transfer.target, depth)
-        return transfer.kind is Kind.BRANCH
+        return transfer.kind is TransferKind.BRANCH
 
     def _comes_back(self, start: int, depth: int) -> bool:
         """May what is called return? Taken for granted while it is being found out, and where calls are
@@ -362,9 +370,9 @@ class _Finder:
                 continue
             seen.add(at)
             transfer = self._code.transfers[at]
-            if transfer.kind in (Kind.LEAVE, Kind.SWITCH):
+            if transfer.kind in (TransferKind.LEAVE, TransferKind.SWITCH):
                 return True
-            if transfer.kind in (Kind.BRANCH, Kind.JUMP) and transfer.target is not None:
+            if transfer.kind in (TransferKind.BRANCH, TransferKind.JUMP) and transfer.target is not None:
                 left.append(transfer.target)
             if self._goes_on(transfer, depth + 1):
                 left.append(transfer.place + 1)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.frontend.control_flow.control_flow import Kind as Leaving
-from cyclelens.analyzer.frontend.control_flow.loops import FoundCode
+from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind as Leaving
+from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.control_flow.program_flow import is_padding, kind_of_statement
-from cyclelens.analyzer.frontend.programs.program import Kind, Label, Program
+from cyclelens.analyzer.frontend.programs.program import Label, Program, StatementKind
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import Lines
 
@@ -26,13 +26,13 @@ class FoundFunction(NamedTuple):
     last: int
     """The one behind its last instruction."""
 
-    def code(self, lines: Lines, program: Program) -> FoundCode:
+    def code(self, lines: Lines, program: Program) -> CodeRange:
         """It as a region."""
         begin, end = program.span(self.last - 1)
         line, column, end_column = lines.span(self.label.start, self.label.end)
         last_line = max(lines.locate(begin)[0], line)
         span = Span(self.name, self.label.start, end, line, last_line, column, end_column)
-        return FoundCode(span, self.first, self.last, is_function=True)
+        return CodeRange(span, self.first, self.last, is_function=True)
 
 
 def find_functions(program: Program) -> list[FoundFunction]:
@@ -67,7 +67,9 @@ def _typed(program: Program) -> set[str]:
     return {
         statement.arguments.partition(",")[0].strip().strip('"')
         for statement in program.statements
-        if statement.kind is Kind.DIRECTIVE and statement.name == "type" and "func" in statement.arguments
+        if statement.kind is StatementKind.DIRECTIVE
+        and statement.name == "type"
+        and "func" in statement.arguments
     }
 
 
@@ -75,7 +77,7 @@ def _callable(program: Program, labels: dict[str, Label]) -> set[str]:
     """Labels that are not local, and that no jump goes to."""
     targets = set()
     for statement in program.statements:
-        if statement.kind is Kind.INSTRUCTION and (left := kind_of_statement(statement)) is not None:
+        if statement.kind is StatementKind.INSTRUCTION and (left := kind_of_statement(statement)) is not None:
             kind, name = left
             targets |= {name} if kind is not Leaving.CALL else set()
     return {name for name in labels if not name.startswith(_LOCAL) and name not in targets}
@@ -83,7 +85,7 @@ def _callable(program: Program, labels: dict[str, Label]) -> set[str]:
 
 def _code(program: Program, own: Sequence[int]) -> list[int]:
     """The instructions, without padding behind them."""
-    code = [at for at in own if program.statements[at].kind is Kind.INSTRUCTION]
+    code = [at for at in own if program.statements[at].kind is StatementKind.INSTRUCTION]
     while code and is_padding(program.statements[code[-1]].text):
         code.pop()
     return code

@@ -32,7 +32,7 @@ class Flow:
     """The section that each is in."""
 
 
-class Part(NamedTuple):
+class LoopPart(NamedTuple):
     """Blocks of a loop that are executed one after the other."""
 
     nodes: tuple[int, ...]
@@ -83,7 +83,7 @@ class Loop:
             yield loop
             left += loop.inner
 
-    def parts(self) -> tuple[list[Part], bool]:
+    def parts(self) -> tuple[list[LoopPart], bool]:
         """Its own basic blocks, as if nothing led out of it; whether there is only one way around, within a
         section. Then they are in the order of execution from the lowest on, which the last one jumps back
         to."""
@@ -99,9 +99,9 @@ class Loop:
                 way.append(target)
             order = way
         sources = Counter(target for targets in following.values() for target in targets)
-        parts: list[Part] = []
+        parts: list[LoopPart] = []
         for node in order:
-            part = Part((node,), self.flow.blocks[node])
+            part = LoopPart((node,), self.flow.blocks[node])
             before = parts[-1] if parts else None
             if (
                 before is not None
@@ -110,7 +110,7 @@ class Loop:
                 and sources[node] == 1
             ):
                 del parts[-1]
-                part = Part((*before.nodes, node), Block(before.block.first, part.block.end))
+                part = LoopPart((*before.nodes, node), Block(before.block.first, part.block.end))
             parts.append(part)
         return parts, is_path
 

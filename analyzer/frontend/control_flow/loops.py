@@ -29,7 +29,7 @@ class FoundLoop(NamedTuple):
     """The loops directly within it, by their keys."""
 
 
-class FoundCode(NamedTuple):
+class CodeRange(NamedTuple):
     """A region, and the statements that its code is made of."""
 
     span: Span
@@ -51,7 +51,7 @@ class FoundCode(NamedTuple):
         return self.parts or [Block(self.first, self.last)]
 
 
-class MadeLoop(NamedTuple):
+class LoopRegion(NamedTuple):
     """What became of the code of a loop, or of a part of it."""
 
     span: Span
@@ -60,7 +60,7 @@ class MadeLoop(NamedTuple):
     regions: Sequence[Region]
 
 
-def branchings(made: Sequence[MadeLoop]) -> Iterator[tuple[Span, Branching | None, str]]:
+def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | None, str]]:
     """For every loop with several ways around where its blocks lead, if that is known, and what there is to
     say if its blocks alone have figures."""
     names: dict[tuple[int, int], str] = {}
@@ -125,7 +125,7 @@ def _is_name(label: str) -> bool:
 
 def find_loops(
     program: Program, lines: Lines, size: Callable[[int], int | None], caches: Caches
-) -> list[FoundCode]:
+) -> list[CodeRange]:
     """All loops; one whose code is in several sections comes several times. ``size``: the bytes of a
     statement, None if they are not known."""
     flow = ProgramFlow(program, size, caches)
@@ -141,7 +141,7 @@ def find_loops(
         index = flow.statement(place)
         return JumpPlace(lines.locate(program.span(index)[0])[0], program.statements[index].text)
 
-    found: list[FoundCode] = []
+    found: list[CodeRange] = []
     for loop in loops:
         label, _ = labels[loop.key]
         parts, is_path = loop.parts()
@@ -160,5 +160,5 @@ def find_loops(
             end = max(end, place[0])
             span = Span(names[loop.key], place[0], end, line, last_line, column, end_column)
             numbers = () if is_path else tuple(number for number, _ in own)
-            found.append(FoundCode(span, first, last, blocks, numbers, loop_found))
+            found.append(CodeRange(span, first, last, blocks, numbers, loop_found))
     return found

@@ -10,9 +10,9 @@ from functools import partial
 from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow import control_flow
-from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Kind, Transfer
-from cyclelens.analyzer.frontend.programs.program import Kind as StatementKind
+from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
 from cyclelens.analyzer.frontend.programs.program import Label, Program, Statement
+from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
 from cyclelens.analyzer.frontend.statements import directives, registers
 from cyclelens.analyzer.frontend.statements.names import spelled, unquoted
 from cyclelens.analyzer.isa.decoder import decode
@@ -51,13 +51,15 @@ _NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
 _FOLLOWED = frozenset(["byte", "type"])
 
 
-class _Known:
+class _KnownFlow:
     """How control leaves statements that were read before: an edit changes few of them."""
 
     def __init__(self, caches: Caches) -> None:
-        self.instructions: Recent[tuple[str, bool], tuple[Kind, str] | tuple[()]] = caches.recent(_REMEMBERED)
+        self.instructions: Recent[tuple[str, bool], tuple[TransferKind, str] | tuple[()]] = caches.recent(
+            _REMEMBERED
+        )
         """By text, and whether that is in AT&T syntax; nothing for what goes on."""
-        self.bytes: Recent[str, tuple[Kind | None]] = caches.recent(_REMEMBERED)
+        self.bytes: Recent[str, tuple[TransferKind | None]] = caches.recent(_REMEMBERED)
         """Of instructions that are written as bytes."""
 
 
@@ -69,7 +71,7 @@ class ProgramFlow:
         """``size``: the bytes of a statement, None if they are not known."""
         self._program = program
         self._caches = caches
-        self._known = caches.of(_Known)
+        self._known = caches.of(_KnownFlow)
         self._size = size
         self._find_sections()
         self._functions: dict[int, str] = {}
@@ -90,7 +92,7 @@ class ProgramFlow:
     def code(self) -> Code:
         """All of the text's code."""
         switches: dict[int, list[int]] = {
-            transfer.place: [] for transfer in self._transfers if transfer.kind is Kind.SWITCH
+            transfer.place: [] for transfer in self._transfers if transfer.kind is TransferKind.SWITCH
         }
         taken = set()
         for name, label in self._taken(with_tables=bool(switches)):
@@ -205,7 +207,7 @@ class ProgramFlow:
             if label is not None:
                 self._functions[self._place(label.index)] = name.strip()
 
-    def _add(self, index: int, kind: Kind, name: str) -> None:
+    def _add(self, index: int, kind: TransferKind, name: str) -> None:
         self._with_code.add(self._program.statements[index].section)
         place = self._place(index)
         label = self._program.find_label(name, index) if name else None
@@ -213,12 +215,14 @@ class ProgramFlow:
         if label is not None and target not in self._ends:
             self._labels.setdefault(target, (label, name))
             self._transfers.append(Transfer(place, kind, target))
-        elif kind is not Kind.CALL and not name:
+        elif kind is not TransferKind.CALL and not name:
             self._transfers.append(Transfer(place, kind))
         elif control_flow.never_returns(name):
-            self._transfers.append(Transfer(place, Kind.STOP if kind is not Kind.BRANCH else kind))
-        elif kind is not Kind.CALL:
-            self._transfers.append(Transfer(place, Kind.LEAVE if kind is Kind.JUMP else kind))
+            self._transfers.append(
+                Transfer(place, TransferKind.STOP if kind is not TransferKind.BRANCH else kind)
+            )
+        elif kind is not TransferKind.CALL:
+            self._transfers.append(Transfer(place, TransferKind.LEAVE if kind is TransferKind.JUMP else kind))
 
     def _taken(self, *, with_tables: bool) -> Iterator[tuple[str, Label]]:
         """The labels whose addresses are taken, by tables too, with their names."""
@@ -238,7 +242,7 @@ class ProgramFlow:
                     yield name, label
 
 
-def kind_of_statement(statement: Statement) -> tuple[Kind, str] | None:
+def kind_of_statement(statement: Statement) -> tuple[TransferKind, str] | None:
     """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
     return _read_instruction(statement.text, statement.dialect.is_att)
 
@@ -248,7 +252,7 @@ def is_padding(text: str) -> bool:
     return _PADDING.match(text) is not None
 
 
-def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
+def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | None:
     """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
     match = _INSTRUCTION.match(text)
     kind = control_flow.kind_of(match[2].lower()) if match else None
@@ -258,16 +262,16 @@ def _read_instruction(text: str, is_att: bool) -> tuple[Kind, str] | None:
     direct = _DIRECT.fullmatch(target)
     if direct and not (target.lower() in registers.REGISTERS and not is_att):
         return kind, _BY_TABLE.sub("", spelled(direct[1]))
-    if kind in (Kind.CALL, Kind.JUMP):
+    if kind in (TransferKind.CALL, TransferKind.JUMP):
         # Through a table of the linker's, to a function of another file.
         symbol = re.search(r"([A-Za-z_.][\w.$]*)@GOT\w*", target)
-        if symbol is None and kind is Kind.JUMP:
-            return (Kind.LEAVE if "rip" in target.lower() else Kind.SWITCH), ""
+        if symbol is None and kind is TransferKind.JUMP:
+            return (TransferKind.LEAVE if "rip" in target.lower() else TransferKind.SWITCH), ""
         return kind, symbol[1] if symbol else ""
     return kind, ""
 
 
-def _kind_of_bytes(arguments: str, caches: Caches) -> Kind | None:
+def _kind_of_bytes(arguments: str, caches: Caches) -> TransferKind | None:
     """Instructions that are written as bytes, such as ``.byte 0xf3, 0xc3``."""
     if not _BYTES.fullmatch(arguments):
         return None
@@ -275,4 +279,4 @@ def _kind_of_bytes(arguments: str, caches: Caches) -> Kind | None:
         instructions = decode(bytes(int(value, 0) for value in arguments.split(",")), caches)
     except ValueError:
         return None
-    return Kind.LEAVE if instructions and instructions[-1].mnemonic == "ret" else None
+    return TransferKind.LEAVE if instructions and instructions[-1].mnemonic == "ret" else None

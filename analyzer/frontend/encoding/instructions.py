@@ -19,7 +19,7 @@ from cyclelens.analyzer.frontend.encoding.nasm_choices import (
     narrowed,
     shortest,
 )
-from cyclelens.analyzer.frontend.encoding.questions import MARK, Question, Repair, is_segment
+from cyclelens.analyzer.frontend.encoding.requests import MARK, EncodingRequest, Repair, is_segment
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL
 from cyclelens.analyzer.frontend.statements import registers
@@ -28,7 +28,7 @@ from cyclelens.analyzer.frontend.statements.jumps import COUNTING_ECX, JUMPS, Ju
 from cyclelens.analyzer.frontend.statements.names import is_ambiguous, readable
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
-    Memory,
+    MemoryOperand,
     Operand,
     OperandError,
     Register,
@@ -112,7 +112,7 @@ class Encoded:
     backend: str = "cyclelens"
 
 
-def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Question:
+def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | EncodingRequest:
     """Parse one instruction statement. Raises OperandError, UnsupportedError."""
     refuse_apx(text, dialect.is_att, scope)
     prefix = b""
@@ -197,7 +197,11 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Quest
     if _STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
         _check_implied_address(mnemonic, operands)
     for operand in operands:
-        if isinstance(operand, Memory) and operand.segment is not None and not _default_segment(operand):
+        if (
+            isinstance(operand, MemoryOperand)
+            and operand.segment is not None
+            and not _default_segment(operand)
+        ):
             prefix += bytes([SEGMENT_BYTES[operand.segment]])
     name = _Name(mnemonic, wishes, suffix)
     question = _asked(name, operands, prefix, dialect, branch)
@@ -244,7 +248,9 @@ class _Name(NamedTuple):
     suffix: str
 
 
-def _asked(name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool) -> Question:
+def _asked(
+    name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool
+) -> EncodingRequest:
     """What to ask the assemblers."""
     mnemonic, wishes, suffix = name
     fallback = _plain_request(wishes + mnemonic + suffix, operands, dialect, branch)
@@ -268,7 +274,7 @@ def _asked(name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect
         except UnsupportedError as error:
             reason = str(error)
     ordered = _intel_order(mnemonic, operands, dialect.is_att)
-    return Question(None, mnemonic, ordered, prefix, fallback=fallback, reason=reason)
+    return EncodingRequest(None, mnemonic, ordered, prefix, fallback=fallback, reason=reason)
 
 
 def _with_registers(text: str, scope: Scope) -> str:
@@ -298,7 +304,7 @@ def _plain_request(
     """The statement as GNU as reads it; None if it is too long."""
     rendered = []
     for operand in operands:
-        if isinstance(operand, Memory) and operand.index in registers.VECTOR_INDEXES:
+        if isinstance(operand, MemoryOperand) and operand.index in registers.VECTOR_INDEXES:
             # LLVM writes the size of all elements of a gather together, GNU as that of one; none will do.
             operand = replace(operand, size=None)
         rendered.append(render_att(operand, indirect=indirect) if dialect.is_att else render_intel(operand))
@@ -311,14 +317,14 @@ def _check_implied_address(mnemonic: str, operands: Sequence[Operand]) -> None:
     if any(isinstance(operand, Register) and operand.name in registers.VECTORS for operand in operands):
         return  # MOVSD and CMPSD of SSE2
     for operand in operands:
-        if not isinstance(operand, Memory):
+        if not isinstance(operand, MemoryOperand):
             continue
         is_other = operand.segment is not None and not _default_segment(operand)
         if is_other or operand.base not in ("rsi", "rdi", "rbx"):
             raise UnsupportedError(f"'{mnemonic}' with this address is not supported.")
 
 
-def _default_segment(memory: Memory) -> bool:
+def _default_segment(memory: MemoryOperand) -> bool:
     """The segment that the address has anyway: no prefix."""
     stack = memory.base in ("rsp", "esp", "rbp", "ebp")
     return memory.segment == ("ss" if stack else "ds")
@@ -327,7 +333,7 @@ def _default_segment(memory: Memory) -> bool:
 def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
     """A string instruction with its operands written out; None if it is something else."""
     match = _STRING.fullmatch(mnemonic)
-    memory = [operand for operand in operands if isinstance(operand, Memory)]
+    memory = [operand for operand in operands if isinstance(operand, MemoryOperand)]
     if match is None or not memory or len(memory) != _STRING_MEMORY[match[1]]:
         return None
     if any(place.base not in ("rsi", "rdi") or place.index or place.displacement for place in memory):
@@ -347,14 +353,19 @@ def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
 
 def _question(
     mnemonic: str, operands: list[Operand], prefix: bytes, dialect: Dialect, indirect: bool
-) -> Question:
+) -> EncodingRequest:
     att = dialect.is_att
-    if att and operands and isinstance(operands[0], Memory) and (match := _SCALAR_VECTOR.fullmatch(mnemonic)):
+    if (
+        att
+        and operands
+        and isinstance(operands[0], MemoryOperand)
+        and (match := _SCALAR_VECTOR.fullmatch(mnemonic))
+    ):
         return _scalar_vector(match[1], operands, prefix)
     if mnemonic == "vextractps" and not att and len(operands) == 3:
         # Keystone's Intel parser takes the EVEX form of this one.
         return _question(mnemonic, operands[::-1], prefix, ATT, False)
-    if not att and _TO_INTEGER.fullmatch(mnemonic) and isinstance(operands[-1], Memory):
+    if not att and _TO_INTEGER.fullmatch(mnemonic) and isinstance(operands[-1], MemoryOperand):
         return _question(mnemonic, operands[::-1], prefix, ATT, False)
     asked = list(operands)
     if mnemonic in ("mov", "movq") and any(is_segment(operand) for operand in operands):
@@ -363,7 +374,7 @@ def _question(
         asked = [narrowed(operand) for operand in operands]
     repair = Repair.NONE
     for number, operand in enumerate(operands):
-        if isinstance(operand, Memory) and operand.is_absolute and mnemonic != "movabs":
+        if isinstance(operand, MemoryOperand) and operand.is_absolute and mnemonic != "movabs":
             if not -(1 << 31) <= operand.displacement < (1 << 31):
                 message = "An address of more than 32 bits needs 'movabs'."
                 named = {one.name for one in operands if isinstance(one, Register)}
@@ -372,7 +383,7 @@ def _question(
                 if is_cut or (mnemonic.startswith("mov") and named & {*ACCUMULATORS, "al"}):
                     raise UnsupportedError(message)
                 raise OperandError(message)
-            asked[number] = Memory(index="rax", scale=2, displacement=MARK, size=operand.size)
+            asked[number] = MemoryOperand(index="rax", scale=2, displacement=MARK, size=operand.size)
             repair = Repair.ABSOLUTE
     if att:
         rendered = [render_att(operand, indirect=indirect) for operand in asked]
@@ -382,26 +393,26 @@ def _question(
         name = _INTEL_NAMES.get(mnemonic, mnemonic)
         if mnemonic == "movsx" and _is_dword(operands[-1]):
             name = "movsxd"
-        if mnemonic in _NARROWING and isinstance(operands[-1], Memory):
+        if mnemonic in _NARROWING and isinstance(operands[-1], MemoryOperand):
             name += {"xmmword": "x", "ymmword": "y"}.get(operands[-1].size or "", "")
     statement = f"{name} {','.join(rendered)}".strip()
     if len(statement) > _MAXIMUM_REQUEST:
         raise OperandError("The instruction is too long.")
     ordered = _intel_order(mnemonic, operands, att)
-    return Question((dialect.name, statement), mnemonic, ordered, prefix, repair)
+    return EncodingRequest((dialect.name, statement), mnemonic, ordered, prefix, repair)
 
 
 def _is_dword(operand: Operand) -> bool:
-    if isinstance(operand, Memory):
+    if isinstance(operand, MemoryOperand):
         return operand.size == "dword"
     return isinstance(operand, Register) and registers.width(operand.name) == 32
 
 
-def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) -> Question:
+def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) -> EncodingRequest:
     """Keystone's AT&T parser takes the EVEX forms of these, with wrong displacements, its Intel parser the
     right ones."""
     memory = operands[0]
-    assert isinstance(memory, Memory)
+    assert isinstance(memory, MemoryOperand)
     is_single = mnemonic == "vcvtss2sd" or (mnemonic.endswith("ss") and mnemonic != "vcvtsd2ss")
     size = "dword" if is_single else "qword"
     ordered: list[Operand] = [*reversed(operands[1:]), replace(memory, size=size)]
@@ -431,16 +442,16 @@ def _explicit_widths(mnemonic: str, operands: Sequence[Operand]) -> str:
     return mnemonic + to
 
 
-def _nop(mnemonic: str, operand: Operand, prefix: bytes) -> Question:
+def _nop(mnemonic: str, operand: Operand, prefix: bytes) -> EncodingRequest:
     """Ask for an instruction with the same address or register, whose opcode is then exchanged."""
     suffix = _NOPS[mnemonic]
     if isinstance(operand, Register):
         suffix = _WIDTH_SUFFIX.get(registers.width(operand.name), "")
         statement = f"not{suffix} {render_att(operand, indirect=False)}"
-        return Question(("att", statement), "nop", (operand,), prefix, Repair.NOP_REGISTER)
-    if not isinstance(operand, Memory) or operand.is_absolute:
+        return EncodingRequest(("att", statement), "nop", (operand,), prefix, Repair.NOP_REGISTER)
+    if not isinstance(operand, MemoryOperand) or operand.is_absolute:
         raise UnsupportedError("This form of NOP is not supported.")
     suffix = suffix or _SIZE_SUFFIX.get(operand.size or "", "l")
     target = {"w": "%ax", "l": "%eax", "q": "%rax"}[suffix]
     statement = f"lea{suffix} {render_att(operand, indirect=False)},{target}"
-    return Question(("att", statement), "nop", (operand,), prefix, Repair.NOP_MEMORY)
+    return EncodingRequest(("att", statement), "nop", (operand,), prefix, Repair.NOP_MEMORY)

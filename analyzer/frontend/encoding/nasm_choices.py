@@ -8,7 +8,7 @@ from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
-    Memory,
+    MemoryOperand,
     Operand,
     Register,
     UnsupportedError,
@@ -27,7 +27,7 @@ def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]
     ):
         raise UnsupportedError("What is left of a number that does not fit is left to NASM.")
     chosen = [
-        _without_scale(operand) if isinstance(operand, Memory) and operand.base is None else operand
+        _without_scale(operand) if isinstance(operand, MemoryOperand) and operand.base is None else operand
         for operand in operands
     ]
     if len(chosen) != 2:
@@ -43,12 +43,12 @@ def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]
 
 def _is_narrow(operand: Operand) -> bool:
     """Is it an address of 32 bits?"""
-    if not isinstance(operand, Memory):
+    if not isinstance(operand, MemoryOperand):
         return False
     return 32 in (registers.width(operand.base or ""), registers.width(operand.index or ""))
 
 
-def _without_scale(memory: Memory) -> Memory:
+def _without_scale(memory: MemoryOperand) -> MemoryOperand:
     """``[rax*2]`` as ``[rax+rax]``, and ``[rax*1]`` as ``[rax]``."""
     if memory.index is None or memory.index in registers.VECTOR_INDEXES or memory.scale > 2:
         return memory

@@ -12,7 +12,7 @@ from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.jumps import CONDITION_SYNONYMS
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
-    Memory,
+    MemoryOperand,
     Operand,
     Register,
     Rounding,
@@ -166,7 +166,10 @@ def _with_condition(mnemonic: str) -> str:
 def _decoration_mismatch(operands: Sequence[Operand], instruction: Instruction) -> str:
     """Mask, zeroing, broadcast and rounding."""
     words = [
-        word for operand in operands if isinstance(operand, Register | Memory) for word in operand.decorations
+        word
+        for operand in operands
+        if isinstance(operand, Register | MemoryOperand)
+        for word in operand.decorations
     ]
     words += [operand.text for operand in operands if isinstance(operand, Rounding)]
     mask = next((word.upper() for word in words if word[0] == "k"), None)
@@ -185,7 +188,7 @@ def _decoration_mismatch(operands: Sequence[Operand], instruction: Instruction) 
 
 
 def _memory_mismatch(operands: Sequence[Operand], instruction: Instruction) -> str:
-    written = [operand for operand in operands if isinstance(operand, Memory)]
+    written = [operand for operand in operands if isinstance(operand, MemoryOperand)]
     found = [
         operand for operand in instruction.operands if operand.kind in (OperandKind.MEMORY, OperandKind.AGEN)
     ]
@@ -199,7 +202,7 @@ def _memory_mismatch(operands: Sequence[Operand], instruction: Instruction) -> s
     return ""
 
 
-def _same_address(written: Memory, found: DecodedOperand) -> bool:
+def _same_address(written: MemoryOperand, found: DecodedOperand) -> bool:
     def parts(base: str | None, index: str | None, scale: int) -> Counter[tuple[str, int]]:
         counted: Counter[tuple[str, int]] = Counter()
         if base:
@@ -268,6 +271,6 @@ def _is_byte_operation(written: Written) -> bool:
     for operand in written.operands:
         if isinstance(operand, Register) and registers.width(operand.name) == 8:
             return True
-        if isinstance(operand, Memory) and operand.size == "byte":
+        if isinstance(operand, MemoryOperand) and operand.size == "byte":
             return True
     return written.is_att and written.mnemonic.endswith("b") and written.mnemonic not in ("sub", "sbb")

@@ -16,8 +16,8 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.files import includes
 from cyclelens.analyzer.frontend.files.includes import Refusal
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.scanner import Lines, RawStatement
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.model.source import Origin
 
 TIMEOUT = 5.0

@@ -71,7 +71,7 @@ class Section:
 EMPTY = Section("", [], [], [])
 
 
-class FoundCode(NamedTuple):
+class ListedCode(NamedTuple):
     """A region, the section that its code is in, and its pieces."""
 
     span: Span
@@ -177,7 +177,7 @@ def loops(
     lines: Lines,
     text: str,
     caches: Caches,
-) -> list[FoundCode]:
+) -> list[ListedCode]:
     """The loops of the code; one that is in several sections comes several times."""
     machine = MachineCode()
     origins: list[tuple[Section, int]] = []
@@ -202,7 +202,7 @@ def loops(
         section, at = origins[place]
         return section.jump(at)
 
-    result: list[FoundCode] = []
+    result: list[ListedCode] = []
     for loop in found_loops:
         parts, is_path = loop.parts()
         loop_found = described(loop, is_path, jump_at)
@@ -225,7 +225,7 @@ def loops(
             executed = FoundRuns(runs, [number for number, _ in own])
             if is_path:
                 executed = FoundRuns([[at for run in runs for at in run]])
-            result.append(FoundCode(span, section, pieces, executed, loop_found))
+            result.append(ListedCode(span, section, pieces, executed, loop_found))
     return result
 
 
@@ -241,7 +241,7 @@ def _instruction(section: Section, at: int) -> Instruction | None:
     return instructions[-1]
 
 
-def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[FoundCode]:
+def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[ListedCode]:
     """The regions between IACA's markers."""
     number = 0
     for section in found.values():
@@ -260,7 +260,7 @@ def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[FoundCo
                 line, column, end_column = lines.span(start, stop)
                 last = max(line, last_line)
                 span = Span(f"iaca-{number}", start, stop, line, last, column, end_column)
-                yield FoundCode(span, section, list(range(first, at)))
+                yield ListedCode(span, section, list(range(first, at)))
                 first = -1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from cyclelens.analyzer.frontend.files.listed import FoundCode, Section
+from cyclelens.analyzer.frontend.files.listed import ListedCode, Section
 from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_flow import is_padding
@@ -15,7 +15,7 @@ from cyclelens.analyzer.isa.decoder import decode
 
 def functions(
     listing: Listing, found: dict[str, Section], user_lines: Callable[[int], int], lines: Lines, text: str
-) -> Iterator[FoundCode]:
+) -> Iterator[ListedCode]:
     """All of them, in the order of their sections. ``user_lines``: the file's lines by the listing's."""
     file = listing.object
     if file is None:
@@ -46,7 +46,7 @@ def functions(
             _, column, end_column = lines.span(start, stop)
             end_offset = lines.content(last_line, text)[1]
             span = Span(function.name, start, end_offset, line, last_line, column, end_column)
-            yield FoundCode(span, section, inside, is_function=True)
+            yield ListedCode(span, section, inside, is_function=True)
 
 
 def _fills(section: Section, at: int) -> bool:

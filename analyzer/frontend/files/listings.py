@@ -88,7 +88,7 @@ class Listing:
 
 
 @dataclass(slots=True)
-class _Stretch:
+class _ListedSection:
     """Statements of a listing behind a line that chooses a section."""
 
     first: int
@@ -167,7 +167,7 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
     listing, sections = Listing(), _Sections()
     waiting: list[tuple[str, int]] = []
     labels: list[tuple[int, tuple[str, int]]] = []
-    stretches: list[_Stretch] = []
+    stretches: list[_ListedSection] = []
     user_line, continued, repeats = 0, False, False
     for raw in BytesIO(_NASM_NOTHING.sub(b"", content)):
         line = raw.decode("utf-8", "replace").rstrip("\n")
@@ -182,7 +182,7 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
             repeats = repeats if level else source.strip().lower().startswith("%endrep")
         if _NASM_SWITCH.match(source):
             sections.nasm(source, listing)
-            stretches.append(_Stretch(len(listing.statements), sections.current, level is None))
+            stretches.append(_ListedSection(len(listing.statements), sections.current, level is None))
         if not continued:
             waiting += ((name, user_line) for name in _labels(source))
         data = match[3]
@@ -208,7 +208,7 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
     return listing
 
 
-def _settle(listing: Listing, stretches: Sequence[_Stretch], file: ObjectFile) -> None:
+def _settle(listing: Listing, stretches: Sequence[_ListedSection], file: ObjectFile) -> None:
     """Put the statements behind sections that macros name where the object has them: a listing shows what a
     macro does not come to, too, and names that are not filled in."""
     codes = {name: file.section(name)[0] for name in file.names_of_code}

@@ -61,7 +61,7 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ExpandedText:
     """What became of a text. ``lines``: the user's line of each; ``own``: the user's text, where it is
     the same instruction in other words."""
 
@@ -138,7 +138,7 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
     return values
 
 
-def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment: bool) -> Made:
+def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment: bool) -> ExpandedText:
     """What the preprocessor made of a marked text, without marks. ``lines``: the user's."""
     text: list[str] = [_SMART] if smart_alignment else []
     numbers = [0] * len(text)
@@ -157,7 +157,7 @@ def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment
             numbers.append(user)
             own.append(_own(lines[user], line) if written else None)
         number += step
-    return Made(tuple(text), tuple(numbers), tuple(own))
+    return ExpandedText(tuple(text), tuple(numbers), tuple(own))
 
 
 def last_line(result: bytes) -> int:

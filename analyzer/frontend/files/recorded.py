@@ -10,7 +10,7 @@ from cyclelens.analyzer.frontend.files.includes import may_read
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.source import Origin
-from cyclelens.analyzer.profiles.profile import Mapped, Place, Profile
+from cyclelens.analyzer.profiles.profile import CodeLocation, Mapped, Profile
 
 _MAXIMUM_BYTES = 256 << 20
 
@@ -20,7 +20,7 @@ def with_symbols(profile: Profile, origin: Origin) -> Profile:
     may be read for a text of this origin, and has one."""
     programs: dict[str, _Program | None] = {}
 
-    def named(place: Place) -> Place:
+    def named(place: CodeLocation) -> CodeLocation:
         if place.symbol or place.address is None:
             return place
         for each in profile.mapped:
@@ -47,14 +47,14 @@ class _Program:
         self._file = file
         self._names = sorted((address, name) for name, address in file.named.items())
 
-    def named(self, place: Place, mapped: Mapped) -> Place:
+    def named(self, place: CodeLocation, mapped: Mapped) -> CodeLocation:
         assert place.address is not None
         address = self._file.address_of_offset(place.address - mapped.start + mapped.offset)
         at = -1 if address is None else bisect_right(self._names, address, key=lambda known: known[0]) - 1
         if address is None or at < 0:
             return place
         start, name = self._names[at]
-        return Place(name, address - start, place.address)
+        return CodeLocation(name, address - start, place.address)
 
 
 def _program(path: str, origin: Origin) -> _Program | None:

@@ -18,7 +18,7 @@ from cyclelens.analyzer.frontend.files import includes, listings, nasm_macros
 from cyclelens.analyzer.frontend.files.expansion import Note
 from cyclelens.analyzer.frontend.files.includes import Included
 from cyclelens.analyzer.frontend.files.listings import Listing
-from cyclelens.analyzer.frontend.files.nasm_macros import INPUT, RESULT, Made
+from cyclelens.analyzer.frontend.files.nasm_macros import INPUT, RESULT, ExpandedText
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.choices import Assembler
@@ -299,7 +299,7 @@ class _NasmCall(_Call):
     smart_alignment: bool = False
     hidden: bool = False
     """It may include files that nobody sees in the text."""
-    made: Made | None = None
+    made: ExpandedText | None = None
     """What macros made of the latest text, if they were followed first."""
 
     def run(self, lines: Sequence[str]) -> external.Finished:

@@ -15,9 +15,9 @@ from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.control_flow import blocks, control_flow
 from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
-from cyclelens.analyzer.frontend.control_flow.control_flow import Kind, kind_of
+from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Loop, is_in_one_piece, scattered
-from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, MadeLoop, branchings, described
+from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, LoopRegion, branchings, described
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import Function, LinePlace, ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_data import without_data
@@ -37,9 +37,9 @@ from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
     Branching,
+    CompiledInstruction,
     Counts,
     JumpPlace,
-    Made,
     Placement,
     Problem,
     Region,
@@ -120,12 +120,12 @@ class _Listing:
         source = (number, column, column, text, code, "object file")
         return SourceLine(*source, address=address - origin, file=file)
 
-    def made(self) -> Iterator[Made]:
+    def made(self) -> Iterator[CompiledInstruction]:
         """The instructions of wanted functions whose line is known."""
         for address, line in self.lines.items():
             instruction = self.machine.instructions[self.machine.at[address]] if line is not None else None
             if line is not None and instruction is not None:
-                yield Made(instruction.code, line.file, line.line, line.column, line.inlined)
+                yield CompiledInstruction(instruction.code, line.file, line.line, line.column, line.inlined)
 
     def placed(self, run: Sequence[int]) -> Iterator[Placed]:
         """The instructions of a run with their addresses."""
@@ -154,8 +154,8 @@ class _Listing:
             instruction, target = self.machine.instructions[run[-1]], self.targets[run[-1]]
             assert instruction is not None, "no region has data"
             kind = None if instruction.mnemonic in blocks.FALLING_BACK else kind_of(instruction.mnemonic)
-            if kind is Kind.JUMP and instruction.branch_displacement is None:
-                kind = Kind.SWITCH
+            if kind is TransferKind.JUMP and instruction.branch_displacement is None:
+                kind = TransferKind.SWITCH
             found.append((kind, None if target is None else starts.get(target)))
         return found
 
@@ -223,7 +223,7 @@ def regions_of(
     found: list[Region] = []
     ways: list[Branching] = []
     problems: list[Problem] = []
-    made: list[MadeLoop] = []
+    made: list[LoopRegion] = []
     wanted = list(functions)
     for function in wanted:
         if len(file.code(function)) > MAXIMUM_FUNCTION:
@@ -262,7 +262,7 @@ def regions_of(
                 problems.append(make_problem("no-profile", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
         if loop is not None:
             span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
-            made.append(MadeLoop(span, loop, code.numbers, own))
+            made.append(LoopRegion(span, loop, code.numbers, own))
             if not code.numbers and not is_in_one_piece(code.runs[0]):
                 problems.append(_information("scattered-loop", scattered(name)))
         elif code.numbers:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from cyclelens.analyzer.common.recent import Caches
-from cyclelens.analyzer.frontend.control_flow.control_flow import Kind, kind_of
+from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
 from cyclelens.analyzer.frontend.objects.machine_flow import near
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
@@ -118,8 +118,8 @@ def _reached(listed: Sequence[Listed], entries: Iterable[int]) -> set[int] | Non
         kind = kind_of(instruction.mnemonic)
         if instruction.branch_displacement is not None:
             left.append(behind + instruction.branch_displacement)
-        elif kind is Kind.JUMP and near(instruction, behind) is None:
+        elif kind is TransferKind.JUMP and near(instruction, behind) is None:
             return None
-        if kind not in (Kind.JUMP, Kind.LEAVE, Kind.STOP):
+        if kind not in (TransferKind.JUMP, TransferKind.LEAVE, TransferKind.STOP):
             left.append(behind)
     return reached

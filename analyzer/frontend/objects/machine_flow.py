@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.frontend.control_flow import control_flow
-from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Kind, Transfer
+from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
@@ -114,18 +114,18 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
             continue
         address = machine.target(place)
         target = None if address is None else machine.at.get(address)
-        if target is None and kind in (Kind.JUMP, Kind.CALL):
+        if target is None and kind in (TransferKind.JUMP, TransferKind.CALL):
             memory = near(instruction, machine.ends[place])
-            if kind is Kind.JUMP and address is None and memory is None:
-                kind = Kind.SWITCH
+            if kind is TransferKind.JUMP and address is None and memory is None:
+                kind = TransferKind.SWITCH
                 switches[place] = []
                 tables |= dict.fromkeys(_table(instruction), True)
             elif around is not None and _never_returns(around, memory if address is None else address):
-                kind = Kind.STOP
-            elif kind is Kind.CALL:
+                kind = TransferKind.STOP
+            elif kind is TransferKind.CALL:
                 continue
             else:
-                kind = Kind.LEAVE
+                kind = TransferKind.LEAVE
         transfers.append(Transfer(place, kind, target))
     functions: dict[int, str] = {}
     if around is not None:

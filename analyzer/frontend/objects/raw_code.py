@@ -49,7 +49,7 @@ def object_of(code: bytes) -> bytes:
         if not instruction.mnemonic:
             raise RawCodeError(f"there is no valid instruction at byte {at:#x}")
         at += instruction.length
-    return elf_of([Stretch(".text", 0, code, _ALIGNMENT, [MadeSymbol(NAME, 0, len(code))])])
+    return elf_of([CodeSection(".text", 0, code, _ALIGNMENT, [MadeSymbol(NAME, 0, len(code))])])
 
 
 class MadeSymbol(NamedTuple):
@@ -72,7 +72,7 @@ class MadeRelocation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class CodeSection:
     """A section with code."""
 
     name: str
@@ -84,7 +84,7 @@ class Stretch:
     relocations: Sequence[MadeRelocation] = ()
 
 
-def elf_of(stretches: Sequence[Stretch], *, is_linked: bool = False) -> bytes:
+def elf_of(stretches: Sequence[CodeSection], *, is_linked: bool = False) -> bytes:
     """An ELF file with these sections: an object, whose addresses count from the beginning of each section,
     or a program."""
     strings, names = bytearray(b"\0"), bytearray(b"\0")

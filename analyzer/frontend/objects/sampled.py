@@ -12,7 +12,7 @@ from cyclelens.analyzer.frontend.control_flow.control_flow import kind_of
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import Counts
-from cyclelens.analyzer.profiles.profile import Place, Profile
+from cyclelens.analyzer.profiles.profile import CodeLocation, Profile
 
 _LONGEST_RUN = 1 << 16
 """Bytes in a straight line; what seems longer is two runs of which the profile has lost a branch."""
@@ -29,7 +29,7 @@ def in_file(profile: Profile, file: ObjectFile, path: str) -> Sampled:
     own = os.path.basename(path)
     mapped = [each for each in profile.mapped if own and os.path.basename(each.path) == own]
 
-    def address_of(place: Place) -> int | None:
+    def address_of(place: CodeLocation) -> int | None:
         if place.address is not None and not file.is_relocatable:
             for each in mapped:
                 if each.start <= place.address < each.start + each.size:
@@ -44,7 +44,7 @@ def in_file(profile: Profile, file: ObjectFile, path: str) -> Sampled:
 class Sampled:
     """A profile of code whose places ``address_of`` finds."""
 
-    def __init__(self, profile: Profile, address_of: Callable[[Place], int | None]) -> None:
+    def __init__(self, profile: Profile, address_of: Callable[[CodeLocation], int | None]) -> None:
         self._by_instructions = profile.by_instructions
         starts: Counter[int] = Counter()
         ends: Counter[int] = Counter()

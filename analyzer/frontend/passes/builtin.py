@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.frontend.control_flow.functions import find_functions
-from cyclelens.analyzer.frontend.control_flow.loops import FoundCode, MadeLoop, find_loops
-from cyclelens.analyzer.frontend.encoding.questions import Question
+from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, LoopRegion, find_loops
+from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
 from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
-from cyclelens.analyzer.frontend.passes.reading import MAXIMUM_REGION, REFUSED_BEFORE, Reading
+from cyclelens.analyzer.frontend.passes.reading import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
 from cyclelens.analyzer.frontend.passes.remarks import remark
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
-from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Kind, Program
+from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Program, StatementKind
 from cyclelens.analyzer.frontend.programs.reading import build
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt
 from cyclelens.analyzer.frontend.regions.iaca import find_iaca, may_have_iaca
@@ -22,6 +22,7 @@ from cyclelens.analyzer.frontend.regions.region_code import Codes, RegionCode
 from cyclelens.analyzer.frontend.regions.sections import Layouts
 from cyclelens.analyzer.frontend.regions.statement_code import Encoder
 from cyclelens.analyzer.frontend.source import masm
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import (
     BY_NAME,
     Style,
@@ -30,8 +31,7 @@ from cyclelens.analyzer.frontend.source.dialect import (
     style,
 )
 from cyclelens.analyzer.frontend.source.markers import Span, coverage
-from cyclelens.analyzer.frontend.source.scanner import Part, Scan, scan
-from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.frontend.source.scanner import Scan, ScannedPart, scan
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Region, Severity, SourceLine
 
@@ -46,7 +46,7 @@ _Circumstances = tuple[tuple[object, ...], list[object]]
 class _Window:
     """A region and its statements."""
 
-    found: FoundCode
+    found: CodeRange
     section: str
     code: RegionCode | None
     """None: there are too many statements."""
@@ -63,7 +63,7 @@ class _Window:
 class OwnReading:
     """One text, read by the front end."""
 
-    reading: Reading
+    reading: AssemblyRun
     program: Program = field(init=False)
     encoder: Encoder = field(init=False)
     layouts: Layouts = field(init=False)
@@ -81,7 +81,7 @@ class OwnReading:
             placed = place_statements(
                 again.statements(), source, expanded, self.reading.lines, self.reading.text
             )
-            parts = [(0, Part(placed))]
+            parts = [(0, ScannedPart(placed))]
         if style(self.reading.source) is Style.MASM:
             message = (
                 "This looks like MASM: instructions and labels are read, its directives and macros are not."
@@ -89,17 +89,19 @@ class OwnReading:
             place = self.reading.lines.content(0, self.reading.text)
             self.reading.report("not-supported", message, *place, Severity.INFORMATION)
             is_listing = masm.is_listing(self.reading.text)
-            parts = [(0, Part(list(masm.statements(found.statements(), is_listing=is_listing))))]
+            parts = [(0, ScannedPart(list(masm.statements(found.statements(), is_listing=is_listing))))]
         self.program = build(parts, self.reading.dialect, self.reading.stop, self._measure)
         if self.reading.stop():
             return []
-        self.reading.has_code = any(each.kind is Kind.INSTRUCTION for each in self.program.statements)
+        self.reading.has_code = any(
+            each.kind is StatementKind.INSTRUCTION for each in self.program.statements
+        )
         if style(self.reading.source) is Style.NASM:
             self.program.follow_nasm()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
         self.reading.spot = spots_of_text(self.layouts)
-        places = [FoundCode(span, *self.program.slice(span.start, span.end)) for span in spans]
+        places = [CodeRange(span, *self.program.slice(span.start, span.end)) for span in spans]
         if self.reading.options.regions != Regions.LOOPS and may_have_iaca(source):
             found_iaca, problems = find_iaca(self.program, self.reading.lines)
             self.reading.problems += problems
@@ -121,12 +123,12 @@ class OwnReading:
         if self.reading.stop():
             return []
         earlier = [self._earlier(window) for window in windows]
-        questions: list[dict[int, Question]] = [
+        questions: list[dict[int, EncodingRequest]] = [
             window.code.questions if same is None and window.code is not None else {}
             for window, same in zip(windows, earlier, strict=True)
         ]
         codes = self.encoder.answers(questions)
-        made: list[tuple[FoundCode, Sequence[Region]]] = []
+        made: list[tuple[CodeRange, Sequence[Region]]] = []
         for window, same, answers in zip(windows, earlier, codes, strict=True):
             if self.reading.stop():
                 break
@@ -134,7 +136,7 @@ class OwnReading:
             made.append((window.found, regions))
             self.reading.branchings += [] if branching is None else [branching]
         self.reading.describe_loops(
-            MadeLoop(found.span, found.loop, found.numbers, regions)
+            LoopRegion(found.span, found.loop, found.numbers, regions)
             for found, regions in made
             if found.loop is not None
         )
@@ -143,10 +145,10 @@ class OwnReading:
         remark_wide_code(self.reading, self.program, firsts, refused)
         return [region for _, regions in made for region in regions]
 
-    def _functions(self) -> list[FoundCode]:
+    def _functions(self) -> list[CodeRange]:
         return [function.code(self.reading.lines, self.program) for function in find_functions(self.program)]
 
-    def _loops(self) -> list[FoundCode]:
+    def _loops(self) -> list[CodeRange]:
         size, caches = self.layouts.known_size, self.reading.memory.caches
         return find_loops(self.program, self.reading.lines, size, caches)
 
@@ -160,13 +162,13 @@ class OwnReading:
         """The distances of labels in what has been read so far."""
         return Layouts(program, self._encoder(program)).distance
 
-    def _windows(self, places: Iterable[FoundCode]) -> list[_Window]:
+    def _windows(self, places: Iterable[CodeRange]) -> list[_Window]:
         windows = []
         statements = self.program.statements
         for found in places:
             span = found.span
             inside = (index for part in found.own for index in range(*part))
-            instructions = (index for index in inside if statements[index].kind is Kind.INSTRUCTION)
+            instructions = (index for index in inside if statements[index].kind is StatementKind.INSTRUCTION)
             section = next((statements[index].section for index in instructions), CODE_SECTION)
             code = None
             if found.last - found.first <= MAXIMUM_REGION:

@@ -14,15 +14,15 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 from cyclelens.analyzer.frontend.objects.machine_flow import near
-from cyclelens.analyzer.frontend.objects.raw_code import MadeRelocation, MadeSymbol, Stretch, elf_of
+from cyclelens.analyzer.frontend.objects.raw_code import CodeSection, MadeRelocation, MadeSymbol, elf_of
 from cyclelens.analyzer.frontend.passes.builtin import OwnReading
-from cyclelens.analyzer.frontend.passes.reading import Reading
+from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.source import dumps
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect, detect
-from cyclelens.analyzer.frontend.source.dumps import Dump, Part, Row
+from cyclelens.analyzer.frontend.source.dumps import Dump, DumpSection, Row
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import scan
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.frontend.statements.directives import nop_fill
 from cyclelens.analyzer.frontend.statements.jumps import JUMPS
 from cyclelens.analyzer.frontend.statements.prefixes import PREFIXES
@@ -58,7 +58,7 @@ _OPEN = bytes(4)
 _LONG_JUMP = 5
 
 
-def read(reading: Reading, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
+def read(reading: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
     """The regions of a dump: what is marked in it, the loops of its functions, or the functions. Problems are
     those of its lines."""
     rows = [row for part in dump.parts for row in part.rows]
@@ -100,7 +100,7 @@ def read(reading: Reading, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
     )
 
 
-def _wants_whole(reading: Reading, parts: Sequence[_Code]) -> bool:
+def _wants_whole(reading: AssemblyRun, parts: Sequence[_Code]) -> bool:
     """Are functions regions, because no part has a loop?"""
     if reading.options.function is not None:
         return True
@@ -112,7 +112,7 @@ def _wants_whole(reading: Reading, parts: Sequence[_Code]) -> bool:
 class _Code:
     """A section of the dump as a file, and where its instructions stand in the text."""
 
-    def __init__(self, part: Part, spans: Sequence[Span], is_object: bool) -> None:
+    def __init__(self, part: DumpSection, spans: Sequence[Span], is_object: bool) -> None:
         self.part = part
         is_linked = not (is_object or _is_of_object(part))
         stretch = _stretch(part, spans, is_linked)
@@ -129,7 +129,7 @@ class _Code:
         self.gaps: list[Problem] = []
         """Where regions have code that the dump does not show."""
 
-    def regions(self, reading: Reading, spans: Sequence[Span], *, whole: bool) -> AssembledFile:
+    def regions(self, reading: AssemblyRun, spans: Sequence[Span], *, whole: bool) -> AssembledFile:
         """Those that are wanted, as the file has them. Raises ObjectFileError."""
         options, functions = reading.options, list(self.file.functions)
         if options.function is not None:
@@ -190,7 +190,7 @@ class _Code:
         return replace(problem, line=line) if problem.line == UNKNOWN_LINE else problem
 
 
-def _dialect(reading: Reading, rows: Sequence[Row]) -> Dialect:
+def _dialect(reading: AssemblyRun, rows: Sequence[Row]) -> Dialect:
     if reading.options.syntax != "auto":
         return reading.dialect
     return INTEL if not detect(Source("\n".join(row.text for row in rows))).is_att else ATT
@@ -199,7 +199,7 @@ def _dialect(reading: Reading, rows: Sequence[Row]) -> Dialect:
 # What a linker has yet to do
 
 
-def _is_of_object(part: Part) -> bool:
+def _is_of_object(part: DumpSection) -> bool:
     """Do its addresses count from the beginning of a section? Calls to what stands right behind them are of
     other files."""
     return (
@@ -209,7 +209,7 @@ def _is_of_object(part: Part) -> bool:
     )
 
 
-def _stretch(part: Part, spans: Sequence[Span], is_linked: bool) -> Stretch:
+def _stretch(part: DumpSection, spans: Sequence[Span], is_linked: bool) -> CodeSection:
     functions = list(dumps.functions_of(part))
     first = part.rows[0].address
     base = first if is_linked else first // LINE_BYTES * LINE_BYTES if part.functions else first
@@ -228,7 +228,7 @@ def _stretch(part: Part, spans: Sequence[Span], is_linked: bool) -> Stretch:
                 MadeSymbol(f"cyclelens.end.{span.name}.{number}", end, 0, False),
             ]
     relocations = () if is_linked else tuple(_relocations(part))
-    return Stretch(part.name, base, bytes(code), alignment, symbols, relocations)
+    return CodeSection(part.name, base, bytes(code), alignment, symbols, relocations)
 
 
 def _alignment(functions: Sequence[tuple[str, int, int, int]]) -> int:
@@ -240,7 +240,7 @@ def _alignment(functions: Sequence[tuple[str, int, int, int]]) -> int:
     return alignment
 
 
-def _relocations(part: Part) -> Iterator[MadeRelocation]:
+def _relocations(part: DumpSection) -> Iterator[MadeRelocation]:
     """The fields that the dump names, and those that look open: each is of another symbol then."""
     named = {each.address for each in part.relocations}
     for each in part.relocations:
@@ -267,7 +267,7 @@ def _open_field(code: bytes) -> int:
 # Bytes that the dump does not hold
 
 
-def _encode(reading: Reading, dump: Dump, dialect: Dialect) -> list[Problem]:
+def _encode(reading: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]:
     """Put bytes into the rows without; a problem for each that has none of the right length."""
     sizes: dict[int, int] = {}
     """By row."""
@@ -332,13 +332,13 @@ def _jump(row: Row, size: int) -> bytes | None:
     return None
 
 
-def _assembled(reading: Reading, statements: Sequence[str], dialect: Dialect) -> Iterator[bytes]:
+def _assembled(reading: AssemblyRun, statements: Sequence[str], dialect: Dialect) -> Iterator[bytes]:
     """The bytes of each statement, empty where there are none."""
     options = replace(reading.options, syntax=Syntax(dialect.name), regions=Regions.MARKERS, function=None)
     for first in range(0, len(statements), _CHUNK):
         chunk = [statement.replace(";", " ") for statement in statements[first : first + _CHUNK]]
         source = Source("\n".join(chunk))
-        inner = Reading(source, dialect, options, reading.client, reading.stop, reading.memory)
+        inner = AssemblyRun(source, dialect, options, reading.client, reading.stop, reading.memory)
         span = Span("dump", 0, len(source.text), 0, len(chunk) - 1, 0, 0)
         regions = OwnReading(inner).regions(scan(source, False, reading.stop), [span])
         codes = {line.line: line.code for region in regions for line in region.lines}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed
-from cyclelens.analyzer.frontend.control_flow.loops import MadeLoop
+from cyclelens.analyzer.frontend.control_flow.loops import LoopRegion
 from cyclelens.analyzer.frontend.files import listed
 from cyclelens.analyzer.frontend.files.expansion import Note, plain
 from cyclelens.analyzer.frontend.files.listed_functions import functions
@@ -18,7 +18,12 @@ from cyclelens.analyzer.frontend.files.whole_file import (
     assemble_file,
     has_nasm,
 )
-from cyclelens.analyzer.frontend.passes.reading import MAXIMUM_REGION, NO_PROGRAMS, REFUSED_BEFORE, Reading
+from cyclelens.analyzer.frontend.passes.reading import (
+    MAXIMUM_REGION,
+    NO_PROGRAMS,
+    REFUSED_BEFORE,
+    AssemblyRun,
+)
 from cyclelens.analyzer.frontend.regions.recorded import spots_of_listing
 from cyclelens.analyzer.frontend.source.dialect import Style, needs_nasm, style
 from cyclelens.analyzer.frontend.source.markers import Span, coverage
@@ -26,7 +31,7 @@ from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Placement, Region, Severity
 
 
-def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
+def or_by_nasm(reading: AssemblyRun, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
     """Regions of a text that looked plain as NASM has them, if it understands more of it. ``reported``:
     the problems before it was read here."""
     refused = sum(region.incomplete for region in regions)
@@ -47,7 +52,7 @@ def or_by_nasm(reading: Reading, spans: list[Span], regions: list[Region], repor
 
 
 def by_another_program(
-    reading: Reading, spans: list[Span], wanted: Assembler | None = None
+    reading: AssemblyRun, spans: list[Span], wanted: Assembler | None = None
 ) -> list[Region] | None:
     """Regions of what the user's assembler makes of the file, or the ``wanted`` one; None if none is
     wanted, or it is not there."""
@@ -78,7 +83,7 @@ def by_another_program(
     reading.has_code = bool(assembled.refused) or any(section.pieces for section in found.values())
     refused = {user_line(line): message for line, message in assembled.refused.items()}
     places = [
-        listed.FoundCode(
+        listed.ListedCode(
             span, *(listed.within(found, span, reading.lines, reading.text) or (listed.EMPTY, []))
         )
         for span in spans
@@ -101,7 +106,7 @@ def by_another_program(
     # A macro can be thousands of instructions on one line.
     place_of = cache(partial(_place_of, reading))
     regions: list[Region] = []
-    made: list[MadeLoop] = []
+    made: list[LoopRegion] = []
     for span, section, inside, runs, loop, is_function in places:
         incomplete = any(span.first_line <= line <= span.last_line for line in refused)
         if len(inside) > MAXIMUM_REGION:
@@ -121,7 +126,7 @@ def by_another_program(
         regions += own
         reading.branchings += [] if branching is None else [branching]
         if loop is not None and runs is not None:
-            made.append(MadeLoop(span, loop, runs.numbers, own))
+            made.append(LoopRegion(span, loop, runs.numbers, own))
     reading.describe_loops(made)
     return regions
 
@@ -131,18 +136,18 @@ _UserLine = Callable[[int], int]
 
 
 def _functions(
-    reading: Reading, listing: Listing, found: _Sections, user_line: _UserLine
-) -> list[listed.FoundCode]:
+    reading: AssemblyRun, listing: Listing, found: _Sections, user_line: _UserLine
+) -> list[listed.ListedCode]:
     return list(functions(listing, found, user_line, reading.lines, reading.text))
 
 
 def _loops(
-    reading: Reading, listing: Listing, found: _Sections, user_line: _UserLine
-) -> list[listed.FoundCode]:
+    reading: AssemblyRun, listing: Listing, found: _Sections, user_line: _UserLine
+) -> list[listed.ListedCode]:
     return listed.loops(listing, found, user_line, reading.lines, reading.text, reading.memory.caches)
 
 
-def _place_of(reading: Reading, line: int) -> tuple[tuple[int, int, int], str]:
+def _place_of(reading: AssemblyRun, line: int) -> tuple[tuple[int, int, int], str]:
     """Line, column and end column of a line's content, and that."""
     start, end = reading.lines.content(line, reading.text)
     return reading.lines.span(start, end), reading.text[start:end]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 
 from cyclelens.analyzer.common.patterns import pattern
-from cyclelens.analyzer.frontend.passes.reading import Reading
+from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.programs.parsed import parse
-from cyclelens.analyzer.frontend.programs.program import Kind
+from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.source.scanner import RawStatement, block_edge
 from cyclelens.analyzer.model.source import Severity
 
@@ -21,14 +21,14 @@ _NAME = pattern(r"(?<![\w.$\"'])([A-Za-z_$][\w$]*)[ \t]*(\([^()]*\))?(?:[ \t]*(=
 _DEFINED = pattern(r"\bdefined[ \t]*(?:\([ \t]*(\w+)[ \t]*\)|[ \t](\w+))")
 
 
-def report(reading: Reading, raw: Iterable[RawStatement]) -> None:
+def report(reading: AssemblyRun, raw: Iterable[RawStatement]) -> None:
     """Say which condition leaves out all code, if one does. ``raw``: what the text says without them."""
     inside = 0
     for statement in raw:
         word, _ = block_edge(statement.text, inside=bool(inside))
         if word:
             inside = max(inside - 1, 0) if word.startswith("end") else inside + 1
-        elif not inside and parse(statement.text, reading.dialect.is_att).kind is Kind.INSTRUCTION:
+        elif not inside and parse(statement.text, reading.dialect.is_att).kind is StatementKind.INSTRUCTION:
             condition = _around(reading.text, statement.start + _blanks(statement.text))
             if condition is not None:
                 _report(reading, *condition)
@@ -53,7 +53,7 @@ def _around(text: str, offset: int) -> tuple[re.Match[str], bool] | None:
     return opened[0] if opened else None
 
 
-def _report(reading: Reading, condition: re.Match[str], is_first: bool) -> None:
+def _report(reading: AssemblyRun, condition: re.Match[str], is_first: bool) -> None:
     rest = _COMMENT.sub("", condition["rest"]).strip()
     said = f"{condition['sign'].strip()}{condition['word']} {rest}".strip()
     line, _ = reading.lines.locate(condition.start())

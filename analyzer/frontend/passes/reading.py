@@ -11,7 +11,7 @@ from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerCli
 from cyclelens.analyzer.frontend.control_flow import blocks
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.frontend.control_flow.loop_parts import scattered
-from cyclelens.analyzer.frontend.control_flow.loops import FoundCode, MadeLoop, branchings
+from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, LoopRegion, branchings
 from cyclelens.analyzer.frontend.files import listed
 from cyclelens.analyzer.frontend.files.expansion import (
     INCLUDING,
@@ -24,12 +24,12 @@ from cyclelens.analyzer.frontend.files.expansion import (
     wants_preprocessor,
 )
 from cyclelens.analyzer.frontend.regions.recorded import Spot
-from cyclelens.analyzer.frontend.regions.statement_code import Memory
+from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import Dialect, Style, style
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span, coverage
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Lines
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import (
@@ -46,11 +46,11 @@ NO_PROGRAMS = (
 )
 REFUSED_BEFORE = "A statement before it in its section could not be encoded"
 
-_Place = TypeVar("_Place", FoundCode, listed.FoundCode)
+_Place = TypeVar("_Place", CodeRange, listed.ListedCode)
 
 
 @dataclass(slots=True)
-class Reading:
+class AssemblyRun:
     """The state of one call of ``assemble``, whoever reads the text."""
 
     source: Source
@@ -58,7 +58,7 @@ class Reading:
     options: AnalysisOptions
     client: AssemblerClient
     stop: Callable[[], bool]
-    memory: Memory
+    memory: EncodingCache
     text: str = field(init=False)
     lines: Lines = field(init=False)
     problems: list[Problem] = field(default_factory=list)
@@ -136,7 +136,7 @@ class Reading:
             self.report_region("scattered-loop", scattered(span.name), span, Severity.INFORMATION)
         return made
 
-    def describe_loops(self, made: Iterable[MadeLoop]) -> None:
+    def describe_loops(self, made: Iterable[LoopRegion]) -> None:
         """Where the blocks of loops lead, and what there is to say of those without a figure of their own."""
         for span, branching, message in branchings(list(made)):
             self.branchings += [] if branching is None else [branching]

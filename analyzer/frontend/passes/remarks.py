@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.suggestions import did_you_mean
-from cyclelens.analyzer.frontend.control_flow.loops import FoundCode
-from cyclelens.analyzer.frontend.passes.reading import Reading
-from cyclelens.analyzer.frontend.programs.program import Kind, Program
+from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
+from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
+from cyclelens.analyzer.frontend.programs.program import Program, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.regions.statement_code import Refused
 from cyclelens.analyzer.frontend.source.markers import Span
@@ -21,11 +21,11 @@ _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 _PLAIN_SYMBOL = pattern(r"[A-Za-z_.?][\w.$?]*")
 
 
-def remark(reading: Reading, program: Program, code: RegionCode, found: FoundCode, section: str) -> None:
+def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: CodeRange, section: str) -> None:
     """Report it, each at its statement."""
     for index in (index for part in found.own for index in range(*part)):
         statement = program.statements[index]
-        if statement.section == section and statement.kind is Kind.DIRECTIVE:
+        if statement.section == section and statement.kind is StatementKind.DIRECTIVE:
             _remark_directive(reading, program, index)
     for index in sorted(code.divided):
         message = "This divides by zero: GNU as warns of it, and divides by one."
@@ -50,14 +50,14 @@ def remark(reading: Reading, program: Program, code: RegionCode, found: FoundCod
                 reading.report("undefined-label", message, *program.span(index), Severity.WARNING)
 
 
-def _remark_directive(reading: Reading, program: Program, index: int) -> None:
+def _remark_directive(reading: AssemblyRun, program: Program, index: int) -> None:
     statement = program.statements[index]
     if not statement.refusal and not directives.is_known(statement.name):
         message = f".{statement.name} is not a known directive; it is taken to make no code."
         reading.report("unknown-directive", message, *program.span(index), Severity.WARNING)
 
 
-def _report_refused(reading: Reading, region: Span, place: tuple[int, int], refused: Refused) -> None:
+def _report_refused(reading: AssemblyRun, region: Span, place: tuple[int, int], refused: Refused) -> None:
     if refused.code == "assembler-unavailable":
         # Not the statement's fault: said once a region.
         problem = make_problem(

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cyclelens.analyzer.common.patterns import pattern
-from cyclelens.analyzer.frontend.passes.reading import Reading
-from cyclelens.analyzer.frontend.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
+from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.source.lexer import cut_operands
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.model.source import Region, Severity, SourceLine
@@ -31,7 +31,7 @@ _BETWEEN_FUNCTIONS = frozenset(
 
 
 def remark_wide_code(
-    reading: Reading,
+    reading: AssemblyRun,
     program: Program,
     made: Sequence[tuple[int, Sequence[Region]]],
     refused: Collection[int],
@@ -45,9 +45,9 @@ def remark_wide_code(
     for index, statement in enumerate(program.statements):
         if since >= 0 and index in entered:
             _remark_regions(reading, entered[index], _line(reading, program, since))
-        if statement.kind is Kind.DIRECTIVE:
+        if statement.kind is StatementKind.DIRECTIVE:
             since = -1 if statement.name in _BETWEEN_FUNCTIONS else since
-        elif statement.kind is not Kind.INSTRUCTION:
+        elif statement.kind is not StatementKind.INSTRUCTION:
             continue
         elif statement.refusal or index in refused or _CLEARS.match(statement.text):
             since = -1
@@ -76,7 +76,7 @@ def _leaves(statement: Statement) -> object:
     return next((each for each in (_RETURN, _CALL, _JUMP) if each.match(statement.text)), None)
 
 
-def _line(reading: Reading, program: Program, index: int) -> int:
+def _line(reading: AssemblyRun, program: Program, index: int) -> int:
     """Of a statement, as editors count."""
     return reading.lines.locate(program.span(index)[0])[0] + 1
 
@@ -95,7 +95,7 @@ def _calling(line: int) -> str:
     )
 
 
-def _remark_regions(reading: Reading, regions: Iterable[Region], line: int) -> None:
+def _remark_regions(reading: AssemblyRun, regions: Iterable[Region], line: int) -> None:
     """Legacy SSE, in a region that has no 256-bit code of its own, of which the hazard would tell."""
     # Here, because hardly any text asks.
     from cyclelens.analyzer.isa.upper_halves import upper_halves

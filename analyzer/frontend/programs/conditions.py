@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.patterns import pattern
-from cyclelens.analyzer.frontend.programs.part import Condition, Reading
-from cyclelens.analyzer.frontend.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.frontend.programs.part import Condition, ParsedChunk
+from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError
 
 _COMPARISONS: dict[str, Callable[[int], bool]] = {
@@ -42,18 +42,18 @@ def report_never_closed(program: Program, condition: Condition | None) -> None:
 
 def refuse_open(statement: Statement) -> None:
     """The statement opens what is never closed."""
-    statement.kind = Kind.DIRECTIVE
+    statement.kind = StatementKind.DIRECTIVE
     statement.refusal = f".{statement.name} is never closed by .endif."
 
 
-def follow(part: Reading, statement: Statement) -> None:
+def follow(part: ParsedChunk, statement: Statement) -> None:
     """Open, turn over or close a condition."""
     state, name = part.state, statement.name
     current = state.condition
     if name in ("else", "elseif", "endif"):
         if current is None:
             return
-        statement.kind = Kind.NOTHING
+        statement.kind = StatementKind.NOTHING
         if name == "endif":
             state.condition = current.outer
         elif current.known:
@@ -61,21 +61,21 @@ def follow(part: Reading, statement: Statement) -> None:
             met = possible and (name == "else" or bool(_met(part, "if", statement.arguments)))
             state.condition = current._replace(active=met, taken=current.taken or met)
         return
-    statement.kind = Kind.NOTHING
+    statement.kind = StatementKind.NOTHING
     depth = current.depth + 1 if current else 1
     if current is not None and not current.active:
         state.condition = Condition(statement, False, True, current, depth)
         return
     holds = _met(part, name, statement.arguments)
     if holds is None:
-        statement.kind = Kind.DIRECTIVE
+        statement.kind = StatementKind.DIRECTIVE
         statement.refusal = "This condition cannot be told here: all of its branches are read."
         state.condition = Condition(statement, True, True, current, depth, known=False)
         return
     state.condition = Condition(statement, holds, holds, current, depth)
 
 
-def _met(part: Reading, name: str, text: str) -> bool | None:
+def _met(part: ParsedChunk, name: str, text: str) -> bool | None:
     """Does a condition hold? None if that cannot be told."""
     text = text.strip()
     if name in ("ifdef", "ifndef", "ifnotdef"):

@@ -6,7 +6,7 @@ import re
 
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.patterns import pattern
-from cyclelens.analyzer.frontend.programs.program import Kind
+from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.source.lexer import LABEL, SYMBOL
 from cyclelens.analyzer.frontend.statements.names import is_ambiguous, spelled, unquoted
 
@@ -27,7 +27,7 @@ class _Parsed(NamedTuple):
     offset: int
     """Of the text without labels and blanks."""
     text: str
-    kind: Kind
+    kind: StatementKind
     name: str = ""
     arguments: str = ""
     assignment: tuple[str, str] | None = None
@@ -45,24 +45,24 @@ def parse(text: str, is_att: bool) -> _Parsed:
     stripped = rest.lstrip()
     found = (tuple(labels), position + len(rest) - len(stripped), stripped)
     if not stripped or stripped[0] == "/":
-        return _Parsed(*found, Kind.NOTHING)
+        return _Parsed(*found, StatementKind.NOTHING)
     if "=" in stripped and (match := _ASSIGNMENT.fullmatch(stripped)):
-        return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
+        return _Parsed(*found, StatementKind.NOTHING, assignment=(match[1], match[2]))
     if stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
         name, arguments = match[1].lower(), match[2]
         assignment = None
         if name in _STORED and not is_ambiguous(arguments):
             symbol, _, expression = unquoted(arguments).partition(",")
             assignment = (spelled(symbol.strip()), expression)
-        return _Parsed(*found, Kind.DIRECTIVE, name, arguments, assignment)
+        return _Parsed(*found, StatementKind.DIRECTIVE, name, arguments, assignment)
     if not is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
         word = match[1].lower()
         name = {"align": "balign", "global": "globl", "extern": "extern", "default": "default"}.get(
             word, "section"
         )
         is_followed = word in ("section", "segment", "global", "extern", "align", "default")
-        kind = Kind.DIRECTIVE if is_followed else Kind.NOTHING
+        kind = StatementKind.DIRECTIVE if is_followed else StatementKind.NOTHING
         return _Parsed(*found, kind, name, match[2].rstrip("] \t"))
     if not is_att and (match := _EQU.fullmatch(stripped)):
-        return _Parsed(*found, Kind.NOTHING, assignment=(match[1], match[2]))
-    return _Parsed(*found, Kind.INSTRUCTION)
+        return _Parsed(*found, StatementKind.NOTHING, assignment=(match[1], match[2]))
+    return _Parsed(*found, StatementKind.INSTRUCTION)

@@ -10,8 +10,8 @@ from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.programs.program import (
     CODE_SECTION,
     Assigned,
-    Found,
     Label,
+    ParsedText,
     Program,
     Statement,
     symbols,
@@ -42,7 +42,7 @@ class Condition(NamedTuple):
     """False: the condition cannot be told here, all branches are read."""
 
 
-class _Known(NamedTuple):
+class _SymbolValue(NamedTuple):
     """What a program knows of a symbol."""
 
     assigned: Assigned | None
@@ -89,7 +89,7 @@ class State:
 
 
 @dataclass(slots=True, eq=False)
-class Reading(Found):
+class ParsedChunk(ParsedText):
     """What became of a part of the text, and of what else that depends."""
 
     program: Program = field(default_factory=Program)
@@ -101,7 +101,7 @@ class Reading(Found):
     """Uses of macros before."""
     measure: Callable[[Program], DistanceAt] | None = None
     """For conditions on the distance of two labels."""
-    asked: dict[str, _Known] = field(default_factory=dict)
+    asked: dict[str, _SymbolValue] = field(default_factory=dict)
     """Symbols of what stands before."""
     is_numbered: bool = False
     """Something is called after the number of a macro's use."""
@@ -166,7 +166,7 @@ class Reading(Found):
             return None
         return LATER if assigned.value is None else assigned.value
 
-    def _ask(self, name: str) -> _Known:
+    def _ask(self, name: str) -> _SymbolValue:
         if name not in self.asked:
             self.asked[name] = _known(self.program, name)
         return self.asked[name]
@@ -185,5 +185,5 @@ class Reading(Found):
         )
 
 
-def _known(program: Program, name: str) -> _Known:
-    return _Known(program.latest(name), program.has_label(name), program.is_source(name))
+def _known(program: Program, name: str) -> _SymbolValue:
+    return _SymbolValue(program.latest(name), program.has_label(name), program.is_source(name))

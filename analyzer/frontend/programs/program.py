@@ -40,7 +40,7 @@ def here(index: int) -> str:
     return f"<{index}>"
 
 
-class Kind(Enum):
+class StatementKind(Enum):
     """What a statement is."""
 
     INSTRUCTION = 0
@@ -53,7 +53,7 @@ class Kind(Enum):
 class Statement:
     """One statement without its labels and comments. Later versions of the text share it."""
 
-    kind: Kind
+    kind: StatementKind
     start: int
     """Offset of ``text`` in its part of the file; ``Program.span`` tells where it is in the file."""
     text: str
@@ -102,7 +102,7 @@ class Assignment(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Found:
+class ParsedText:
     """What a part of the text holds. Offsets and indices count from the part's beginning."""
 
     statements: list[Statement] = field(default_factory=list)
@@ -127,9 +127,11 @@ class Found:
     """What became of the statements of each section last (sections.py)."""
     _indices: dict[str, list[int]] | None = None
 
-    def so_far(self) -> Found:
+    def so_far(self) -> ParsedText:
         """All of it by now; more may follow here, but not there."""
-        return Found(list(self.statements), list(self.labels), list(self.assignments), weak=list(self.weak))
+        return ParsedText(
+            list(self.statements), list(self.labels), list(self.assignments), weak=list(self.weak)
+        )
 
     def in_section(self, name: str) -> list[int]:
         """The statements of a section."""
@@ -156,7 +158,7 @@ class Program:
     """Statements that they became."""
     expanded_text: int = 0
     """Characters of these."""
-    parts: list[Found] = field(default_factory=list)
+    parts: list[ParsedText] = field(default_factory=list)
     firsts: list[int] = field(default_factory=list)
     """The first statement of each part."""
     changed: set[int] = field(default_factory=set)
@@ -176,7 +178,7 @@ class Program:
     _scopes: list[int] = field(default_factory=list)
     """The statements of labels that others belong to."""
 
-    def add(self, part: Found, offset: int) -> None:
+    def add(self, part: ParsedText, offset: int) -> None:
         """Put a part behind all others."""
         first = len(self.statements)
         self._offsets.append(offset)

@@ -18,14 +18,14 @@ from cyclelens.analyzer.frontend.programs.part import (
     MAXIMUM_EXPANDED,
     MAXIMUM_EXPANDED_TEXT,
     MAXIMUM_STATEMENTS,
+    ParsedChunk,
     Pushed,
-    Reading,
     State,
 )
-from cyclelens.analyzer.frontend.programs.program import Assigned, Kind, Program, Statement
+from cyclelens.analyzer.frontend.programs.program import Assigned, Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt
 from cyclelens.analyzer.frontend.source.dialect import Dialect, of_directive
-from cyclelens.analyzer.frontend.source.scanner import Part, RawStatement, block_edge
+from cyclelens.analyzer.frontend.source.scanner import RawStatement, ScannedPart, block_edge
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value
 from cyclelens.analyzer.frontend.statements.names import spelled, unquoted
@@ -48,7 +48,7 @@ _FIRST_WORD = pattern(r"[\w.$]*")
 
 
 def build(
-    parts: Iterable[tuple[int, Part]],
+    parts: Iterable[tuple[int, ScannedPart]],
     dialect: Dialect,
     cancel: Callable[[], bool],
     measure: Callable[[Program], DistanceAt] | None = None,
@@ -59,9 +59,9 @@ def build(
     program = Program()
     state = State(dialect)
     for offset, part in parts:
-        reading: Reading | None = part.reading
+        reading: ParsedChunk | None = part.reading
         if reading is None or not reading.holds(program, state):
-            reading = Reading(
+            reading = ParsedChunk(
                 program=program,
                 entry=state,
                 state=replace(state),
@@ -82,7 +82,7 @@ def build(
 _NOTHING = Program()
 
 
-def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool], depth: int) -> None:
+def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], bool], depth: int) -> None:
     state = part.state
     ends: dict[int, int] | None = None
     position = 0
@@ -103,11 +103,11 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
             continue
         statement = _statement(part, item)
         part.statements.append(statement)
-        if statement.kind is Kind.INSTRUCTION:
+        if statement.kind is StatementKind.INSTRUCTION:
             if (part.macros or part.program.macros) and (macro := _used_macro(part, statement)):
                 _expand_macro(part, macro, statement, item, cancel, depth)
             continue
-        if statement.kind is not Kind.DIRECTIVE:
+        if statement.kind is not StatementKind.DIRECTIVE:
             continue
         name = statement.name
         end = None
@@ -130,7 +130,7 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
         elif name in conditions.WORDS:
             conditions.follow(part, statement)
         elif name == "exitm" and depth:
-            statement.kind = Kind.NOTHING
+            statement.kind = StatementKind.NOTHING
             part.left = True
         elif name == "purgem":
             purged = statement.arguments.strip().lower()
@@ -147,23 +147,23 @@ def _read(part: Reading, raw: Sequence[RawStatement], cancel: Callable[[], bool]
             _follow(part, statement, state)
 
 
-def _used_macro(part: Reading, statement: Statement) -> Macro | None:
+def _used_macro(part: ParsedChunk, statement: Statement) -> Macro | None:
     return part.macro(_FIRST_WORD.match(statement.text)[0].lower())  # type: ignore[index]
 
 
-def _define(part: Reading, statement: Statement, body: Sequence[RawStatement]) -> None:
+def _define(part: ParsedChunk, statement: Statement, body: Sequence[RawStatement]) -> None:
     try:
         macro = macros.define(statement.arguments, body)
     except MacroError as error:
         statement.refusal = str(error)
         return
-    statement.kind = Kind.NOTHING
+    statement.kind = StatementKind.NOTHING
     part.macros[macro.name.lower()] = macro
     part.state.macros = hash((part.state.macros, statement.arguments, *(raw.text for raw in body)))
 
 
 def _expand_macro(
-    part: Reading,
+    part: ParsedChunk,
     macro: Macro,
     statement: Statement,
     item: RawStatement,
@@ -196,7 +196,7 @@ def _expand_macro(
     except (MacroError, ExpressionError) as error:
         statement.refusal = str(error)
         return
-    statement.kind = Kind.NOTHING
+    statement.kind = StatementKind.NOTHING
     part.expanded += len(expanded)
     part.expanded_text += sum(len(made.text) for made in expanded)
     open_before = state.condition.depth if state.condition else 0
@@ -209,7 +209,7 @@ def _expand_macro(
 
 
 def _repeat(
-    part: Reading,
+    part: ParsedChunk,
     statement: Statement,
     body: Sequence[RawStatement],
     cancel: Callable[[], bool],
@@ -233,7 +233,7 @@ def _repeat(
     if len(values) * len(body) > MAXIMUM_STATEMENTS - before - len(part.statements):
         part.is_limited = True
         return False
-    statement.kind = Kind.NOTHING
+    statement.kind = StatementKind.NOTHING
     for value in values:
         if before + len(part.statements) > MAXIMUM_STATEMENTS:
             part.is_limited = True
@@ -249,7 +249,7 @@ def _repeat(
                     for raw in body
                 ]
             except MacroError as error:
-                statement.kind, statement.refusal = Kind.DIRECTIVE, str(error)
+                statement.kind, statement.refusal = StatementKind.DIRECTIVE, str(error)
                 return True
         _read(part, repeated, cancel, depth + 1)
     return True
@@ -261,7 +261,7 @@ def _replaced(raw: RawStatement, values: dict[str, str], number: int) -> RawStat
     return RawStatement(start, text, raw.place or (start, raw.start + len(raw.text.rstrip())))
 
 
-def _statement(part: Reading, raw: RawStatement) -> Statement:
+def _statement(part: ParsedChunk, raw: RawStatement) -> Statement:
     """Take the labels off, tell what the rest is, note assignments."""
     state = part.state
     parsed = parse(raw.text, state.dialect.is_att)
@@ -284,7 +284,7 @@ def _statement(part: Reading, raw: RawStatement) -> Statement:
     )
 
 
-def _assign(part: Reading, directive: str, name: str, expression: str) -> None:
+def _assign(part: ParsedChunk, directive: str, name: str, expression: str) -> None:
     """Keep what a symbol is set to: its value if that is known by now, which may be a register (its name
     behind ``%``)."""
     if not name:
@@ -305,7 +305,7 @@ def _assign(part: Reading, directive: str, name: str, expression: str) -> None:
     part.assign(name, Assigned(expression, value, directive == "eqv"))
 
 
-def _repeat_count(part: Reading, statement: Statement) -> int | None:
+def _repeat_count(part: ParsedChunk, statement: Statement) -> int | None:
     try:
         count = part.constant(statement.arguments)
     except ExpressionError:
@@ -334,7 +334,7 @@ def _body(raw: Sequence[RawStatement], first: int, end: int) -> list[RawStatemen
     return [*raw[first:end], *([labels] if labels.text.strip() else [])]
 
 
-def _follow(part: Reading, statement: Statement, state: State) -> None:
+def _follow(part: ParsedChunk, statement: Statement, state: State) -> None:
     """Sections and syntax switches."""
     name, arguments = statement.name, [match[0].strip() for match in _ARGUMENT.finditer(statement.arguments)]
     if dialect := of_directive(name, statement.arguments):
@@ -371,7 +371,7 @@ def _follow(part: Reading, statement: Statement, state: State) -> None:
         state.previous, state.section = state.section, (section, subsection)
 
 
-def _subsection(part: Reading, statement: Statement, text: str) -> int:
+def _subsection(part: ParsedChunk, statement: Statement, text: str) -> int:
     try:
         return part.constant(text)
     except ExpressionError as error:

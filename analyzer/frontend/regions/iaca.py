@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.common.patterns import pattern
-from cyclelens.analyzer.frontend.control_flow.loops import FoundCode
+from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.programs.program import Program, Statement
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Lines
-from cyclelens.analyzer.frontend.source.stretches import Source
 from cyclelens.analyzer.model.source import Problem, Severity
 
 _MARKER_BYTES = pattern(
@@ -29,9 +29,9 @@ def may_have_iaca(source: Source) -> bool:
     return source.has(_LAST_BYTE.search) and _MARKER_BYTES.search(source.text) is not None
 
 
-def find_iaca(program: Program, lines: Lines) -> tuple[list[FoundCode], list[Problem]]:
+def find_iaca(program: Program, lines: Lines) -> tuple[list[CodeRange], list[Problem]]:
     """The regions between IACA's markers, called ``iaca-1`` and so on, and markers that stand alone."""
-    found: list[FoundCode] = []
+    found: list[CodeRange] = []
     problems: list[Problem] = []
     begin: tuple[int, int] | None = None
     statements = program.statements
@@ -58,7 +58,7 @@ def find_iaca(program: Program, lines: Lines) -> tuple[list[FoundCode], list[Pro
             last_line = lines.locate(end)[0]
             name = f"iaca-{len(found) + 1}"
             span = Span(name, opening[1], end, line, last_line, column, end_column)
-            found.append(FoundCode(span, first, index))
+            found.append(CodeRange(span, first, index))
             begin = None
     if begin is not None:
         report("region-not-closed", "This IACA region is never closed.", begin[0])

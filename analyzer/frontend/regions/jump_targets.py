@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.frontend.programs.chunks import MAXIMUM_DEPTH, OpenError, Target
+from cyclelens.analyzer.frontend.programs.fragments import MAXIMUM_DEPTH, OpenError, Target
 from cyclelens.analyzer.frontend.programs.program import Assignment, Program, symbols
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value

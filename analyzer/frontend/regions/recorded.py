@@ -11,7 +11,7 @@ from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError
 from cyclelens.analyzer.model.source import Branching, Counts, Problem, Region, Severity
-from cyclelens.analyzer.profiles.profile import Place, Profile
+from cyclelens.analyzer.profiles.profile import CodeLocation, Profile
 
 Spot = tuple[str, int]
 """A section, and bytes from its beginning."""
@@ -47,7 +47,7 @@ def counts_of(
     def base(section: str) -> int:
         return bases.setdefault(section, len(bases) << _APART)
 
-    def address_of(place: Place) -> int | None:
+    def address_of(place: CodeLocation) -> int | None:
         name = place.symbol
         if name not in known:
             found = spot(name) if _PLAIN_SYMBOL.fullmatch(name) else None

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.encoding.instructions import NARROW, Encoded
-from cyclelens.analyzer.frontend.encoding.questions import Question
+from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
 from cyclelens.analyzer.frontend.encoding.verify import shortened
-from cyclelens.analyzer.frontend.programs.program import Kind
+from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts
 from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, Refused
@@ -102,7 +102,7 @@ class RegionCode:
         subsections = {statements[index].subsection for index in found}
         if len(subsections) < 2:
             return found
-        code = (index for index in found if statements[index].kind is Kind.INSTRUCTION)
+        code = (index for index in found if statements[index].kind is StatementKind.INSTRUCTION)
         subsection = statements[next(code, found[0])].subsection
         return [index for index in found if statements[index].subsection == subsection]
 
@@ -150,9 +150,9 @@ class RegionCode:
         return found
 
     @property
-    def questions(self) -> dict[int, Question]:
+    def questions(self) -> dict[int, EncodingRequest]:
         """What the assemblers have to be asked."""
-        return {index: found for index, found in self.contents.items() if isinstance(found, Question)}
+        return {index: found for index, found in self.contents.items() if isinstance(found, EncodingRequest)}
 
     def final(self, text: str, index: int, dot: int = 0) -> Value:
         """What an expression is in the end. Raises ExpressionError."""
@@ -228,7 +228,7 @@ class RegionCode:
             raise content
         backend = "cyclelens"
         offset = self.layouts.offset(index)
-        if isinstance(content, Question):
+        if isinstance(content, EncodingRequest):
             answer = codes[index]
             if isinstance(answer, Refused):
                 raise answer

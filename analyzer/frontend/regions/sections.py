@@ -12,30 +12,36 @@ from functools import partial
 
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.frontend.encoding.instructions import Encoded
-from cyclelens.analyzer.frontend.encoding.questions import Question
-from cyclelens.analyzer.frontend.programs.chunks import (
+from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
+from cyclelens.analyzer.frontend.programs.fragments import (
     LONGEST_INSTRUCTION,
     MAXIMUM_DEPTH,
-    Chunk,
-    Laid,
+    Fragment,
     OpenError,
     PendingError,
+    SectionLayout,
     Target,
 )
 from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, Program, register_of, symbols
-from cyclelens.analyzer.frontend.programs.program import Kind as StatementKind
+from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.regions.jump_targets import find_target, jump_scope
 from cyclelens.analyzer.frontend.regions.statement_code import UNAVAILABLE, Content, Encoder, Refused
 from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized, leb128
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value, evaluate
 from cyclelens.analyzer.frontend.statements.jumps import Jump
-from cyclelens.analyzer.frontend.statements.layout import UNBOUNDED, Element, Kind, Place, UnsettledError
+from cyclelens.analyzer.frontend.statements.layout import (
+    UNBOUNDED,
+    Element,
+    ElementKind,
+    FragmentOffset,
+    UnsettledError,
+)
 from cyclelens.analyzer.frontend.statements.names import coded
 
 SECTION_SIGN = "§"
 """Before the name of a section: the symbol of its beginning."""
-_BORDER = Element(Kind.FILL, 0, 0)
+_BORDER = Element(ElementKind.FILL, 0, 0)
 """Between two subsections: GNU as ends each with an alignment, to one byte."""
 
 
@@ -46,7 +52,7 @@ class Layouts:
     program: Program
     encoder: Encoder
     _prepared: set[str] = field(default_factory=set)
-    _laid: dict[str, Laid] = field(default_factory=dict)
+    _laid: dict[str, SectionLayout] = field(default_factory=dict)
     _depth: int = 0
     _asked: set[str] = field(default_factory=set)
     """Sections of labels whose places were asked for."""
@@ -58,28 +64,30 @@ class Layouts:
     def prepare(self, names: Collection[str]) -> None:
         """Find the sizes of all statements of some sections, with one question to the assemblers."""
         self._prepared.update(names)
-        work: list[tuple[int, int, Chunk]] = []
+        work: list[tuple[int, int, Fragment]] = []
         circumstances = self.encoder.circumstances
         for first, part in zip(self.program.firsts, self.program.parts, strict=True):
             for name in names:
                 indices = part.in_section(name)
-                known: Chunk | None = part.chunks.get(name)
+                known: Fragment | None = part.chunks.get(name)
                 if not indices or (known is not None and self._holds(known, first, circumstances)):
                     continue
-                chunk = part.chunks[name] = Chunk(indices, [None] * len(indices), circumstances=circumstances)
+                chunk = part.chunks[name] = Fragment(
+                    indices, [None] * len(indices), circumstances=circumstances
+                )
                 work += ((first, at, chunk) for at in range(len(indices)))
         if not work:
             return
-        questions: dict[int, Question] = {}
-        asking: dict[int, tuple[int, Chunk]] = {}
-        pending: list[tuple[int, int, Chunk]] = []
+        questions: dict[int, EncodingRequest] = {}
+        asking: dict[int, tuple[int, Fragment]] = {}
+        pending: list[tuple[int, int, Fragment]] = []
         for first, at, chunk in work:
             try:
                 found = self._read(first, at, chunk, self._not_yet)
             except PendingError:
                 pending.append((first, at, chunk))
                 continue
-            if isinstance(found, Question):
+            if isinstance(found, EncodingRequest):
                 index = first + chunk.indices[at]
                 questions[index], asking[index] = found, (at, chunk)
         for index, answer in self.encoder.answers([questions])[0].items():
@@ -87,7 +95,7 @@ class Layouts:
             chunk.sizes[at] = self._answered(index, answer, chunk)
         for first, at, chunk in pending:
             found = self._read(first, at, chunk, self.distance)
-            if isinstance(found, Question):
+            if isinstance(found, EncodingRequest):
                 index = first + chunk.indices[at]
                 answer = self.encoder.answers([{index: found}])[0][index]
                 chunk.sizes[at] = self._answered(index, answer, chunk)
@@ -96,7 +104,7 @@ class Layouts:
                 part = self.program.parts[bisect_right(self.program.firsts, first) - 1]
                 chunk.divide(part)
 
-    def _holds(self, chunk: Chunk, first: int, circumstances: tuple[object, ...]) -> bool:
+    def _holds(self, chunk: Fragment, first: int, circumstances: tuple[object, ...]) -> bool:
         return (
             not chunk.is_fleeting
             and chunk.circumstances == circumstances
@@ -108,7 +116,7 @@ class Layouts:
         found = self.program.assignment(name, first)
         return found.assigned if found is not None else None
 
-    def _read(self, first: int, at: int, chunk: Chunk, distance: DistanceAt) -> Question | None:
+    def _read(self, first: int, at: int, chunk: Fragment, distance: DistanceAt) -> EncodingRequest | None:
         """Find the size of a statement; the question if only an assembler knows it."""
         index = first + chunk.indices[at]
         scope = StatementScope(self.program, index, distance)
@@ -116,14 +124,14 @@ class Layouts:
         chunk.is_fleeting |= scope.is_fleeting or index in self.program.changed
         for name in scope.asked - chunk.asked.keys():
             chunk.asked[name] = self._before(name, first)
-        if isinstance(content, Question):
+        if isinstance(content, EncodingRequest):
             return content
         if isinstance(content, Jump) and 0 not in content.sizes:
             chunk.jumps[chunk.indices[at]] = content
         chunk.sizes[at] = self._size(index, content)
         return None
 
-    def _answered(self, index: int, answer: tuple[bytes, str] | Refused, chunk: Chunk) -> int | Element:
+    def _answered(self, index: int, answer: tuple[bytes, str] | Refused, chunk: Fragment) -> int | Element:
         if isinstance(answer, Refused):
             chunk.is_fleeting |= answer.code in UNAVAILABLE
             return self._size(index, answer)  # type: ignore[return-value]
@@ -138,25 +146,27 @@ class Layouts:
             short, near = content.sizes
             if not short and content.forms.short:
                 # GNU as does not know yet that it is always as long.
-                return Element(Kind.BRANCH, near, near)
-            return Element(Kind.BRANCH, short, near) if short and near else short or near
+                return Element(ElementKind.BRANCH, near, near)
+            return Element(ElementKind.BRANCH, short, near) if short and near else short or near
         if isinstance(content, Repeated):
             return len(content)
         if isinstance(content, Alignment):
             if content.boundary == 1:
                 return 0
-            return Element(Kind.FILL, 0, content.most, content)
+            return Element(ElementKind.FILL, 0, content.most, content)
         if isinstance(content, Sized):
             if content.name == "nops":
                 # GNU as has no place for them before it begins to find sizes.
                 size = self._amount(index, content)
-                return Element(Kind.SPACE, size, size, amount=partial(self._amount, index, content))
-            kind = {"org": Kind.ORIGIN, "skip": Kind.SPACE}.get(content.name, Kind.LEB128)
+                return Element(ElementKind.SPACE, size, size, amount=partial(self._amount, index, content))
+            kind = {"org": ElementKind.ORIGIN, "skip": ElementKind.SPACE}.get(
+                content.name, ElementKind.LEB128
+            )
             return Element(kind, amount=partial(self._amount, index, content))
         statement = self.program.statements[index]
         if statement.kind is StatementKind.INSTRUCTION and not statement.refusal:
-            return Element(Kind.UNKNOWN, 0, LONGEST_INSTRUCTION)
-        return Element(Kind.UNKNOWN, -UNBOUNDED, UNBOUNDED)
+            return Element(ElementKind.UNKNOWN, 0, LONGEST_INSTRUCTION)
+        return Element(ElementKind.UNKNOWN, -UNBOUNDED, UNBOUNDED)
 
     def _amount(self, index: int, content: Sized) -> int:
         value = self.final(content.expression, index)
@@ -210,22 +220,22 @@ class Layouts:
         if section not in self._prepared:
             self.prepare([section])
         part = bisect_right(self.program.firsts, index) - 1
-        chunk: Chunk = self.program.parts[part].chunks[section]
+        chunk: Fragment = self.program.parts[part].chunks[section]
         return chunk.sizes[bisect_left(chunk.indices, index - self.program.firsts[part])]
 
     # Places
 
-    def laid(self, name: str) -> Laid:
+    def laid(self, name: str) -> SectionLayout:
         """A section with its statements in place."""
         found = self._laid.get(name)
         if found is None:
             if name not in self._prepared:
                 self.prepare([name])
-            found = self._laid[name] = Laid()
+            found = self._laid[name] = SectionLayout()
             self._lay(name, found)
         return found
 
-    def _lay(self, name: str, laid: Laid) -> None:
+    def _lay(self, name: str, laid: SectionLayout) -> None:
         section = laid.section
         section.is_nasm = self.program.follows_nasm
         runs = [
@@ -257,9 +267,9 @@ class Layouts:
                 try:
                     place = self._branch_target(index, jump, name)
                 except ExpressionError:
-                    section.elements[number] = Element(Kind.UNKNOWN, *jump.sizes)
+                    section.elements[number] = Element(ElementKind.UNKNOWN, *jump.sizes)
             section.targets.append(place)
-        earlier: Laid | None = self.encoder.memory.laid.get(name)
+        earlier: SectionLayout | None = self.encoder.memory.laid.get(name)
         if earlier is not None and section.is_like(earlier.section):
             section.take_over(earlier.section)
             return
@@ -272,14 +282,14 @@ class Layouts:
         finally:
             asked, self._asked = self._asked, outer | self._asked
         for other in asked - {name}:
-            if any(element.kind is Kind.UNKNOWN for element in self.laid(other).section.elements):
+            if any(element.kind is ElementKind.UNKNOWN for element in self.laid(other).section.elements):
                 laid.failure = (
                     f"How large this is depends on a statement in '{other}' that is not understood."
                 )
                 return
         self.encoder.memory.laid[name] = laid
 
-    def _branch_target(self, index: int, jump: Jump, section: str) -> Place | None:
+    def _branch_target(self, index: int, jump: Jump, section: str) -> FragmentOffset | None:
         """Where a jump goes to, if that is in its section and no linker may change it. Raises
         ExpressionError for what cannot be told."""
         try:
@@ -288,11 +298,11 @@ class Layouts:
             jump_scope(self.program, index, jump.target.text, self.distance).check_target(jump.target.text)
             # What cannot be told does not depend on where everything lies.
             self._expressed_target(index, jump)
-            return Place(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
+            return FragmentOffset(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
             return None
         fragment, distance = self._spot(found.place)
-        return Place(fragment, distance + found.beyond, found.is_late)
+        return FragmentOffset(fragment, distance + found.beyond, found.is_late)
 
     def target(self, index: int, jump: Jump) -> Target | None:
         """The statement that a jump goes to, as ``jump_targets.py`` finds it."""
@@ -303,7 +313,7 @@ class Layouts:
         part = bisect_right(self.program.firsts, index) - 1
         section = self.program.statements[index].section
         laid = self.laid(section)
-        chunk: Chunk = self.program.parts[part].chunks[section]
+        chunk: Fragment = self.program.parts[part].chunks[section]
         run, fragment, distance = chunk.spots[bisect_left(chunk.indices, index - self.program.firsts[part])]
         base, carried = laid.bases[part, run]
         return (base + fragment, distance) if fragment else (base, carried + distance)
@@ -340,7 +350,9 @@ class Layouts:
             return size
         section = self.laid(self.program.statements[index].section).section
         element = self._spot(index)[0]
-        is_known = section.elements[element].kind is not Kind.UNKNOWN and element not in section.doubtful
+        is_known = (
+            section.elements[element].kind is not ElementKind.UNKNOWN and element not in section.doubtful
+        )
         return section.sizes[element] if is_known else None
 
     def end(self, index: int) -> int:

@@ -11,12 +11,12 @@ from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerCli
 from cyclelens.analyzer.frontend.assemblers.fallbacks import FALLBACKS
 from cyclelens.analyzer.frontend.control_flow.blocks import Made
 from cyclelens.analyzer.frontend.encoding.instructions import Encoded, prepare
-from cyclelens.analyzer.frontend.encoding.questions import Question, finish, finish_fallback
-from cyclelens.analyzer.frontend.programs.program import Kind, Program, Statement
+from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest, finish, finish_fallback
+from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
+from cyclelens.analyzer.frontend.source.chunks import Versions
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
-from cyclelens.analyzer.frontend.source.stretches import Versions
 from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized
 from cyclelens.analyzer.frontend.statements.jumps import Jump
@@ -32,12 +32,12 @@ MAXIMUM_STATEMENT = 2_000
 _NASM_FILL = b"\x90"
 """What NASM fills with where GNU as takes long NOPs."""
 
-Content = Encoded | Question | Jump | Alignment | Repeated | Sized
+Content = Encoded | EncodingRequest | Jump | Alignment | Repeated | Sized
 UNAVAILABLE = frozenset(["assembler-unavailable", "assembler-timeout"])
 """Codes of what may succeed at the next try."""
 
 
-class Memory:
+class EncodingCache:
     """What is remembered of the texts that an assembler encoded, for later versions of them."""
 
     def __init__(self, caches: Caches) -> None:
@@ -71,7 +71,7 @@ class Encoder:
     may_run: bool
     """Other programs."""
     stop: Callable[[], bool]
-    memory: Memory
+    memory: EncodingCache
 
     @property
     def circumstances(self) -> tuple[object, ...]:
@@ -81,7 +81,7 @@ class Encoder:
     def content(self, index: int, scope: StatementScope) -> Content | Refused | None:
         """What a statement will become; None: no bytes."""
         statement = self.program.statements[index]
-        is_plain = statement.kind is Kind.INSTRUCTION and not statement.refusal
+        is_plain = statement.kind is StatementKind.INSTRUCTION and not statement.refusal
         key = statement.dialect, statement.text, self.program.has_register_names
         if is_plain and (known := self.memory.contents[key]) is not None:
             return known
@@ -91,18 +91,18 @@ class Encoder:
         except OperandError as error:
             content = Refused("syntax-error", str(error))
         except UnsupportedError as error:
-            is_directive = statement.kind is Kind.DIRECTIVE
+            is_directive = statement.kind is StatementKind.DIRECTIVE
             content = Refused("not-supported" if is_directive else "unsupported-instruction", str(error))
         except Refused as error:
             content = error
         if is_plain and content is not None and not scope.was_asked:
-            if isinstance(content, Question):
+            if isinstance(content, EncodingRequest):
                 content.key = key
             self.memory.contents[key] = content
         return content
 
     def answers(
-        self, questions: Sequence[Mapping[int, Question]]
+        self, questions: Sequence[Mapping[int, EncodingRequest]]
     ) -> list[dict[int, tuple[bytes, str] | Refused]]:
         """The bytes of the statements of several regions (or the only one), and whose they are; all are asked
         for together, and each question once."""
@@ -110,13 +110,13 @@ class Encoder:
         found = self._codes(different)
         return [{index: found[id(question)] for index, question in each.items()} for each in questions]
 
-    def _codes(self, questions: Mapping[int, Question]) -> dict[int, tuple[bytes, str] | Refused]:
+    def _codes(self, questions: Mapping[int, EncodingRequest]) -> dict[int, tuple[bytes, str] | Refused]:
         """Answers by number. Keystone is asked for all of them, and the fallbacks for what it has no bytes
         for."""
         requests = [question.request for question in questions.values() if question.request is not None]
         replies = self.client.encode(requests, self.stop)
         encoded: dict[int, tuple[bytes, str] | Refused] = {}
-        left: dict[int, Question] = {}
+        left: dict[int, EncodingRequest] = {}
         for index, question in questions.items():
             try:
                 if question.request is None:
@@ -148,7 +148,7 @@ class Encoder:
         return encoded
 
     def _ask_fallbacks(
-        self, questions: Mapping[int, Question], encoded: dict[int, tuple[bytes, str] | Refused]
+        self, questions: Mapping[int, EncodingRequest], encoded: dict[int, tuple[bytes, str] | Refused]
     ) -> None:
         """Ask one assembler after the other for what none before it had bytes for."""
         left = {index: question for index, question in questions.items() if question.fallback is not None}
@@ -197,11 +197,11 @@ class Encoder:
 
 
 def _read(statement: Statement, scope: StatementScope) -> Content | None:
-    if statement.kind is Kind.NOTHING:
+    if statement.kind is StatementKind.NOTHING:
         return None
     if statement.refusal:
         raise Refused("not-supported", statement.refusal)
-    if statement.kind is Kind.DIRECTIVE:
+    if statement.kind is StatementKind.DIRECTIVE:
         name = statement.name
         if name in directives.ALIGNMENTS:
             found = directives.alignment(name, statement.arguments, scope)

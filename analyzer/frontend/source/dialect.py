@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.lexer import BLOCK_COMMENT, COMMENT_SIGN
-from cyclelens.analyzer.frontend.source.stretches import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.patterns import pattern
-from cyclelens.analyzer.frontend.source.stretches import Source
+from cyclelens.analyzer.frontend.source.chunks import Source
 
 _BYTES = r"[0-9a-f]{2}(?:[ ][0-9a-f]{2})*(?![0-9a-zA-Z])"
 _PERCENT = pattern(r"^[ \t]*(?:\d+\.\d+[ \t]+)*:[ \t]*")
@@ -80,7 +80,7 @@ class Relocation(NamedTuple):
 
 
 @dataclass(slots=True)
-class Part:
+class DumpSection:
     """A section of a dump, or all of it."""
 
     name: str
@@ -94,7 +94,7 @@ class Part:
 class Dump:
     """All that was read of one."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[DumpSection] = field(default_factory=list)
     is_object: bool = False
     """It says so itself that it is of an object, which a linker has yet to place."""
 
@@ -130,9 +130,9 @@ class _Reader:
         self._dump.parts = [piece for part in self._dump.parts for piece in _pieces(part)]
         return self._dump
 
-    def _part(self) -> Part:
+    def _part(self) -> DumpSection:
         if not self._dump.parts:
-            self._dump.parts.append(Part(".text"))
+            self._dump.parts.append(DumpSection(".text"))
         return self._dump.parts[-1]
 
     def _line(self, number: int, line: str) -> None:
@@ -141,7 +141,7 @@ class _Reader:
         content = line[start:]
         self._dump.is_object |= _OBJECT.match(content) is not None
         if match := _SECTION.match(content):
-            self._dump.parts.append(Part(match["name"]))
+            self._dump.parts.append(DumpSection(match["name"]))
             self._name, self._gdb, self._last = None, None, ""
         elif match := _GDB.match(content):
             self._gdb, self._last = (match[1], number), match[1]
@@ -187,7 +187,7 @@ class _Reader:
             if self._repeats(address):
                 return
             if self._gdb is None or not (groups.get("name") or "").startswith("+"):
-                self._dump.parts.append(Part(self._part().name))
+                self._dump.parts.append(DumpSection(self._part().name))
         self._begin(number, address, groups.get("name"))
         self._part().rows.append(Row(number, column, address, code, text))
 
@@ -212,7 +212,7 @@ class _Reader:
             self._last = name
 
 
-def _pieces(part: Part) -> Iterator[Part]:
+def _pieces(part: DumpSection) -> Iterator[DumpSection]:
     """A part cut where nothing is shown of a long stretch of addresses."""
     cuts = [
         at
@@ -225,7 +225,7 @@ def _pieces(part: Part) -> Iterator[Part]:
             continue
         low = 0 if first == 0 else rows[0].address
         high = part.rows[end].address if end < len(part.rows) else _FAR_AWAY
-        yield Part(
+        yield DumpSection(
             part.name,
             rows,
             {at: each for at, each in part.functions.items() if low <= at < high},
@@ -233,7 +233,7 @@ def _pieces(part: Part) -> Iterator[Part]:
         )
 
 
-def functions_of(part: Part) -> Iterator[tuple[str, int, int, int]]:
+def functions_of(part: DumpSection) -> Iterator[tuple[str, int, int, int]]:
     """Name, line, first address and the one behind the last of each function; what stands before the first
     one is called ``code``."""
     first, end = part.rows[0].address, part.rows[-1].address + max(len(part.rows[-1].code), 1)

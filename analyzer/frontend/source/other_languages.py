@@ -11,7 +11,7 @@ import re
 
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.patterns import pattern
-from cyclelens.analyzer.frontend.source.stretches import Source, Stretch
+from cyclelens.analyzer.frontend.source.chunks import Chunk, Source
 
 _OBJECT = "Only x86-64 is simulated."
 _BEGIN = r"^[ \t]*(?:[\w.$]+:[ \t]*)?"
@@ -199,7 +199,7 @@ def find(source: Source) -> Other | None:
     return None
 
 
-def _head(source: Source) -> list[Stretch]:
+def _head(source: Source) -> list[Chunk]:
     head, length = [], 0
     for stretch in source.stretches:
         if length > _HEAD:

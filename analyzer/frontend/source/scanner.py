@@ -14,8 +14,8 @@ from typing import Any
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.chunks import LINE_END, Chunk, Source
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
-from cyclelens.analyzer.frontend.source.stretches import LINE_END, Source, Stretch
 
 _NOTHING_BUT_LABELS = pattern(r"(?:.*:)?\s*", re.DOTALL)
 """Behind that GNU as takes one slash for the beginning of a comment."""
@@ -106,7 +106,7 @@ class Comment:
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class ScannedPart:
     """One stretch of a text, or several, if a comment, a macro or a repetition crosses their border. Offsets
     count from its beginning."""
 
@@ -120,7 +120,7 @@ class Part:
     """Characters."""
     is_closed: bool = True
     """Nothing is open at its end."""
-    following: Sequence[Stretch] = ()
+    following: Sequence[Chunk] = ()
     """The stretches behind the first."""
     reading: Any = None
     """What became of it last (program.py)."""
@@ -130,7 +130,7 @@ class Part:
 class Scan:
     """Everything found, in the order of the text."""
 
-    parts: list[tuple[int, Part]] = field(default_factory=list)
+    parts: list[tuple[int, ScannedPart]] = field(default_factory=list)
     """Each with its offset."""
     markers: list[Comment] = field(default_factory=list)
     preprocessor: list[tuple[int, int]] = field(default_factory=list)
@@ -153,7 +153,7 @@ def scan(source: Source, semicolon_comments: bool, cancel: Callable[[], bool]) -
     offset = at = 0
     while at < len(stretches):
         first = stretches[at]
-        part: Part | None = first.scanned.get(semicolon_comments)
+        part: ScannedPart | None = first.scanned.get(semicolon_comments)
         if part is None or not _is_followed(part, stretches, at):
             if cancel():
                 return found
@@ -169,7 +169,7 @@ def scan(source: Source, semicolon_comments: bool, cancel: Callable[[], bool]) -
     return found
 
 
-def _is_followed(part: Part, stretches: Sequence[Stretch], at: int) -> bool:
+def _is_followed(part: ScannedPart, stretches: Sequence[Chunk], at: int) -> bool:
     """Do the stretches go on as they did when the part was scanned?"""
     behind = stretches[at + 1 : at + 1 + len(part.following)]
     return (
@@ -179,7 +179,7 @@ def _is_followed(part: Part, stretches: Sequence[Stretch], at: int) -> bool:
     )
 
 
-def _scan_part(stretches: Sequence[Stretch], at: int, semicolon_comments: bool) -> Part:
+def _scan_part(stretches: Sequence[Chunk], at: int, semicolon_comments: bool) -> ScannedPart:
     """Scan stretches up to the first border between two that nothing crosses."""
     count = 1
     while True:
@@ -193,8 +193,8 @@ def _scan_part(stretches: Sequence[Stretch], at: int, semicolon_comments: bool) 
         count *= 2
 
 
-def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) -> Part:
-    found = Part()
+def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) -> ScannedPart:
+    found = ScannedPart()
     still_open = {"endm": 0, "endr": 0}
     position = checked = 0
     while position < len(text):
@@ -215,7 +215,7 @@ def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) ->
     return found
 
 
-def _scan_lines(found: Part, text: str, start: int, semicolon_comments: bool) -> int:
+def _scan_lines(found: ScannedPart, text: str, start: int, semicolon_comments: bool) -> int:
     """Scan up to the first line end outside of a block comment; returns where the next line begins."""
     pieces: list[str] = []
     position = start
@@ -262,7 +262,7 @@ def _scan_lines(found: Part, text: str, start: int, semicolon_comments: bool) ->
     return len(text)
 
 
-def _note_markers(found: Part, begin: int, comment: str) -> None:
+def _note_markers(found: ScannedPart, begin: int, comment: str) -> None:
     """Keep the lines of a comment that hold a marker."""
     offset = 0
     for line in LINE_END.split(comment):

@@ -30,7 +30,7 @@ UNBOUNDED = 1 << 30
 """Bytes that nothing of unknown size exceeds."""
 
 
-class Kind(IntEnum):
+class ElementKind(IntEnum):
     """What an element is."""
 
     BRANCH = 0
@@ -50,7 +50,7 @@ class Kind(IntEnum):
 class Element(NamedTuple):
     """``smallest`` and ``largest``: its size in bytes, of a branch that of its two forms."""
 
-    kind: Kind
+    kind: ElementKind
     smallest: int = 0
     largest: int = UNBOUNDED
     alignment: Alignment = Alignment(1)
@@ -59,7 +59,7 @@ class Element(NamedTuple):
     ExpressionError."""
 
 
-class Place(NamedTuple):
+class FragmentOffset(NamedTuple):
     """``distance`` bytes behind the beginning of a fragment."""
 
     fragment: int
@@ -98,7 +98,7 @@ class Section:
     gaps: list[int] = field(default_factory=lambda: [0])
     """Bytes before each element, and behind the last one."""
     elements: list[Element] = field(default_factory=list)
-    targets: list[Place | None] = field(default_factory=list)
+    targets: list[FragmentOffset | None] = field(default_factory=list)
     """Per element where a branch goes to; None for what only a linker knows, and for all other elements."""
     is_nasm: bool = False
     """It is laid out as NASM does it."""
@@ -111,7 +111,7 @@ class Section:
     _known: list[tuple[int, int]] = field(default_factory=list)
     """From which fragment on offsets are only known as a multiple of a number; the first of each."""
 
-    def offset(self, place: Place) -> int:
+    def offset(self, place: FragmentOffset) -> int:
         """In bytes from the section's beginning."""
         if place.expressed is not None:
             return place.expressed() or 0
@@ -130,7 +130,7 @@ class Section:
     def has_unknown(self, first: int, last: int) -> bool:
         """Is the distance of two fragments not known?"""
         return any(
-            self.elements[number].kind is Kind.UNKNOWN or number in self.doubtful
+            self.elements[number].kind is ElementKind.UNKNOWN or number in self.doubtful
             for number in range(first, last)
         )
 
@@ -160,7 +160,7 @@ class Section:
             _relax_as_nasm(self)
         else:
             _relax(self)
-        if any(element.kind is Kind.UNKNOWN for element in self.elements):
+        if any(element.kind is ElementKind.UNKNOWN for element in self.elements):
             while _spread_doubt(self):
                 pass
 
@@ -172,14 +172,14 @@ def _spread_doubt(section: Section) -> bool:
     doubtful = set(before)
     least, most = list(section.sizes), list(section.sizes)
     for number, element in enumerate(elements):
-        if element.kind is Kind.FILL:
+        if element.kind is ElementKind.FILL:
             modulus = section.modulus(number)
             is_open = bool(modulus) and modulus % element.alignment.boundary != 0
         else:
             is_open = element.amount is not None and element.smallest != element.largest
-        if is_open and element.kind is not Kind.UNKNOWN:
+        if is_open and element.kind is not ElementKind.UNKNOWN:
             doubtful.add(number)
-        if is_open or element.kind is Kind.UNKNOWN:
+        if is_open or element.kind is ElementKind.UNKNOWN:
             least[number], most[number] = element.smallest, element.largest
     open_branches = _open_branches_of_nasm if section.is_nasm else _open_branches
     doubtful.update(open_branches(section, least, most))
@@ -192,7 +192,7 @@ def _branches(section: Section) -> Iterator[tuple[int, int, int, int, int]]:
     bytes of that where it is short, and how many of them a short one reaches over."""
     elements, starts = section.elements, section.starts
     for number, place in enumerate(section.targets):
-        if place is None or elements[number].kind is not Kind.BRANCH:
+        if place is None or elements[number].kind is not ElementKind.BRANCH:
             continue
         fragment, target = place.fragment, section.offset(place)
         if place.expressed is not None:
@@ -243,7 +243,7 @@ def _open_branches_of_nasm(section: Section, least: list[int], most: list[int]) 
     """The same for NASM, where jumps and what they are over can keep each other long: over something of
     unknown size it is certain only what holds for all sizes of what lies between."""
     for number, element in enumerate(section.elements):
-        if element.kind in (Kind.BRANCH, Kind.FILL):
+        if element.kind in (ElementKind.BRANCH, ElementKind.FILL):
             least[number], most[number] = element.smallest, element.largest
     nearest, farthest = _moved(least, section), _moved(most, section)
     for number, first, last, bytes_between, reach in _branches(section):
@@ -264,12 +264,12 @@ def _moduli(elements: Sequence[Element], doubtful: frozenset[int]) -> Iterator[t
     modulus = 0
     for number, element in enumerate(elements):
         before = modulus
-        if modulus and element.kind is Kind.FILL:
+        if modulus and element.kind is ElementKind.FILL:
             if element.alignment.is_certain:
                 modulus = max(modulus, element.alignment.boundary)
             elif modulus % element.alignment.boundary:
                 modulus = 1
-        elif element.kind is Kind.UNKNOWN or number in doubtful:
+        elif element.kind is ElementKind.UNKNOWN or number in doubtful:
             modulus = 1
         if modulus != before:
             yield number + 1, modulus
@@ -280,7 +280,7 @@ def _relax(section: Section) -> None:
     expressions tell has no size again."""
     section.starts = [0] * len(section.gaps)
     short = [
-        element.kind is Kind.BRANCH
+        element.kind is ElementKind.BRANCH
         and place is not None
         and (place.expressed is None or place.expressed() is not None)
         for element, place in zip(section.elements, section.targets, strict=True)
@@ -309,28 +309,30 @@ def _run(section: Section, short: list[bool], run: int) -> bool:
         starts[number], regions[number] = offset, region
         offset += gaps[number]
         kind = element.kind
-        if kind is Kind.BRANCH:
+        if kind is ElementKind.BRANCH:
             sizes[number] = element.smallest if short[number] else element.largest
-        elif kind is Kind.FILL:
+        elif kind is ElementKind.FILL:
             sizes[number] = element.alignment.size(offset)
             region += 1
-        elif kind is Kind.ORIGIN:
+        elif kind is ElementKind.ORIGIN:
             region += 1
-        elif kind is Kind.LEB128:
+        elif kind is ElementKind.LEB128:
             sizes[number] = 1
-        elif kind is Kind.UNKNOWN:
+        elif kind is ElementKind.UNKNOWN:
             sizes[number] = max(element.smallest, 0)
         offset += sizes[number]
     starts[count], regions[count] = offset, region
     changing = [
         number
         for number, element in enumerate(elements)
-        if short[number] or element.kind not in (Kind.BRANCH, Kind.UNKNOWN)
+        if short[number] or element.kind not in (ElementKind.BRANCH, ElementKind.UNKNOWN)
     ]
     for number in range(MAXIMUM_PASSES):
         backwards: list[int] = []
         if not _pass(section, regions, short, changing, backwards, is_odd=number % 2 == 0):
-            if run >= MAXIMUM_BACKWARDS and any(elements[each].kind is Kind.ORIGIN for each in backwards):
+            if run >= MAXIMUM_BACKWARDS and any(
+                elements[each].kind is ElementKind.ORIGIN for each in backwards
+            ):
                 raise UnsettledError("GNU as moves nothing backwards by .org.")
             return not backwards or run >= MAXIMUM_BACKWARDS
     raise UnsettledError("The sizes of this section never come to rest.")
@@ -358,17 +360,17 @@ def _settled_as_nasm(section: Section, *, is_long: bool) -> list[int]:
             starts[number] = offset
             offset += gaps[number]
             size = max(element.smallest, 0)
-            if element.kind is Kind.BRANCH:
+            if element.kind is ElementKind.BRANCH:
                 place = targets[number]
                 is_short = place is not None and not is_long
                 if place is not None and (before or place.fragment <= number):
                     distance = section.offset(place) - offset - element.smallest
                     is_short = -128 <= distance <= 127
                 size = element.smallest if is_short else element.largest
-            elif element.kind is Kind.FILL:
+            elif element.kind is ElementKind.FILL:
                 size = element.alignment.size(offset)
             elif element.amount is not None:
-                size = max(element.amount() - (offset if element.kind is Kind.ORIGIN else 0), 0)
+                size = max(element.amount() - (offset if element.kind is ElementKind.ORIGIN else 0), 0)
             sizes[number] = size
             offset += size
         starts[count] = offset
@@ -399,7 +401,7 @@ def _pass(
         moved = number + 1
         element = elements[number]
         start = starts[number]
-        if element.kind is Kind.BRANCH:
+        if element.kind is ElementKind.BRANCH:
             if not short[number]:
                 continue
             place = targets[number]
@@ -419,12 +421,12 @@ def _pass(
                 continue
             short[number] = False
             size = element.largest
-        elif element.kind is Kind.FILL:
+        elif element.kind is ElementKind.FILL:
             size = element.alignment.size(start + gaps[number])
         else:
             assert element.amount is not None
             size = element.amount()
-            if element.kind is Kind.ORIGIN:
+            if element.kind is ElementKind.ORIGIN:
                 size -= start + gaps[number]
             if size < 0:
                 backwards.append(number)

@@ -73,7 +73,7 @@ class Immediate:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryOperand:
     """A memory operand. ``size`` is the Intel dialect's size word, lower case; None if not written."""
 
     segment: str | None = None
@@ -107,4 +107,4 @@ class Rounding:
     text: str
 
 
-Operand = Register | Immediate | Memory | Target | Rounding
+Operand = Register | Immediate | MemoryOperand | Target | Rounding

@@ -17,7 +17,7 @@ from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, 
 from cyclelens.analyzer.frontend.statements.operand_types import (
     ABSOLUTE_BASE,
     Immediate,
-    Memory,
+    MemoryOperand,
     Operand,
     OperandError,
     Register,
@@ -125,7 +125,7 @@ def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -
         return Target(text)
     if _REGISTER_IN.search(text):
         raise OperandError(f"'{text[:40]}' is not understood as an operand.")
-    return Memory(segment, displacement=_displacement(text, scope, relative=False))
+    return MemoryOperand(segment, displacement=_displacement(text, scope, relative=False))
 
 
 def _parenthesised(text: str) -> tuple[str, str | None]:
@@ -148,7 +148,7 @@ def _is_register(text: str) -> bool:
     return text.split(",")[0].strip().lower() in registers.ADDRESSES
 
 
-def _att_address(displacement: str, inside: str, segment: str | None, scope: Scope) -> Memory:
+def _att_address(displacement: str, inside: str, segment: str | None, scope: Scope) -> MemoryOperand:
     parts = [part.strip() for part in _split(inside)]
     if len(parts) > 3:
         raise OperandError(f"'({inside[:40]})' has too many parts for an address.")
@@ -177,7 +177,7 @@ def _scale(text: str, scope: Scope) -> int:
 
 def _memory(
     segment: str | None, base: str | None, index: str | None, scale: int, displacement: int, size: str | None
-) -> Memory:
+) -> MemoryOperand:
     if index in ("rsp", "esp", "rip", "eip") or base in registers.VECTOR_INDEXES:
         raise OperandError(f"'{index or base}' cannot be used like this in an address.")
     if base in ("rip", "eip") and index is not None:
@@ -185,7 +185,7 @@ def _memory(
     is_wide = base == "rip" or base in registers.GENERAL_64 or index in registers.GENERAL_64
     if is_wide and not -(1 << 31) <= displacement < 1 << 31:
         raise OperandError(f"{displacement:#x} is out of the range of a displacement (32 bits with a sign).")
-    return Memory(segment, base, index, scale, displacement, size)
+    return MemoryOperand(segment, base, index, scale, displacement, size)
 
 
 def parse_intel(
@@ -249,8 +249,8 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm:
             raise UnsupportedError("Whether this is a number or an address to GNU as cannot be told.")
         return _immediate(text, scope)
     if masm and not value.is_constant and segment is None:
-        return Memory(None, "rip", displacement=_displacement(text, scope, relative=True), size=size)
-    return Memory(segment, displacement=_displacement(text, scope, relative=False), size=size)
+        return MemoryOperand(None, "rip", displacement=_displacement(text, scope, relative=True), size=size)
+    return MemoryOperand(segment, displacement=_displacement(text, scope, relative=False), size=size)
 
 
 def _without_offset(text: str) -> tuple[str, bool]:
@@ -264,7 +264,7 @@ def _without_offset(text: str) -> tuple[str, bool]:
 
 def _intel_address(
     text: str, segment: str | None, size: str | None, scope: Scope, *, relative: bool
-) -> Memory:
+) -> MemoryOperand:
     """``displacement[base + index*scale + displacement]`` with any number of brackets, which add up."""
     flat = re.sub(r"\]\s*\[|\[", "+", text).replace("]", " ").strip()
     if text.count("[") != text.count("]") or "'" in text:
@@ -410,6 +410,6 @@ def _take_decorations(text: str) -> tuple[str, tuple[str, ...]]:
 def _decorated(operand: Operand, decorations: tuple[str, ...]) -> Operand:
     if not decorations:
         return operand
-    if not isinstance(operand, Register | Memory):
+    if not isinstance(operand, Register | MemoryOperand):
         raise OperandError("Braces belong behind a register or an address.")
     return replace(operand, decorations=operand.decorations + decorations)

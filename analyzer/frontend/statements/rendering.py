@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
-    Memory,
+    MemoryOperand,
     Operand,
     OperandError,
     Register,
@@ -20,7 +20,9 @@ def needs_evex(operand: Operand) -> bool:
         return True
     if isinstance(operand, Register):
         return operand.name in registers.EVEX_ONLY or bool(operand.decorations)
-    return isinstance(operand, Memory) and (operand.index in registers.EVEX_ONLY or bool(operand.decorations))
+    return isinstance(operand, MemoryOperand) and (
+        operand.index in registers.EVEX_ONLY or bool(operand.decorations)
+    )
 
 
 def _braces(decorations: tuple[str, ...], percent: str) -> str:

@@ -21,7 +21,7 @@ _ADDITIONS = ("add", "sub", "inc", "dec", "lea")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PointerStep:
     """A register that one instruction moves on by a constant, and that nothing but addresses and the loop's
     own comparison read."""
 
@@ -36,17 +36,17 @@ class Step:
 class Steps:
     """How a loop moves on and ends."""
 
-    steps: Mapping[str, Step]
+    steps: Mapping[str, PointerStep]
     """By register."""
     comparison: int | None
     """What decides about the jump, if it is none of the steps."""
 
-    def at(self, index: int) -> Step | None:
+    def at(self, index: int) -> PointerStep | None:
         """The step that an instruction is."""
         return next((step for step in self.steps.values() if step.index == index), None)
 
 
-def step_of(body: Body, index: int) -> Step | None:
+def step_of(body: Body, index: int) -> PointerStep | None:
     """What an instruction adds to a register, if it does nothing else."""
     instruction = body.templates[index].instruction
     operands, name = instruction.operands, instruction.mnemonic
@@ -63,7 +63,7 @@ def step_of(body: Body, index: int) -> Step | None:
         amount = -amount if amount is not None and name == "sub" else amount
     elif name == "lea" and operands[1].base == register and not operands[1].index:
         amount = operands[1].displacement
-    return Step(canonical(register), index, amount) if amount else None
+    return PointerStep(canonical(register), index, amount) if amount else None
 
 
 def steps_of(body: Body) -> Steps | None:
@@ -115,7 +115,9 @@ def _as_address(body: Body, index: int, register: str) -> bool:
     return register in named and not any(each.canonical == register for each in template.register_inputs)
 
 
-def _comparable(body: Body, index: int, steps: Mapping[str, Step], writers: Mapping[str, list[int]]) -> bool:
+def _comparable(
+    body: Body, index: int, steps: Mapping[str, PointerStep], writers: Mapping[str, list[int]]
+) -> bool:
     """Whether a comparison that decides about the jump may be made once for several copies: of steps that
     were made before, and of what does not change."""
     template = body.templates[index]
@@ -130,7 +132,7 @@ def _comparable(body: Body, index: int, steps: Mapping[str, Step], writers: Mapp
     return True
 
 
-def _flags_fit(body: Body, steps: Mapping[str, Step], decides: int) -> bool:
+def _flags_fit(body: Body, steps: Mapping[str, PointerStep], decides: int) -> bool:
     """Whether nothing but the jump reads flags that come from what not every copy has."""
     special = {step.index for step in steps.values()} | {decides}
     latest: int | None = None
@@ -181,7 +183,7 @@ def _distance(body: Body, found: Steps, index: int, copy: int, is_last: bool) ->
     return distance
 
 
-def stepped(site: Site, step: Step, times: int) -> str:
+def stepped(site: Site, step: PointerStep, times: int) -> str:
     """The addition of so many steps at once."""
     amount, operands = step.amount * times, site.operands
     instruction = site.template.instruction

@@ -14,14 +14,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.model.source import Problem
-from cyclelens.server.outcomes.results import ANALYSIS, FileResult, Job, RegionResult
+from cyclelens.server.worker_messages.results import ANALYSIS, FileResult, Job, RegionResult
 
 
 class FakeEngine:
-    def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[FileResult | Step | Table]:
+    def run(
+        self, job: Job, cancel: Callable[[], bool]
+    ) -> Iterator[FileResult | ComparisonProgress | ComparisonTable]:
         if job.task != ANALYSIS:
             yield from self.compare(job, cancel)
             return
@@ -39,15 +41,15 @@ class FakeEngine:
         if "more" in job.text:
             yield replace(result, dialect="more")
 
-    def compare(self, job: Job, cancel: Callable[[], bool]) -> Iterator[Step | Table]:
+    def compare(self, job: Job, cancel: Callable[[], bool]) -> Iterator[ComparisonProgress | ComparisonTable]:
         """Takes its time for a region ``long``, and until it is cancelled for one called ``endless``."""
         wait_for(job.region)
         for step in range(10 if job.region == "long" else 0):
             time.sleep(0.1)
-            yield Step(step + 1, 10)
+            yield ComparisonProgress(step + 1, 10)
         while job.region == "endless" and not cancel():
             time.sleep(0.01)
-        yield Table(f"{job.task} of {job.region}", ("figure",), ((1.0,),), "a table")
+        yield ComparisonTable(f"{job.task} of {job.region}", ("figure",), ((1.0,),), "a table")
 
     def analyse(self, job: Job, cancel: Callable[[], bool]) -> FileResult:
         if "print" in job.text:

@@ -9,7 +9,7 @@ from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.source import Branching
 
 
-class Way(NamedTuple):
+class Path(NamedTuple):
     """A way through a region that branches within itself."""
 
     blocks: tuple[int, ...]
@@ -55,7 +55,7 @@ class BranchingAnalysis:
     """Who says how often its branches jump: ``with taken=0.9``; empty if nobody does."""
     shares: tuple[float | None, ...]
     """The same for every fork, if it is known."""
-    ways: tuple[Way, ...]
+    ways: tuple[Path, ...]
     """None if there are many, or loops within the region."""
     assumed: int
     """The way that the region's own figures are about, if there are any."""

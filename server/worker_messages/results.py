@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cyclelens.analyzer.comparisons.table import Step, Table
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.model.result import AnalysisOptions, Hint, Work
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.rewrites.proposal import Fix
@@ -20,7 +20,7 @@ ANALYSIS = "analysis"
 """The task of a job that wants everything about a text."""
 
 SEARCH = "search"
-"""The task of a job that looks for rewrites; it is answered with ``Found``, several times."""
+"""The task of a job that looks for rewrites; it is answered with ``SearchUpdate``, several times."""
 
 MEASURE, CHECK = "measure", "check"
 """The tasks of jobs that measure a region, and that compare what it and its rewrites compute."""
@@ -97,7 +97,7 @@ class FileResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class RegionFindings:
     """What is known of a region beyond what is shown at once."""
 
     cycles: float
@@ -107,16 +107,16 @@ class Searched:
     """By code and line, counted from the region's first, what findings cost in cycles per iteration, and the
     sentence that says so."""
 
-    def moved(self, lines: int) -> Searched:
+    def moved(self, lines: int) -> RegionFindings:
         """The same for a text in which everything is this many lines further down."""
         return replace(self, advice=self.advice.moved(lines))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchUpdate:
     """What a search has found by now, by region."""
 
-    regions: Mapping[str, Searched]
+    regions: Mapping[str, RegionFindings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +148,11 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobResult:
     """What is known of a job by now: a result, an error text, or neither: then it goes on, or is done."""
 
     identifier: int
-    result: FileResult | Table | Step | Found | None = None
+    result: FileResult | ComparisonTable | ComparisonProgress | SearchUpdate | None = None
     error: str = ""
     last: bool = False
     """True: the job is done; False: a result with more in it may follow."""

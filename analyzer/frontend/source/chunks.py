@@ -30,7 +30,7 @@ Search = Callable[[str], object]
 """Whether there is something in a text, such as a pattern's ``search``; nothing of it may cross lines."""
 
 
-class Stretch:
+class Chunk:
     """Some lines with their ends. The last one of a text may lack its end."""
 
     __slots__ = ("_answers", "is_ended", "scanned", "separators", "starts", "text")
@@ -91,10 +91,10 @@ class Versions:
     def __init__(self) -> None:
         self._kept: tuple[Source, ...] = ()
 
-    def cut(self, source: Source) -> list[Stretch]:
+    def cut(self, source: Source) -> list[Chunk]:
         """The stretches of a new text, which is kept for the next one."""
         text, kept = source.text, self._kept
-        stretches: list[Stretch] | None = None
+        stretches: list[Chunk] | None = None
         shared, earlier = -1, None
         # The text that was read last is the likeliest; one that shares half of its text is a version of it.
         for known in kept:
@@ -121,7 +121,7 @@ class Versions:
         return stretches
 
 
-def _recut(text: str, known: Sequence[Stretch]) -> list[Stretch]:
+def _recut(text: str, known: Sequence[Chunk]) -> list[Chunk]:
     """Known stretches where the text has them, in their order, and new ones between them."""
     first, last, position, end = 0, len(known), 0, len(text)
     while first < last and text.startswith(known[first].text, position) and known[first].is_ended:
@@ -166,10 +166,10 @@ def _lines(text: str) -> int:
     return min(max(len(text) // _CHARACTERS_A_LINE, _FEWEST_LINES), _LINES)
 
 
-def _stretches(text: str, length: int) -> list[Stretch]:
+def _stretches(text: str, length: int) -> list[Chunk]:
     """A text cut anew, into pieces of about so many lines."""
     *whole, rest = text.split("\n")
     lines = [f"{line}\n" for line in whole] + ([rest] if rest else [])
     count = max(round(len(lines) / length), 1) if lines else 0
     cuts = [len(lines) * number // count for number in range(count + 1)] if count else []
-    return [Stretch("".join(lines[first:last])) for first, last in pairwise(cuts)]
+    return [Chunk("".join(lines[first:last])) for first, last in pairwise(cuts)]

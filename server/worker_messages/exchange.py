@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 
-from cyclelens.server.outcomes.results import FileResult, Outcome, RegionResult
+from cyclelens.server.worker_messages.results import FileResult, JobResult, RegionResult
 
 _KEPT_MESSAGES = 8
 """Regions that so many results did not have are forgotten, at both ends alike."""
@@ -17,14 +17,14 @@ _KEPT_MESSAGES = 8
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    outcome: Outcome
+    outcome: JobResult
     """A file's result is without its regions."""
     regions: tuple[int, ...] = ()
     """The numbers of its regions."""
     new: Mapping[int, RegionResult] = field(default_factory=dict)
 
 
-class _Known:
+class _SentRegion:
     """Regions by number, for as long as results have them now and then."""
 
     def __init__(self) -> None:
@@ -45,10 +45,10 @@ class Sender:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._known = _Known()
+        self._known = _SentRegion()
         self._next = 0
 
-    def send(self, outcome: Outcome) -> None:
+    def send(self, outcome: JobResult) -> None:
         """Raises OSError if there is nobody at the other end."""
         if not isinstance(outcome.result, FileResult):
             self._connection.send(_Message(outcome))
@@ -79,9 +79,9 @@ class Receiver:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._known = _Known()
+        self._known = _SentRegion()
 
-    def receive(self) -> Outcome:
+    def receive(self) -> JobResult:
         """The next outcome, whole. Waits for it; raises EOFError or OSError if the worker is gone."""
         message: _Message = self._connection.recv()
         if not isinstance(message.outcome.result, FileResult):

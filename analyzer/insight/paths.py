@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.model.paths import BlockFigure, BranchingAnalysis, Path
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.source import END, UNKNOWN_LINE, Branching, JumpPlace, Region
-from cyclelens.analyzer.model.ways import BlockFigure, BranchingAnalysis, Way
 
 _MOST_BLOCKS = 200
 """Blocks of a region whose executions are worked out."""
@@ -198,7 +198,7 @@ def analyse(
     ``given``: how the shares were said."""
     how_often = shares_of_ways(branching, shares)
     found = tuple(
-        Way(way, choices(branching, way), share, cycles)
+        Path(way, choices(branching, way), share, cycles)
         for way, share, cycles in zip(branching.ways, how_often, along_ways, strict=True)
     )
     counts = executions(branching, shares)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.frontend.programs.program import Assigned, Found
+from cyclelens.analyzer.frontend.programs.program import Assigned, ParsedText
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import Element, Section
 
@@ -32,7 +32,7 @@ class _Run:
 
 
 @dataclass(slots=True, eq=False)
-class Chunk:
+class Fragment:
     """What the statements of a part in one section became."""
 
     indices: list[int]
@@ -54,7 +54,7 @@ class Chunk:
         """The statements, counted from the text's first."""
         return (first + index for index in self.indices)
 
-    def divide(self, part: Found) -> None:
+    def divide(self, part: ParsedText) -> None:
         """Fill in runs and spots once all sizes are known."""
         run: _Run | None = None
         for index, size in zip(self.indices, self.sizes, strict=True):
@@ -74,7 +74,7 @@ class Chunk:
 
 
 @dataclass(slots=True, eq=False)
-class Laid:
+class SectionLayout:
     """A section with all of its statements in place."""
 
     section: Section = field(default_factory=Section)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cyclelens.analyzer.insight import ways
+from cyclelens.analyzer.insight import paths
+from cyclelens.analyzer.model.paths import BlockFigure, BranchingAnalysis, Path
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
-from cyclelens.analyzer.model.ways import BlockFigure, BranchingAnalysis, Way
 
 
 def lines(analysis: BranchingAnalysis) -> Iterator[str]:
@@ -30,10 +30,10 @@ def _figures(cycles: Mapping[str, float], names: list[str]) -> str:
     return "  ".join(f"{cycles[name]:6.2f}" if name in cycles else " " * 6 for name in names)
 
 
-def _way(analysis: BranchingAnalysis, way: Way) -> str:
+def _way(analysis: BranchingAnalysis, way: Path) -> str:
     branching = analysis.branching
     jumps = [
-        ways.described(branching.jumps[fork])
+        paths.described(branching.jumps[fork])
         for fork, taken in zip(branching.forks, way.taken, strict=True)
         if taken
     ]

@@ -11,7 +11,7 @@ from cyclelens.analyzer.frontend.encoding.verify import Written, mismatch
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.operand_types import (
-    Memory,
+    MemoryOperand,
     Operand,
     OperandError,
     Register,
@@ -40,7 +40,7 @@ class Repair(Enum):
 
 
 @dataclass(slots=True)
-class Question:
+class EncodingRequest:
     """What to ask the assembler, and what the answer has to say. Whoever reads a statement fills it in, field
     by field, because copies would take longer; afterwards nobody changes it."""
 
@@ -57,7 +57,7 @@ class Question:
     """Why Keystone is not asked."""
     key: tuple[Dialect, str, bool] | None = None
     """Under which the answer may be remembered, because it is the same wherever the statement stands."""
-    narrower: Question | None = None
+    narrower: EncodingRequest | None = None
     """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""
     before: bytes = b""
     """Another instruction that its name stands for, too."""
@@ -82,7 +82,7 @@ def is_segment(operand: Operand) -> bool:
     return isinstance(operand, Register) and operand.name in registers.SEGMENTS
 
 
-def finish(question: Question, answer: bytes, caches: Caches | None = None) -> bytes:
+def finish(question: EncodingRequest, answer: bytes, caches: Caches | None = None) -> bytes:
     """The statement's bytes from the assembler's answer. ``caches`` remember instructions. Raises
     MismatchError."""
     code = answer
@@ -106,7 +106,7 @@ def finish(question: Question, answer: bytes, caches: Caches | None = None) -> b
 
 
 def finish_fallback(
-    question: Question, answer: bytes, *, cut: bool = False, caches: Caches | None = None
+    question: EncodingRequest, answer: bytes, *, cut: bool = False, caches: Caches | None = None
 ) -> bytes:
     """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises
     MismatchError, and UnsupportedError for what the decoder cannot read."""
@@ -129,12 +129,12 @@ def _loading(code: bytes) -> bytes:
     return bytes([_VEX3, 0xC1, code[1] & 0x7F, _STORING[code[2]]]) + registers_byte
 
 
-def _absolute(question: Question, answer: bytes) -> bytes:
+def _absolute(question: EncodingRequest, answer: bytes) -> bytes:
     mark = MARK.to_bytes(4, "little")
     at = answer.find(mark)
     # SIB: index rax, scale 2, no base -> no index, no base.
     if at < 1 or answer[at - 1] != 0x45 or answer.find(mark, at + 1) >= 0:
         raise MismatchError("The built-in assembler cannot encode this absolute address.")
-    memory = next(operand for operand in question.operands if isinstance(operand, Memory))
+    memory = next(operand for operand in question.operands if isinstance(operand, MemoryOperand))
     address = (memory.displacement % (1 << 32)).to_bytes(4, "little")
     return answer[: at - 1] + b"\x25" + address + answer[at + 4 :]
