@@ -1,1 +1,1 @@
-"""Compilers' commands: what they say, and the object files that they make."""
+"""Runs compilers with adjusted commands and analyses the object files that they make."""

@@ -1,5 +1,5 @@
-"""C, C++ and Rust texts as the analyzer's: each is compiled as its project says, and a loop is a region at
-the lines that its instructions come from."""
+"""Analyzes C, C++ and Rust sources: compiles each as its project does, and places each loop at the source
+lines of its instructions."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ NOT_COMPILED = "not-compiled"
 
 
 class CompiledAnalyzer(Analyzer):
-    """Analyses sources in the place of assembly texts. ``options.origin`` says which file a text is of, and
-    which folders are the workspace's."""
+    """Analyzes compiled sources instead of assembly texts. ``options.origin`` names the file and the
+    workspace's folders."""
 
     def variants(
         self,
@@ -44,8 +44,8 @@ class CompiledAnalyzer(Analyzer):
         cancel: Cancel | None = None,
         due: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """As ``Analyzer.variants``; ``due`` is not asked, an object has all of its regions at once. That a
-        text cannot be compiled is a problem of its first line."""
+        """Like ``Analyzer.variants``, but ignores ``due``: an object file yields all of its regions at once.
+        A failed compilation is a problem at the first line."""
         first, caches = variants[0], self.workspace.store.caches
         try:
             if not first.allow_external_programs:
@@ -56,7 +56,7 @@ class CompiledAnalyzer(Analyzer):
         except GivenUp:
             raise Cancelled from None
         except NoCommandError:
-            yield Analysis((), ())  # nobody asked for figures of this file
+            yield Analysis((), ())  # The project does not compile this file.
             return
         except (CannotCompileError, ObjectFileError) as error:
             message = f"No figures: {error}"
@@ -77,7 +77,7 @@ class CompiledAnalyzer(Analyzer):
         for options in variants:
             chosen = replace(options, syntax=Syntax.INTEL, regions=Regions.AUTO)
             found = self.analyze_functions(file, outermost(file.functions), chosen, wanted, cancel, placed)
-            # Machine code has no line; what is left is about the file as a whole.
+            # Problems of machine code have no line; those kept are about the whole file.
             left = [each for each in found.problems if each.severity != Severity.INFORMATION]
             problems = (*unread, *(replace(each, line=max(each.line, 0)) for each in left))
             regions = tuple(sorted(found.regions, key=_order))
@@ -86,8 +86,8 @@ class CompiledAnalyzer(Analyzer):
 
 
 def _calls(made: Iterable[CompiledInstruction], lines: Sequence[str]) -> dict[str, tuple[bytes, ...]]:
-    """The instructions that intrinsics became, by their names. gcc and rustc say of each which function it is
-    from; clang hides its own ones, and points at the place of the call."""
+    """Instructions that each intrinsic became, by its name. gcc and rustc attribute each instruction to a
+    function; clang hides its own functions and points at the call instead."""
     found: dict[str, dict[bytes, None]] = {}
     for each in made:
         called = (
@@ -103,16 +103,16 @@ _CALL = re.compile(r"_mm\w+")
 
 
 def _order(region: RegionAnalysis) -> tuple[int, int, float]:
-    """By their lines. Of several loops that a compiler made of one, that first which does most: the unrolled
-    one before the one for the rest."""
+    """Sort key: source line first. Of several loops made from one source loop, the one with the most work
+    comes first: the unrolled loop before its remainder."""
     work, first = work_of(region), region.region.first_line
     cycles = region.predictions[0].cycles_per_iteration if region.predictions else 0.0
     return first, -work.amount if work else 0, -cycles
 
 
 def _placed(region: Region, is_own: Callable[[SourceLine], bool], lines: Sequence[str]) -> Region:
-    """The region at the lines of the text itself. An instruction from another file, or from no line that is
-    known, counts for the line of the loop."""
+    """The region with lines of the text itself. An instruction from another file or from an unknown line
+    counts for the line of the loop."""
     own = [line for line in region.lines if line.line != UNKNOWN_LINE and is_own(line)]
     if not own:
         return region

@@ -1,4 +1,4 @@
-"""Compiles what an editor holds: the lowest priority, ended as soon as nobody waits, kept by its content."""
+"""Compiles an editor's text at the lowest priority, stops when cancelled, and caches object files."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cyclelens.analyzer.compiling.commands import CommandError, CompileStep, ste
 from cyclelens.analyzer.compiling.projects import Command, language
 
 PATIENCE = 300.0
-"""Seconds that a compiler may take: a crate's dependencies are compiled with it."""
+"""Seconds that a compiler may take; Cargo also compiles the crate's dependencies."""
 MEMORY_LIMIT = 4 << 30
-"""Bytes of address space of each process of a compiler."""
+"""Bytes of address space for each compiler process."""
 FILE_LIMIT = 256 << 20
-"""Bytes of each file that it writes, and of the object file that is read."""
+"""Bytes of each file that a compiler may write, and of the object file that is read back."""
 _MESSAGES_LIMIT = 1 << 20
-"""Bytes that are read of what it has to say."""
+"""Bytes read of a compiler's messages."""
 _POLL_SECONDS = 0.02
 _KEPT = 8
 _SCRIPT = """\
@@ -37,40 +37,40 @@ status=$?
 kill $watch
 exit $status
 """
-"""Runs a command in a group of its own that ends with its input: when it is closed, or when we die."""
+"""Runs a command in its own process group, which ends when its standard input closes or this process dies."""
 _ERROR = re.compile(r"^.*\berror\b.*", re.MULTILINE)
 _ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 Cancel = Callable[[], bool]
 _Read = tuple[tuple[str, bytes], ...]
-"""Files and digests of what they hold."""
+"""Files with the digests of their contents."""
 
 
 class CannotCompileError(Exception):
-    """There is no object file; the message is for the user."""
+    """The compiler made no object file; the message is for the user."""
 
 
 class GivenUp(Exception):
-    """Nobody waits any more."""
+    """The request was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
     data: bytes
     read: _Read
-    """The files that were read for it, as they were."""
+    """Files that the compiler read, with their digests at that time."""
 
 
 class Objects:
-    """Object files of texts; the latest are kept until a file that was read for them holds something else."""
+    """Compiles texts to object files. Keeps the latest ones until a file that they depend on changes."""
 
     def __init__(self, caches: Caches) -> None:
         self._contents = caches.of(Contents)
         self._kept: OrderedDict[tuple[Command, str], _Kept] = OrderedDict()
 
     def object_of(self, command: Command, text: str, cancel: Cancel) -> bytes:
-        """What the compiler makes of a text in the place of the command's file. Raises CannotCompileError and
-        GivenUp."""
+        """Compile ``text`` as the content of the command's file. Raises CannotCompileError, or GivenUp if
+        cancelled."""
         known = self._kept.pop((command, text), None)
         if known is None or _as_read((name for name, _ in known.read), self._contents) != known.read:
             known = _compile(command, text, cancel, self._contents)
@@ -99,7 +99,7 @@ def _compile(command: Command, text: str, cancel: Cancel, contents: Contents) ->
 
 
 def _with_text(command: Command, text: str, folder: str) -> tuple[str, ...]:
-    """The command for this text: of the file itself, if it is saved, else of one that stands in for it."""
+    """Words of the command for this text: the file itself if it is saved as such, else a temporary copy."""
     if _is_saved(command.path, text):
         return command.words
     if not command.word:
@@ -108,7 +108,7 @@ def _with_text(command: Command, text: str, folder: str) -> tuple[str, ...]:
     name = command.path.replace("\\", "\\\\").replace('"', '\\"')
     stand_in.write_text(f'#line 1 "{name}"\n{text}', encoding="utf-8", errors="replace")
     at = command.words.index(command.word)
-    # What it includes is looked for beside the file, as for the file itself.
+    # Quoted includes are searched beside the original file.
     beside = ("-iquote", os.path.dirname(command.path))
     return (*command.words[:at], *beside, str(stand_in), *command.words[at + 1 :])
 
@@ -135,7 +135,7 @@ def _run(words: tuple[str, ...], command: Command, folder: str, cancel: Cancel) 
             process = subprocess.Popen(
                 (*script, *words),
                 cwd=command.folder,
-                # What a compiler leaves when it is killed goes with our folder.
+                # A killed compiler's temporary files are deleted together with the folder.
                 env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)},
                 stdin=subprocess.PIPE,
                 stdout=said,
@@ -166,7 +166,7 @@ def _run(words: tuple[str, ...], command: Command, folder: str, cancel: Cancel) 
 
 
 def _read(file: str, folder: str, own: str) -> set[str]:
-    """The files in a rule of make: ``x.o: x.c y.h``; what lies in a folder of ours is not counted."""
+    """Prerequisites in a make rule such as ``x.o: x.c y.h``, without files below ``own``."""
     try:
         rules = read_regular(file, FILE_LIMIT).decode("utf-8", "replace").replace("\\\n", " ")
     except OSError:

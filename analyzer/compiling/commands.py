@@ -1,5 +1,5 @@
-"""The words of a compiler's command, changed so that it makes object files with line information at places of
-our choice and does everything else as told."""
+"""Rewrites a compiler's command so that it makes object files with line information in a folder of our
+choice; everything else is unchanged."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WRITTEN = frozenset(
         *("-serialize-diagnostics", "--serialize-diagnostics"),
     }
 )
-"""Those that are left out, with their value: what they name would be written, or linked."""
+"""Options that are removed together with their value, because the value names an output or a library."""
 _LEFT_OUT = re.compile(
     r"-[cSE]|-M(?:D|MD|P|G|M)?|-o.+|-M[FTQJ].+|-[lL].+|-Wl,.*|-f(?:no-)?lto(?:[=-].*)?|-save-temps.*"
     r"|-fsyntax-only"
-    # Whatever else writes files, at places of its choice or beside the source.
+    # Options that write other files, at a given place or beside the source.
     r"|--output=.+|-aux-info=.+|-d[a-zA-Z]+|-fdump-.+|-fopt-info.*=.+|-fsave-optimization-record.*"
     r"|-foptimization-record-file=.+|-ftime-trace.*|-fdiagnostics-(?:format=.+-file|add-output=.+|set-output=.+)"
     r"|-fcallgraph-info.*|-fstack-usage|-fmodule-output.*|-fdeps-.+|-fcrash-diagnostics.*|-fprofile-note=.+"
@@ -39,25 +39,24 @@ _RUST_LINES = re.compile(r"(?:debuginfo|(?:-C|--codegen=)debuginfo)=.*|-g")
 
 
 class CommandError(ValueError):
-    """The command is none that can be used; the message is for the user."""
+    """The command cannot be used; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompileStep:
-    """A command to run, and the object file that it is to make."""
+    """A command to run and the object file that it makes."""
 
     words: tuple[str, ...]
     target: str
     source: str
-    """The file that is compiled; empty if the command does not say."""
+    """Source file that is compiled; empty if the command does not name it."""
 
 
 def steps(words: Sequence[str], folder: str) -> list[CompileStep]:
-    """The commands that make the object files of a compiler's command, in a folder of our own. Raises
-    CommandError."""
+    """Commands that make the object files of a compiler's command in ``folder``. Raises CommandError."""
     at = next((at for at, word in enumerate(words) if _name(word) not in LAUNCHERS), len(words))
     if at == len(words):
-        raise CommandError("there is no compiler's command: cyclelens cc -- gcc -O3 -c x.c")
+        raise CommandError("no compiler command is given, such as: cyclelens cc -- gcc -O3 -c x.c")
     before, rest = tuple(words[: at + 1]), words[at + 1 :]
     name = _name(words[at])
     if name == "cargo":
@@ -66,7 +65,7 @@ def steps(words: Sequence[str], folder: str) -> list[CompileStep]:
         return [_of_rustc(before, rest, folder)]
     if _C.fullmatch(name):
         return list(_of_c(before, rest, folder))
-    raise CommandError(f"'{name}' is no compiler that is known: gcc, g++, clang, clang++, rustc, cargo rustc")
+    raise CommandError(f"'{name}' is not a known compiler: gcc, g++, clang, clang++, rustc, cargo rustc")
 
 
 def _name(word: str) -> str:
@@ -87,8 +86,8 @@ def _of_c(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Iterator
         elif not _LEFT_OUT.fullmatch(word) and (word.startswith("-") or not _LINKED.fullmatch(word)):
             kept.append(word)
     if not sources:
-        raise CommandError("the command compiles no file: it names no source")
-    # Neither compiler lets line information change the code.
+        raise CommandError("the command compiles nothing: it names no source file")
+    # Line information changes the code of neither gcc nor clang.
     lines = () if any(map(_LINES.fullmatch, kept)) else ("-g",)
     for number, source in enumerate(sources, 1):
         target = f"{folder}/{number}.o"
@@ -106,7 +105,7 @@ def _of_rustc(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Comp
             kept.append(word)
     source = next((word for word in kept if word.endswith(".rs")), "")
     if not source:
-        raise CommandError("the command compiles no file: it names no .rs")
+        raise CommandError("the command compiles nothing: it names no .rs file")
     target = f"{folder}/1.o"
     return CompileStep((*before, *kept, *_rust_options(kept, target)), target, source)
 
@@ -114,7 +113,7 @@ def _of_rustc(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Comp
 def _of_cargo(before: tuple[str, ...], rest: Sequence[str], folder: str) -> CompileStep:
     if "rustc" not in rest:
         raise CommandError(
-            "of cargo's commands, cargo rustc can be used: it compiles one crate as cargo build does"
+            "use cargo rustc instead of another cargo command: it compiles one crate as cargo build does"
         )
     target = f"{folder}/1.o"
     given = list(rest)
@@ -125,7 +124,8 @@ def _of_cargo(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Comp
 
 
 def _rust_options(given: Sequence[str], target: str) -> Iterator[str]:
-    """One object file: of several only the last would be known."""
+    """Options for a single object file with line information; with several codegen units only the last would
+    be found."""
     yield f"--emit=obj={target}"
     yield "-Ccodegen-units=1"
     if not any(map(_RUST_LINES.fullmatch, given)):

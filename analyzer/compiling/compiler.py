@@ -1,4 +1,4 @@
-"""Runs compilers. The commands are the user's own: they see what they would see if the user ran them."""
+"""Runs the user's own compiler commands and passes their messages through."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from cyclelens.analyzer.compiling.commands import CommandError, CompileStep, ste
 
 
 class CompilationError(Exception):
-    """There is no object file; the message is for the user."""
+    """The compiler made no object file; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """An object file's content and the source that it was made of."""
+    """Content of an object file and the source that it was compiled from."""
 
     source: str
-    """As the command names it; empty if it does not."""
+    """The source as the command names it; empty if it does not."""
     data: bytes
 
 
 def compile_as_told(words: Sequence[str]) -> list[Compiled]:
-    """The object files that a command makes. They are not kept, and what the command would have written is
-    not written; what it says is said. Raises CompilationError."""
+    """Run a command and return the object files that it makes. They are not kept on disk, the command's usual
+    outputs are not written, and its messages are shown. Raises CompilationError."""
     with temporary.folder() as folder:
         try:
             return [Compiled(step.source, _run(step, folder)) for step in steps(words, folder)]
@@ -38,7 +38,7 @@ def compile_as_told(words: Sequence[str]) -> list[Compiled]:
 def _run(step: CompileStep, folder: str) -> bytes:
     words, own = step.words, dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)
     try:
-        # What is printed stays apart from the report.
+        # The compiler's output goes to stderr, so the report on stdout stays clean.
         done = subprocess.run(words, stdout=2, env={**os.environ, **own})
     except OSError as error:
         raise CompilationError(f"{words[0]} cannot be run: {error.strerror or error}") from None

@@ -1,6 +1,6 @@
-"""How a project compiles a file: what its ``compile_commands.json`` says, or Cargo for a crate.
+"""Finds out how a project compiles a file: by its ``compile_commands.json``, or with Cargo for a crate.
 
-These files come with somebody's sources, and name programs that are run: whoever asks must trust the folder.
+Both files come with the sources and name programs to run, so callers must check that the folder is trusted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cyclelens.analyzer.common.regular_files import read_regular
 DATABASE = "compile_commands.json"
 CARGO = "Cargo.toml"
 _PLACES = ("", "build")
-"""Where a folder may have its database, as clangd looks for it."""
+"""Subfolders that are searched for a database, as clangd does."""
 _LANGUAGES = {
     **dict.fromkeys((".c",), "C"),
     **dict.fromkeys((".cc", ".cpp", ".cxx", ".c++", ".C", ".cp"), "C++"),
@@ -31,42 +31,42 @@ _LANGUAGES = {
 _LARGEST = 256 << 20
 _KEPT = 4
 _LIKELY = 1000
-"""Words of a command that may name the file."""
+"""Words of a command that are checked for being the file."""
 _LARGEST_MANIFEST = 16 << 20
 _MOST_WORDS = 100_000
-"""Of one command; the system takes fewer."""
+"""Maximum words of one command; the system takes fewer."""
 _NO_PATH = re.compile("[\0\ud800-\udfff]")
 Entries = dict[str, tuple[str, tuple[str, ...]] | str]
-"""Real paths of sources to the folder and the words of their command, or to what is wrong with it."""
+"""Real path of each source -> the folder and words of its command, or what is wrong with the entry."""
 
 
 class NoCommandError(Exception):
-    """Nobody says how the file is compiled; the message is a sentence."""
+    """No command is known for the file; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How a file is compiled."""
+    """The command that compiles a file."""
 
     words: tuple[str, ...]
     folder: str
-    """Where it runs."""
+    """Working directory."""
     path: str
-    """The file."""
+    """The source file."""
     word: str
-    """The file as one of the words; empty if none of them names it: then only what is saved is compiled."""
+    """The word that names the file; empty if none does, and then only the saved text can be compiled."""
 
 
 class Databases:
-    """What the files say that list commands; the latest are kept."""
+    """Parsed ``compile_commands.json`` files; the latest are kept."""
 
     def __init__(self, caches: Caches) -> None:
         self._contents = caches.of(Contents)
         self._kept: OrderedDict[tuple[str, bytes], Entries] = OrderedDict()
-        """By path, which folders are relative to, and content."""
+        """By path (folders in the file are relative to it) and digest of the content."""
 
     def entries(self, database: Path) -> Entries:
-        """Raises OSError, ValueError and RecursionError where there is none."""
+        """Entries of a database. Raises OSError, ValueError or RecursionError if it cannot be read."""
         key = str(database), self._contents.of(str(database), _LARGEST)
         found = self._kept.pop(key, None)
         if found is None:
@@ -83,8 +83,8 @@ def language(path: str) -> str:
 
 
 def command_for(path: str, folders: Collection[str], databases: Databases) -> Command:
-    """How a source is compiled, by the nearest file that says so in the workspace's ``folders``. Raises
-    NoCommandError."""
+    """The command that compiles a source, from the nearest project file inside the workspace's ``folders``.
+    Raises NoCommandError."""
     kind = language(path)
     for folder in _around(path, folders):
         if kind == "Rust":
@@ -97,11 +97,11 @@ def command_for(path: str, folders: Collection[str], databases: Databases) -> Co
             if database.is_file():
                 return _listed(path, database, databases)
     missing = CARGO if kind == "Rust" else DATABASE
-    raise NoCommandError(f"there is no {missing} in the folders around it that says how it is compiled")
+    raise NoCommandError(f"no {missing} in the folders above it says how to compile it")
 
 
 def _around(path: str, folders: Collection[str]) -> Iterator[Path]:
-    """The folders around a file that belong to the workspace, the nearest first."""
+    """Folders above a file that belong to the workspace, nearest first."""
     tops = [os.path.join(os.path.realpath(folder), "") for folder in folders]
     for folder in Path(os.path.realpath(path)).parents:
         if any(os.path.join(folder, "").startswith(top) for top in tops):
@@ -119,7 +119,7 @@ def _listed(path: str, database: Path, databases: Databases) -> Command:
     if isinstance(entry := entries[real], str):
         raise NoCommandError(f"its entry in {database} cannot be used: {entry}")
     folder, words = entry
-    # A link may have any name; but a name is cheaper to compare than a path to resolve.
+    # The word may be a link of any name, but comparing names is cheaper than resolving paths.
     likely = sorted(words, key=lambda word: os.path.basename(word) != os.path.basename(path))[:_LIKELY]
     word = next((each for each in likely if os.path.realpath(os.path.join(folder, each)) == real), "")
     if not word:
@@ -135,7 +135,7 @@ def _entries(database: str) -> Entries:
             continue
         folder, file = entry.get("directory", ""), entry.get("file", 0)
         if not (isinstance(folder, str) and isinstance(file, str) and _is_plain(folder + file)):
-            continue  # of which file this is nobody can tell
+            continue  # The entry does not name its file.
         folder = os.path.join(os.path.dirname(database), folder)
         words = _words(entry)
         path = os.path.realpath(os.path.join(folder, file))
@@ -144,7 +144,7 @@ def _entries(database: str) -> Entries:
 
 
 def _words(entry: Mapping[str, Any]) -> tuple[str, ...] | str:
-    """The words of an entry's command, or what is wrong with it."""
+    """Words of an entry's command, or what is wrong with them."""
     words, command = entry.get("arguments"), entry.get("command")
     if not words:
         if not isinstance(command, str):
@@ -161,7 +161,7 @@ def _words(entry: Mapping[str, Any]) -> tuple[str, ...] | str:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether it is a text that the system takes: neither a NUL nor half of a surrogate pair in it."""
+    """Whether the value is a string that the system accepts: without NUL characters and lone surrogates."""
     return isinstance(value, str) and _NO_PATH.search(value) is None
 
 
@@ -178,13 +178,13 @@ def _of_crate(path: str, manifest: Path) -> Command:
     if not isinstance(package, dict) or not _is_plain(package.get("name", "")):
         raise NoCommandError(f"{manifest}: package is not a table with a name")
     folder = manifest.parent
-    # Its own folder for what is made: the user's builds neither wait nor are made again.
+    # A target folder of its own: the user's builds are neither blocked nor invalidated.
     words = ["cargo", "rustc", "--release", "--quiet", "--target-dir", str(folder / "target" / "cyclelens")]
     return Command((*words, *_target(Path(os.path.realpath(path)), folder, described)), str(folder), path, "")
 
 
 def _target(path: Path, folder: Path, described: Mapping[str, Any]) -> tuple[str, ...]:
-    """The part of a package that a file belongs to: a program, an example, or the library."""
+    """Cargo options for the target that contains a file: a binary, an example, a benchmark or the library."""
     inner = path.relative_to(os.path.realpath(folder)).parts
     for kind, place in (("--bin", ("src", "bin")), ("--example", ("examples",)), ("--bench", ("benches",))):
         if inner[: len(place)] == place:

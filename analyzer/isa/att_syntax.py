@@ -1,4 +1,4 @@
-"""Instructions in AT&T syntax, which other tools read."""
+"""Formats instructions in AT&T syntax for other tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _START = ".Lstart"
 
 
 def att_loop(instructions: Sequence[Instruction]) -> str:
-    """A line each behind a label; a jump to the first of them names it, any other has the offset in bytes."""
+    """One instruction per line after a label. A jump to the first instruction names the label; any other jump
+    has its offset in bytes."""
     formatter = Formatter(FormatterSyntax.GAS)
     formatter.rip_relative_addresses = True
     lines = [f"{_START}:"]

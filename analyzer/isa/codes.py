@@ -1,8 +1,7 @@
-"""What iced-x86 says of its codes: what holds for every instruction with the same code.
+"""Facts about an iced-x86 code: what all instructions with the same code share.
 
-It makes tables of all 4,936 codes when it is asked of the first one, which takes 3 ms of a start. The table
-beside this module, made by ``dev/codes_generator.py``, has what one version of it says; any other is asked
-itself.
+iced-x86 builds tables of all its 4,936 codes on the first query, which takes 3 ms. ``codes.txt``, made by
+``dev/codes_generator.py``, holds the answers of one version of iced-x86; other versions are queried directly.
 """
 
 from __future__ import annotations
@@ -16,31 +15,31 @@ from cyclelens.analyzer.isa.lines import line_of
 
 CODES_PATH = os.path.join(os.path.dirname(__file__), "codes.txt")
 _MODRM_ENDINGS = ("_REG", "_RM", "_MEM", "_MPX")
-"""Of operand kinds."""
+"""Name endings of operand kinds that are encoded in a ModRM byte."""
 
 
 class Said(NamedTuple):
-    """Of one code."""
+    """Facts about one code."""
 
     description: str
-    """``spelling.described``."""
+    """Code in the manual's notation (``spelling.described``)."""
     mnemonic: str
     extensions: str
-    """With spaces between."""
+    """Separated by spaces."""
     visible: str
-    """Numbers of the operands that the fact tables show."""
+    """Numbers of the operands that the fact tables show, as digits."""
     encoding: int
     escape_bytes: int
-    """Between prefixes and opcode, legacy encodings only."""
+    """Escape bytes between prefixes and opcode; legacy encodings only."""
     has_modrm: bool
     default_64: bool
     """64-bit operand size without REX.W (PUSH)."""
     force_64: bool
-    """64-bit operand size whatever the prefixes (CALL)."""
+    """64-bit operand size regardless of prefixes (CALL)."""
 
 
 def said_of(instruction: iced_x86.Instruction) -> Said:
-    """What is said of the instruction's code."""
+    """Facts about the instruction's code."""
     line = line_of(_table(), f"{instruction.code:04}")
     if not line:
         return asked(instruction)
@@ -50,32 +49,32 @@ def said_of(instruction: iced_x86.Instruction) -> Said:
 
 
 def text_of(code: int, said: Said) -> str:
-    """The line of the table, which ``said_of`` reads."""
+    """The table's line for a code, as ``said_of`` parses it."""
     return "\t".join([f"{code:04}", *(str(int(part) if isinstance(part, bool) else part) for part in said)])
 
 
 @cache
 def _table() -> bytes:
-    """The lines about this version of iced-x86; none if it is another."""
+    """The table if it was made for this version of iced-x86; otherwise empty."""
     with open(CODES_PATH, "rb") as file:
         table = file.read()
     version = table[: table.index(b"\n")].split()[-1].decode()
-    # To ask importlib.metadata takes longer than iced-x86 itself.
+    # importlib.metadata takes longer to answer than iced-x86 takes to import.
     around = os.path.dirname(os.path.dirname(iced_x86.__file__))
     return table if os.path.isdir(os.path.join(around, f"iced_x86-{version}.dist-info")) else b""
 
 
 def asked(instruction: iced_x86.Instruction) -> Said:
-    """What iced-x86 itself says."""
+    """Facts about the instruction's code, from iced-x86 itself."""
     from cyclelens.analyzer.isa import spelling
     from iced_x86 import EncodingKind, OpCodeInfo, OpCodeOperandKind, OpCodeTableKind
 
     info = OpCodeInfo(instruction.code)
     kinds = info.op_kinds()
     names = [_kind_names()[kind] for kind in kinds]
-    # 0F, 0F 38, 0F 3A in front of the opcode.
+    # 0F, 0F 38 or 0F 3A before the opcode.
     escapes = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKind.T0F3A: 2}
-    # Implied addresses (MOVS, MASKMOV, XLAT), which the tables do not count as visible operands.
+    # Implied addresses (MOVS, MASKMOV, XLAT) are not visible operands in the fact tables.
     implied = {
         *(OpCodeOperandKind.SEG_RSI, OpCodeOperandKind.ES_RDI),
         *(OpCodeOperandKind.SEG_RDI, OpCodeOperandKind.SEG_RBX_AL),
@@ -100,7 +99,7 @@ def _is_in_modrm(name: str) -> bool:
 
 
 def enum_names(module: object) -> dict[int, str]:
-    """The names of one of iced-x86's enumerations, which are modules of plain integers."""
+    """Names by value of an iced-x86 enumeration, which is a module of plain integers."""
     return {value: name for name, value in vars(module).items() if isinstance(value, int)}
 
 

@@ -1,4 +1,4 @@
-"""A block as the body of a counted loop: ``dec REG; jnz`` behind one or several copies of it."""
+"""Turns a block into a counted loop: one or more copies followed by ``dec REG; jnz``."""
 
 from __future__ import annotations
 
@@ -21,29 +21,28 @@ _EIGHT_TO_FIFTEEN = 0xFF00
 _HIGH: dict[str | None, int] = {
     f"R{number}{width}": 1 << number for number in range(8, 16) for width in ("", "D", "W", "B")
 }
-"""Their bits, by the names of operands."""
+"""Bits of R8 to R15 by operand name."""
 _NAME_ONLY = frozenset({"nop", "ud0", "ud1"})
-"""They have registers as operands, and do not use them."""
+"""Instructions whose register operands are not used."""
 _USED = 1 << len(GENERAL_PURPOSE)
-"""Always among the registers that are remembered of an instruction, because no value may be 0."""
+"""Set in every remembered set of registers, because a cached value may not be 0."""
 
 
 class _Counted:
-    """What was needed to make blocks loops."""
+    """Caches for making loops of blocks."""
 
     def __init__(self, caches: Caches) -> None:
         self.used: Recent[bytes, int] = caches.recent(_MOST_KEPT)
-        """The registers that an instruction uses, as ``used_bits``."""
+        """``used_bits`` of an instruction, by its code."""
         self.ends: Recent[tuple[int, int], tuple[Instruction, ...]] = caches.recent(_MOST_KEPT)
-        """The instructions of the ends of loops by register and length: few are different."""
+        """Loop ends by counter register and length; there are few different ones."""
 
 
 def counted_loop(code: bytes, copies: int = 1) -> bytes | None:
-    """``copies`` of the block followed by ``dec REG; jnz`` back to the first, as BHive and uiCA make a block
-    a loop.
+    """``copies`` of the block followed by ``dec REG; jnz`` to the first, as BHive and uiCA make loops.
 
-    REG is the first of R15 R14 .. RAX (without RSP) that no instruction of the block uses in any width,
-    implicitly or not; None if there is none. The jump is short where it reaches.
+    REG is the first of R15, R14 .. RAX (without RSP) that no instruction uses in any width, explicitly or
+    implicitly. None if all are used. The jump is short if it reaches.
     """
     end = loop_end(decode(code), copies)
     return None if end is None else code * copies + end
@@ -52,7 +51,8 @@ def counted_loop(code: bytes, copies: int = 1) -> bytes | None:
 def loop_end(
     instructions: Sequence[Instruction], copies: int = 1, caches: Caches | None = None
 ) -> bytes | None:
-    """What ``counted_loop`` puts behind that many copies of a block of these instructions."""
+    """Bytes that ``counted_loop`` appends to that many copies of these instructions; None if no register is
+    free."""
     end = decoded_end(instructions, copies, Caches() if caches is None else caches)
     return None if end is None else b"".join([each.code for each in end])
 
@@ -60,7 +60,7 @@ def loop_end(
 def decoded_end(
     instructions: Sequence[Instruction], copies: int, caches: Caches
 ) -> tuple[Instruction, ...] | None:
-    """The instructions of ``loop_end``."""
+    """Like ``loop_end``, but decoded."""
     counted = caches.of(_Counted)
     used = size = 0
     for instruction in instructions:
@@ -87,7 +87,7 @@ def decoded_end(
 
 
 def _end(number: int, size: int) -> bytes:
-    """Behind so many bytes; ``number``: of the counter."""
+    """``dec REG; jnz`` after ``size`` bytes; ``number`` is the counter's register number."""
     decrement = bytes([0x49 if number >= 8 else 0x48, 0xFF, 0xC8 | number & 7])
     length = size + len(decrement)
     displacement = -(length + 2)
@@ -98,8 +98,8 @@ def _end(number: int, size: int) -> bytes:
 
 
 def _high_bits(instruction: Instruction) -> int:
-    """The registers that an instruction uses, at least R8 to R15: those are operands, but for SYSCALL and
-    its like, which have none."""
+    """Bits of the used registers, at least of R8 to R15: these are always explicit operands, except of
+    instructions without operands such as SYSCALL."""
     bits = _USED
     if instruction.registers and instruction.encoding.mnemonic not in _NAME_ONLY:
         for name in instruction.registers:
@@ -111,8 +111,8 @@ def _high_bits(instruction: Instruction) -> int:
 
 
 def back(branch: bytes, before: int) -> bytes:
-    """A jump to the first of the ``before`` bytes in front of it, in the shortest form that reaches, as an
-    assembler writes it. Itself if it has one form only (LOOP, JRCXZ)."""
+    """Re-encode ``branch`` so that it jumps ``before`` bytes back from its own start, in the shortest form
+    that reaches, as assemblers do. Branches with only one form (LOOP, JRCXZ) are returned unchanged."""
     if len(branch) == 2 and (branch[0] == 0xEB or branch[0] >> 4 == 7):
         short = branch[:1]
     elif len(branch) == 5 and branch[0] == 0xE9:
@@ -128,7 +128,7 @@ def back(branch: bytes, before: int) -> bytes:
 
 
 def usual_copies(instructions: Sequence[Instruction]) -> int:
-    """How many copies of a block hide the overhead of the loop around them and still fit the uop cache: about
-    256 instructions, at most 250 copies and 4,096 bytes."""
+    """Number of copies that hides the loop's overhead but still fits the uop cache: about 256 instructions,
+    and at most 250 copies or 4,096 bytes."""
     size = sum([len(instruction.code) for instruction in instructions])
     return max(1, min(_INSTRUCTIONS // len(instructions), _MOST_COPIES, _MOST_BYTES // size))

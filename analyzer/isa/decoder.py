@@ -1,10 +1,10 @@
-"""From bytes to instructions: what the encoding alone says.
+"""Decodes bytes into instructions: everything that the encoding alone tells.
 
-A thin layer over iced-x86 that answers the questions the pipeline model asks (position of the opcode,
-prefixes, encoded widths, encoding form) and that nothing else in the project needs to know is iced-x86.
-Everything that depends only on the decoder's code is worked out once per code, and what more depends on
-prefixes and lengths once per ``Encoding``. Whole instructions can be remembered by their bytes, because
-decoding does not depend on the address (displacements are kept relative).
+A thin layer over iced-x86, which answers the pipeline model's questions: opcode position, prefixes, encoded
+widths, encoding form. Its callers need not know iced-x86. Facts that depend only on iced-x86's code are
+computed once per code; those that also depend on prefixes and lengths, once per ``Encoding``. Whole
+instructions can be cached by their bytes, because decoding does not depend on the address (displacements are
+relative).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from iced_x86 import Decoder, DecoderOptions, EncodingKind, OpKind, Register, Ro
 from iced_x86 import Instruction as IcedInstruction
 
 OPTIONS = DecoderOptions.MPX
-"""The fact tables have the BND instructions, which iced-x86 otherwise reads as NOPs."""
+"""Needed for BND instructions, which are in the fact tables; without it iced-x86 decodes them as NOPs."""
 
 _LEGACY_PREFIXES = frozenset(b"\x26\x2e\x36\x3e\x64\x65\x66\x67\xf0\xf2\xf3")
 _REX_PREFIXES = frozenset(range(0x40, 0x50))
@@ -35,15 +35,16 @@ _IMMEDIATES = frozenset(
 _REGISTER, _MEMORY = OpKind.REGISTER, OpKind.MEMORY
 _POINTERS = frozenset({Register.RIP, Register.EIP})
 _NO_ADDRESS, _RELATIVE = -1, -2
-"""Beside what tells other addresses apart: the size of their displacement, and whether they scale."""
+"""Address classes in a cache key. Other addresses are classified by their displacement's size and by whether
+they are scaled."""
 _LEGACY, _VEX, _EVEX = EncodingKind.LEGACY, EncodingKind.VEX, EncodingKind.EVEX
 _XOP = EncodingKind.XOP
 _REX_ENCODINGS = frozenset({_LEGACY, EncodingKind.D3NOW})
 _BRANCHES = frozenset({OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64})
 _MOST_KEPT = 16_384
-"""Instructions that a workspace remembers of machine code."""
+"""Instructions of machine code that a workspace caches."""
 _LONGEST = 15
-"""Bytes of an instruction."""
+"""Maximum length of an instruction in bytes."""
 _SIGN = 1 << 63
 _REP, _REPNE = 3, 2
 """Values of ``Instruction.repeat``."""
@@ -60,12 +61,12 @@ def _register_names() -> dict[int, str | None]:
 
 
 REGISTERS = _register_names()
-"""By number, in Intel's spelling: R8B where iced-x86 says R8L."""
+"""Register names by iced-x86 number, in Intel's spelling: R8B where iced-x86 has R8L."""
 
 
 @cache
 def mnemonics() -> frozenset[str]:
-    """All instructions by Intel's name; of conditions one name each."""
+    """All mnemonics in Intel's spelling; of synonymous conditions only one."""
     from iced_x86 import Mnemonic
 
     return frozenset([name.lower() for name in enum_names(Mnemonic).values()])
@@ -75,28 +76,28 @@ _SIGN_EXTENDED = frozenset(
     {OpKind.IMMEDIATE8TO16, OpKind.IMMEDIATE8TO32, OpKind.IMMEDIATE8TO64, OpKind.IMMEDIATE32TO64}
 )
 _WITHOUT_REGISTER_BITS = bytes([byte & 0xF8 if byte in _REX_PREFIXES else byte for byte in range(256)])
-"""Prefixes by themselves, of REX only whether it makes operands wide."""
+"""Maps each prefix to itself, except that of REX only the W bit stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CodeFacts:
-    """What holds for every instruction with one decoder code."""
+    """Facts shared by all instructions with the same iced-x86 code."""
 
     said: Said
     forms: Mapping[str, str]
     extensions: frozenset[str]
     visible: tuple[int, ...]
-    """Numbers of the operands that the tables show."""
+    """Numbers of the operands that the fact tables show."""
     places: tuple[int, ...]
-    """Those that are registers or addresses."""
+    """Numbers of the visible operands that are registers or addresses."""
 
 
 class _Decoding(NamedTuple):
-    """An encoding, and where its instructions have their numbers."""
+    """An encoding and where its instructions hold their numbers."""
 
     encoding: Encoding
     displacement: slice | None
-    """Of an address that is relative to the instruction's own."""
+    """Displacement of a RIP-relative address."""
     immediate: slice | None
     branch: bool
 
@@ -114,7 +115,7 @@ def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
 
 
 def _signed(value: int) -> int:
-    """Of 64 bits without a sign."""
+    """An unsigned 64-bit value as a signed one."""
     return value if value < _SIGN else value - 2 * _SIGN
 
 
@@ -130,7 +131,7 @@ def _opcode_offset(code: bytes, facts: _CodeFacts, prefix_end: int) -> int:
 
 
 def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
-    """REX.W or its VEX, EVEX or XOP counterpart."""
+    """Whether REX.W or its VEX, EVEX or XOP counterpart is set."""
     if encoding in _REX_ENCODINGS:
         # A REX that is not the last prefix has no effect.
         return prefix_end > 0 and code[prefix_end - 1] & 0xF8 == 0x48
@@ -140,7 +141,7 @@ def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
 
 
 def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
-    """1, 2, 3 for 16, 32, 64 bits."""
+    """Operand size as 1, 2 or 3 for 16, 32 or 64 bits."""
     if wide or facts.said.force_64:
         return 3
     if has_66:
@@ -149,7 +150,7 @@ def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
 
 
 def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
-    """Name of the encoding form: a prefix's own form if the tables have one, else the plain one."""
+    """Name of the encoding form: the one specific to the prefix if the tables have it, else the plain one."""
     operand = "mem" if has_memory else "reg"
     if instruction.has_lock_prefix:
         prefix = " lock"
@@ -161,7 +162,7 @@ def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memo
 
 
 def _text(code: bytes) -> str:
-    """What people read of an instruction."""
+    """The instruction as text; ``(bad)`` if it cannot be decoded."""
     instruction = Decoder(64, code, OPTIONS).decode()
     if instruction.is_invalid:
         return f"(bad) 0x{code[0]:02x}"
@@ -171,7 +172,7 @@ def _text(code: bytes) -> str:
 
 
 def _distance(branch: IcedInstruction) -> int:
-    """From the address behind a branch to its target."""
+    """Distance in bytes from the end of a branch to its target."""
     return _signed(branch.near_branch_target - branch.next_ip)
 
 
@@ -179,23 +180,23 @@ _INVALID = Encoding(_text)
 
 
 class _Decoded:
-    """What was decoded before."""
+    """Caches of decoded instructions."""
 
     def __init__(self, caches: Caches) -> None:
         self.instructions: Recent[bytes, Instruction] = caches.recent(_MOST_KEPT)
-        """By their bytes."""
+        """By bytes."""
         self.readings: Recent[tuple[object, ...], _Decoding] = caches.recent(_MOST_KEPT)
-        """By all that tells encodings apart."""
+        """By everything that distinguishes encodings."""
         self.facts: dict[int, _CodeFacts] = {}
-        """By the decoder's code."""
+        """By iced-x86 code."""
         self.read = IcedInstruction()
-        """The latest that a decoder has read."""
+        """Reused by the decoder for every instruction."""
 
 
 def _instruction(
     code: bytes, instruction: IcedInstruction, decoder: Decoder, decoded: _Decoded
 ) -> Instruction:
-    """The instruction that ``code`` consists of; the decoder has just read it."""
+    """Build the instruction of the bytes ``code``, which the decoder has just read."""
     number = instruction.code
     facts = decoded.facts.get(number)
     if facts is None:
@@ -218,7 +219,7 @@ def _instruction(
     if facts.said.encoding == _EVEX:
         if (mask := REGISTERS[instruction.op_mask]) is not None:
             registers.append(mask)
-        # Zeroing, length or rounding, broadcast.
+        # Zeroing, vector length or rounding, broadcast.
         key = (*key, code[prefix_end + 2] & 0x80, code[prefix_end + 3] & 0xF0, mask is None)
     elif facts.said.encoding not in _REX_ENCODINGS:
         key = (*key, code[prefix_end], _wide(code, facts.said.encoding, prefix_end))
@@ -240,7 +241,7 @@ def _instruction(
 def _reading(
     code: bytes, instruction: IcedInstruction, decoder: Decoder, facts: _CodeFacts, prefix_end: int
 ) -> _Decoding:
-    """What an instruction has in common with others of the same code."""
+    """What the instruction shares with all others that have the same cache key."""
     opcode_offset = _opcode_offset(code, facts, prefix_end)
     prefixes = code[:prefix_end]
     has_66 = 0x66 in prefixes
@@ -257,7 +258,7 @@ def _reading(
             kinds.append(OperandKind.BRANCH)
         elif kind in _IMMEDIATES:
             kinds.append(OperandKind.IMMEDIATE)
-            # Shifts by one show a "1" that is not in the bytes.
+            # Shifts by one display a "1" that is not encoded.
             if constants.has_immediate:
                 immediate = _part(constants.immediate_offset, constants.immediate_size)
     has_memory = OperandKind.MEMORY in kinds or OperandKind.AGEN in kinds
@@ -294,7 +295,7 @@ def _part(start: int, size: int) -> slice:
 
 
 class NumberField(NamedTuple):
-    """Where an immediate or a displacement lies, and how many bytes it has: 0 if there is none."""
+    """Position and size in bytes of an immediate or displacement. Size 0 means that there is none."""
 
     start: int
     size: int
@@ -302,7 +303,7 @@ class NumberField(NamedTuple):
 
 
 def number_field(code: bytes, *, immediate: bool) -> NumberField:
-    """The immediate of the last instruction, or its displacement."""
+    """Position of the last instruction's immediate or displacement."""
     instruction = IcedInstruction()
     decoder = Decoder(64, code, OPTIONS)
     while True:
@@ -319,15 +320,15 @@ def number_field(code: bytes, *, immediate: bool) -> NumberField:
 
 
 def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]:
-    """Decode 64-bit machine code from its first to its last byte. ``caches`` remember instructions.
+    """Decode 64-bit machine code completely. ``caches`` keep instructions between calls.
 
-    Never raises: where the bytes are no instruction, or end within one, the result has an instruction
-    with empty mnemonic that covers one byte, and decoding goes on behind it.
+    Never raises. Where bytes are not an instruction, or end within one, the result has an instruction of one
+    byte with an empty mnemonic, and decoding continues after it.
     """
     decoded = (Caches() if caches is None else caches).of(_Decoded)
     instructions = decoded.instructions
-    # Most of what a listing has is a single instruction, the same as another. (Blocks ask in vain: that costs
-    # less without the old generation.)
+    # A listing mostly decodes single, repeated instructions. Blocks always miss here, so the older cache
+    # generation is not searched.
     if len(code) <= _LONGEST and (only := dict.get(instructions, code)) is not None:
         return (only,)
     result = []

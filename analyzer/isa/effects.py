@@ -1,4 +1,4 @@
-"""What instructions do with registers and flags: a prediction does not ask."""
+"""Registers and flags that instructions read and write. Predictions do not need them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, O
 
 
 def written_registers(code: bytes) -> frozenset[str]:
-    """The general-purpose registers that the instructions write, in any width, by their 64-bit names."""
+    """General-purpose registers that the instructions write in any width, by their 64-bit names."""
     written = {
         item.register
         for instruction in Decoder(64, code, OPTIONS)
@@ -22,12 +22,13 @@ def written_registers(code: bytes) -> frozenset[str]:
 
 
 class Effects(NamedTuple):
-    """What an instruction does with registers, by canonical names (``RAX``, ``XMM0``, ``K1``) and by flags
-    (``C P A Z S O``)."""
+    """Registers by canonical name (``RAX``, ``XMM0``, ``K1``) and flags (``C P A Z S O``) that an instruction
+    reads and writes."""
 
     read: frozenset[str]
     overwritten: frozenset[str]
-    """Of which nothing stays: not AX, and of a vector register not one whose upper part is left."""
+    """Completely overwritten: not RAX by a write to AX, and not a vector register whose upper part is kept.
+    """
     written: frozenset[str]
 
 
@@ -35,10 +36,10 @@ _FLAGS = {name: getattr(RflagsBits, f"{name}F") for name in ("C", "P", "A", "Z",
 
 
 def effects(code: bytes, vector_bits: int = 128) -> Effects:
-    """Of one instruction; of vector registers so many bits count."""
+    """Effects of one instruction. Vector registers count up to ``vector_bits``."""
     instruction = Decoder(64, code, OPTIONS).decode()
     read, overwritten, written = set[str](), set[str](), set[str]()
-    # Of VZEROUPPER the decoder says that it reads what it leaves.
+    # iced-x86 reports that VZEROUPPER reads the lower halves, which it merely keeps.
     for item in (
         () if instruction.mnemonic == Mnemonic.VZEROUPPER else INFO.info(instruction).used_registers()
     ):

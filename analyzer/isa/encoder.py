@@ -1,4 +1,4 @@
-"""Operands to bytes, by iced-x86's encoder: instructions of which no text exists."""
+"""Encodes operands to bytes with iced-x86, for instructions without a text."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ from iced_x86 import (
 
 @dataclass(frozen=True, slots=True)
 class EncoderMemory:
-    """A memory operand; the encoding says how many bytes are accessed."""
+    """A memory operand. The encoding determines how many bytes are accessed."""
 
     base: str = ""
-    """Register, or "RIP", from which on the displacement counts: behind the instruction."""
+    """Register name, or "RIP" for a displacement relative to the instruction's end."""
     index: str = ""
     scale: int = 1
     displacement: int = 0
     displacement_bytes: int = 0
-    """1 or 4; 0 for the shortest that holds it."""
+    """1 or 4; 0 for the shortest that fits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a jump leads: so many bytes behind it."""
+    """A jump's target, in bytes from the jump's end."""
 
     distance: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Decoration:
-    """What prefixes add to an instruction beside its operands."""
+    """Attributes of an instruction beside its operands: masking, broadcast, rounding, lock."""
 
     mask: str = ""
-    """The register that masks."""
+    """Mask register."""
     zeroing: bool = False
     broadcast: bool = False
     suppress_exceptions: bool = False
@@ -54,7 +54,7 @@ class Decoration:
 
 PLAIN = Decoration()
 Operand = str | int | EncoderMemory | Target
-"""A register by its name in Intel's spelling, the value of an immediate, memory, or a jump's target."""
+"""A register's name in Intel's spelling, an immediate's value, a memory operand or a jump's target."""
 
 _IMMEDIATES = {
     OpCodeOperandKind.IMM8: OpKind.IMMEDIATE8,
@@ -78,7 +78,7 @@ _UNNAMED_MEMORY = {
     OpCodeOperandKind.SEG_RDI: OpKind.MEMORY_SEG_RDI,
     OpCodeOperandKind.SEG_RBX_AL: OpKind.MEMORY,
 }
-"""What string instructions and a few others access without naming it."""
+"""Memory operands that string instructions and a few others access implicitly."""
 _UNNAMED_REGISTERS = {
     OpCodeOperandKind.AL: Register.AL,
     OpCodeOperandKind.AX: Register.AX,
@@ -86,7 +86,7 @@ _UNNAMED_REGISTERS = {
     OpCodeOperandKind.RAX: Register.RAX,
     OpCodeOperandKind.DX: Register.DX,
 }
-"""Of string instructions."""
+"""Implicit registers of string instructions."""
 _JUMPS = (OpCodeOperandKind.BR64_1, OpCodeOperandKind.BR64_4)
 
 
@@ -100,7 +100,7 @@ def encodings(mnemonic: str, operands: Sequence[Operand], decoration: Decoration
 
 @cache
 def _codes() -> dict[str, tuple[int, ...]]:
-    """Mnemonic -> what is encoded under it."""
+    """iced-x86 codes by mnemonic."""
     names = {value: name.lower() for name, value in vars(Mnemonic).items() if isinstance(value, int)}
     found = defaultdict(list)
     for code in vars(Code).values():
@@ -114,7 +114,7 @@ def _codes() -> dict[str, tuple[int, ...]]:
 @cache
 def _registers() -> dict[str, int]:
     known = {name: value for name, value in vars(Register).items() if isinstance(value, int)}
-    # The decoder's library calls the low bytes of the new registers R8L; Intel calls them R8B.
+    # iced-x86 calls the low bytes of R8 to R15 R8L; Intel calls them R8B.
     return known | {f"R{number}B": known[f"R{number}L"] for number in range(8, 16)}
 
 
@@ -148,7 +148,7 @@ def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> b
         instruction.suppress_all_exceptions = True
     instruction.has_lock_prefix = decoration.lock
     encoded = _bytes(instruction)
-    # What counts from the end of the instruction; how long it is depends on no distance.
+    # RIP-relative values count from the instruction's end. Its length does not depend on them.
     for operand in operands:
         if encoded is not None and isinstance(operand, Target):
             instruction.near_branch64 = len(encoded) + operand.distance
@@ -160,7 +160,7 @@ def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> b
 
 
 def _set(instruction: Instruction, position: int, kind: int, operand: Operand | None) -> bool:
-    """Whether an operand of this kind can be, and is."""
+    """Set one operand. False if an operand of this kind does not accept it."""
     if isinstance(operand, int):
         if kind not in _IMMEDIATES:
             return False
@@ -203,7 +203,7 @@ def _bytes(instruction: Instruction) -> bytes | None:
 
 
 def _decorated(about: OpCodeInfo, decoration: Decoration) -> bool:
-    """Whether the encoding can have this decoration."""
+    """Whether the code supports this decoration."""
     return (
         (not decoration.mask or about.can_use_op_mask_register)
         and (not decoration.lock or about.can_use_lock_prefix)
@@ -218,7 +218,7 @@ def _decorated(about: OpCodeInfo, decoration: Decoration) -> bool:
 
 
 def _displacement_size(memory: EncoderMemory) -> int:
-    """As the encoder's library counts: 8 for the four bytes that a 64-bit address adds to its registers."""
+    """Displacement size in iced-x86's convention: 8 for the four bytes of a 64-bit address."""
     if memory.displacement_bytes:
         return 8 if memory.displacement_bytes == 4 else memory.displacement_bytes
     if not memory.displacement:

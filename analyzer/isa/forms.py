@@ -1,7 +1,7 @@
-"""Names of encoding forms, in the fact tables' spelling, by decoder code (``spelling.described``).
+"""Names of encoding forms in the fact tables' spelling, by decoder code (``spelling.described``).
 
-The table beside this module is made by ``dev/forms_generator.py``; a code that is not in it has no form in
-the fact tables, so its instruction is unknown.
+``dev/forms_generator.py`` makes the table ``forms.txt``. An instruction whose code is missing there has no
+form in the fact tables, so it is unknown.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ def _table() -> bytes:
 
 
 def forms_of(code: str) -> dict[str, str]:
-    """The forms of a decoder code: keys ``reg`` or ``mem``, with a prefix behind if it has forms
-    of its own (``mem lock``). Empty if the tables do not have the instruction.
-    """
+    """Forms of a decoder code. Keys are ``reg`` or ``mem``, followed by a prefix that has its own form (``mem
+    lock``). Empty if the fact tables do not have the instruction."""
     line = line_of(_table(), code)
     return dict(item.split("=", 1) for item in line.split("\t")) if line else {}

@@ -1,15 +1,14 @@
-"""Tables of text with a line per key, sorted, which is searched and not cut into lines: to look for a few
-hundred of them takes less time than to cut all apart."""
+"""Binary search in text tables of sorted ``key<tab>value`` lines, which is faster than splitting the table
+for a few hundred lookups."""
 
 from __future__ import annotations
 
 _SEARCHED = 4096
-"""Bytes that are looked through without cutting them further: far more than a line has."""
+"""Bytes that are searched linearly in the end; much more than a line has."""
 
 
 def line_of(table: bytes, key: str) -> str:
-    """What stands behind a key and a tab, empty if it is not there. The table's
-    first line has none."""
+    """The value of a key, empty if missing. The table's first line has no key."""
     wanted = f"\n{key}\t".encode()
     low, high, size = 0, len(table), len(wanted)
     while high - low > _SEARCHED:

@@ -1,4 +1,4 @@
-"""How instructions are spelt: by the manual, by the formatter, and where the two differ."""
+"""Spells instructions as Intel's manual and as the formatter do, and knows the differences."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from iced_x86 import Formatter, Instruction, OpCodeInfo
 
 
 def described(info: OpCodeInfo) -> str:
-    """A decoder code as Intel's manual writes it: ``o64 01 /r ADD r/m64, r64``."""
+    """A decoder code in the manual's notation: ``o64 01 /r ADD r/m64, r64``."""
     return f"{info.op_code_string} {info.instruction_string}"
 
 
 @cache
 def formatter() -> Formatter:
-    """Intel's syntax, as people read it. Made when a text is first asked for: its tables take 1 ms."""
+    """The formatter for Intel's syntax. Built on first use, because its tables take 1 ms."""
     from iced_x86 import CC_e, CC_ne, FormatterSyntax, MemorySizeOptions
 
     formatter = Formatter(FormatterSyntax.INTEL)
@@ -24,7 +24,7 @@ def formatter() -> Formatter:
     formatter.rip_relative_addresses = True
     formatter.memory_size_options = MemorySizeOptions.ALWAYS
     formatter.use_pseudo_ops = False
-    # The spelling of the fact tables where it is common in source code too.
+    # The fact tables' spelling, as long as it is also common in source code.
     formatter.cc_e, formatter.cc_ne = CC_e.Z, CC_ne.NZ
     return formatter
 
@@ -34,15 +34,15 @@ _SPELLING = {
     "loope": "loopz", "loopne": "loopnz", "sal": "shl", "retf": "ret far", "wait": "fwait", "xlatb": "xlat",
     "reservednop": "nop",
 }  # fmt: skip
-"""Of the manual's mnemonics, where the formatter has another."""
+"""The manual's mnemonics that the formatter spells differently."""
 _SPELT_TWO_WAYS = frozenset({"call", "jmp", "cmpxchg", "prefetch", "loadall"})
-"""Those that it has only for some of their codes."""
+"""Mnemonics that the formatter spells differently for some of their codes only."""
 
 
 def mnemonic(instruction: Instruction, info: OpCodeInfo) -> str:
-    """As the formatter spells it, which is asked only where that is not known."""
+    """The mnemonic as the formatter spells it. The formatter itself is only asked where that is not known."""
     name = info.instruction_string.split(" ", 1)[0].lower()
-    # 90 is an XCHG where it has another width.
+    # 90 is an XCHG with other operand sizes.
     if name in _SPELT_TWO_WAYS or name.startswith("cmpn") or (name == "nop" and info.op_code == 0x90):
         from iced_x86 import FormatMnemonicOptions
 

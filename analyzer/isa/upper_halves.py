@@ -1,4 +1,4 @@
-"""What an instruction does with the upper halves of vector registers, by its bytes."""
+"""Effects of an instruction on the upper halves of vector registers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from iced_x86 import (
 
 _WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
 _LEGACY_REGISTERS = 16
-"""Of each width, the registers that legacy SSE can name; the others count for nothing here."""
+"""Registers of each width that legacy SSE can name; only these count here."""
 _WIDE = 32
 """Bytes of a vector that has an upper half."""
 _CLEAR_ALL = frozenset({Mnemonic.VZEROUPPER, Mnemonic.VZEROALL})
@@ -33,11 +33,12 @@ _READ_LOWER_HALF = frozenset(
         *(Mnemonic.VUCOMISS, Mnemonic.VUCOMISD, Mnemonic.VCOMISS, Mnemonic.VCOMISD),
     }
 )
-"""Of 128 bits, from a vector register to a general-purpose one or the flags in a single uop."""
+"""Instructions that move 128 bits or less from a vector register to a general-purpose register or the flags
+in one uop."""
 
 
 def upper_halves(code: bytes) -> UpperHalves:
-    """Of one instruction. Measured on an Emerald Rapids (docs/pipeline.md, UH1)."""
+    """Effect of one instruction. Measured on an Emerald Rapids (docs/pipeline.md, UH1)."""
     instruction = Decoder(64, code, OPTIONS).decode()
     if instruction.mnemonic in _CLEAR_ALL:
         return UpperHalves.CLEARS
@@ -75,8 +76,8 @@ def upper_halves(code: bytes) -> UpperHalves:
 
 
 def used_halves(code: bytes) -> tuple[frozenset[str], frozenset[str]]:
-    """The vector registers (``XMM0``) whose upper halves an instruction reads, and those whose upper halves
-    it overwrites, with zeros too. Legacy SSE does neither."""
+    """Vector registers (``XMM0``) whose upper halves an instruction reads, and those whose upper halves it
+    overwrites (zeroing included). Legacy SSE does neither."""
     instruction = Decoder(64, code, OPTIONS).decode()
     read, overwritten = set[str](), set[str]()
     if instruction.mnemonic in _CLEAR_ALL:

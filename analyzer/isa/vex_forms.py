@@ -1,4 +1,4 @@
-"""Which instructions of legacy SSE have a form with VEX, and what operands that has."""
+"""Finds the VEX form of a legacy SSE instruction and its operands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cyclelens.analyzer.isa.decoder import OPTIONS
 from iced_x86 import Code, Decoder, Mnemonic, OpKind
 
 _COPIES = frozenset({Mnemonic.MOVSS, Mnemonic.MOVSD})
-"""From memory they have the same operands; from a register they keep part of the destination."""
+"""Loads have the same operands in both forms; copies between registers keep part of the destination."""
 _BLENDS = frozenset({Mnemonic.BLENDVPS, Mnemonic.BLENDVPD, Mnemonic.PBLENDVB})
 
 
 class VexForm(Enum):
-    """The operands of the form with VEX, whose name has a ``v`` in front."""
+    """Operands of the VEX form, whose name has a ``v`` in front."""
 
     SAME = "those of legacy SSE"
     REPEATED = "the destination once more as the first source"
@@ -23,7 +23,7 @@ class VexForm(Enum):
 
 
 def vex_form(code: bytes) -> VexForm | None:
-    """Of an instruction of legacy SSE that writes a vector register; None if there is none (SHA, MMX)."""
+    """VEX form of a legacy SSE instruction that writes a vector register; None if it has none (SHA, MMX)."""
     instruction = Decoder(64, code, OPTIONS).decode()
     if instruction.mnemonic in _COPIES:
         return VexForm.REPEATED if instruction.op1_kind == OpKind.REGISTER else VexForm.SAME
@@ -39,7 +39,6 @@ def vex_form(code: bytes) -> VexForm | None:
 
 @cache
 def _names() -> tuple[dict[int, str], frozenset[str]]:
-    """The decoder's names of all encodings: of ``ADDPS_XMM_XMMM128`` the other form is
-    ``VEX_VADDPS_XMM_XMM_XMMM128``."""
+    """iced-x86's names of all codes. The VEX form of ``ADDPS_XMM_XMMM128`` is ``VEX_VADDPS_XMM_XMM_XMMM128``."""
     codes = enum_names(Code)
     return codes, frozenset(codes.values())

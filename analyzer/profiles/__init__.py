@@ -1,1 +1,1 @@
-"""Recorded profiles: what `perf` has written about a run, as counts by place in the code."""
+"""Reads profiles recorded by `perf` as counts per code location."""

@@ -1,7 +1,7 @@
-"""``perf annotate --stdio``: how many samples hit each instruction of the functions that were sampled.
+"""Parses ``perf annotate --stdio``: samples per instruction of each sampled function.
 
-A heading names the event and how many samples there were; below it a share stands in front of each
-instruction: ``   12.50 :   401139:  addss %xmm1,%xmm0``, or with ``-n`` the number of samples itself.
+A heading names the event and the number of samples. Below it each instruction follows its share, as in
+``   12.50 :   401139:  addss %xmm1,%xmm0``, or its number of samples with ``-n``.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ _EVENT = re.compile(r"\bfor (?:event )?'?([\w.:/=,-]+)")
 _TOTAL = re.compile(r"\((\d+) samples")
 _FUNCTION = re.compile(r"\s*+:\s*+(?:\d++\s++)?([0-9a-f]{6,}+) <([^>]++)>:")
 _INSTRUCTION = re.compile(r"\s*+(\d++(?:\.\d++)?+)?+[\s\d.]*+:\s++([0-9a-f]++):\s++\S")
-"""Possessive throughout: a line of digits and spaces takes time in proportion to its length."""
+"""Quantifiers are possessive, so matching takes linear time even on a long line of digits and spaces."""
 
 
 class Annotations:
-    """Collects what the lines say."""
+    """Accumulates samples line by line."""
 
     def __init__(self) -> None:
         self.samples: Counter[CodeLocation] = Counter()
         self.by_instructions = False
         self._found = False
         self._unit = 1.0
-        """Samples that stand for what a line shows as 1."""
+        """Samples per unit that a line shows (percent, samples or period)."""
         self._function = ("", 0)
 
     def read(self, line: str) -> None:
-        """Count the samples of a line; other lines are ignored."""
+        """Add the samples of one line; other lines are ignored."""
         if heading := _HEADING.match(line):
             total, event = _TOTAL.search(heading[2]), _EVENT.search(heading[2])
-            # Without a number of samples the functions of a file have equal weights.
+            # Without a sample count, all functions of a file weigh the same.
             self._unit = (int(total[1]) if total else 100) / 100 if heading[1] == "Percent" else 1.0
             self.by_instructions = event is not None and "instr" in event[1]
             self._function = ("", 0)

@@ -1,11 +1,11 @@
-"""``perf script -F brstack`` or ``-F brstacksym``: the last branches that jumped before each sample.
+"""Parses ``perf script -F brstack`` or ``-F brstacksym``: the last taken branches before each sample.
 
-A line has entries, the newest first: ``0x40115a/0x401140/P/-/-/3``, ``dot+0x1a/dot+0x0/P/-/-/3/COND/-``. They
-tell where a branch was and where it went, then what does not matter here. From where one went to where the
-next one was, the code ran in a straight line.
+A line lists entries, newest first: ``0x40115a/0x401140/P/-/-/3`` or ``dot+0x1a/dot+0x0/P/-/-/3/COND/-``. Each
+begins with a branch's own address and its target. From one branch's target to the next branch, the code ran
+in a straight line.
 
-Profiles come from anywhere. So every expression here takes time in proportion to its text: quantifiers are
-possessive where two of them could share the same characters, and nothing is looked for from every place anew.
+Profiles are untrusted, so every pattern here matches in linear time: quantifiers are possessive where two of
+them could match the same characters, and no search restarts at every position.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from cyclelens.analyzer.profiles.profile import CodeLocation, Mapped
 
 _PLACE = r"[^\s/()]++(?:\([^)\s]*+\))?+"
 _ENTRY = re.compile(rf"(?:\([^)\s]*+\))?+({_PLACE})/({_PLACE})")
-"""The file of the sample's own place may stand right in front of it."""
+"""The file of the sample's own address may precede the entry without a space."""
 _BEHIND = re.compile(r"/[MPN-]++/[X-]/[A-]/\d++(?:/|$)")
-"""What follows the two places of an entry."""
+"""The part of an entry after its two addresses."""
 _UNKNOWN = ("", "")
-"""An entry whose places are not understood: of a symbol with parentheses, say."""
+"""An entry whose addresses cannot be parsed, for example because a symbol contains parentheses."""
 _MAPPING = "PERF_RECORD_MMAP"
 _MAPPED = re.compile(
     r"PERF_RECORD_MMAP2? [^\[]*+\[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ (0x[0-9a-f]+|0)[^\]]*\]: .?.?x.? (.*)"
@@ -32,14 +32,14 @@ _TEXT = re.compile(r"(?:(0x[0-9a-f]+)|([^(+]+)(?:\+(0x[0-9a-f]+))?)(?:\(.*\))?$"
 
 
 class Branches:
-    """Collects what the lines say."""
+    """Accumulates straight-line runs line by line."""
 
     def __init__(self) -> None:
         self._runs: Counter[tuple[str, str]] = Counter()
         self.mapped: list[Mapped] = []
 
     def read(self, line: str) -> None:
-        """Count the runs of a line; other lines are ignored."""
+        """Count the runs of one line; other lines are ignored."""
         if "/" not in line:
             return
         entries = [_entry(word, end.start()) for word in line.split() if (end := _BEHIND.search(word))]
@@ -53,7 +53,7 @@ class Branches:
             self.mapped.append(Mapped(start, size, offset, found[4].strip()))
 
     def runs(self) -> Iterator[tuple[tuple[CodeLocation, CodeLocation], int]]:
-        """All of them with their counts, without those whose places are not understood."""
+        """Runs (first and last instruction) with their counts; those with unknown addresses are left out."""
         for (start, end), count in self._runs.items():
             first, last = _place(start), _place(end)
             if first is not None and last is not None:
@@ -61,7 +61,7 @@ class Branches:
 
 
 def _entry(word: str, end: int) -> tuple[str, str]:
-    """Where a branch was and where it went, as they stand in the first characters of a word."""
+    """Source and target of a branch, from the first ``end`` characters of a word."""
     found = _ENTRY.fullmatch(word, 0, end)
     return (found[1], found[2]) if found else _UNKNOWN
 

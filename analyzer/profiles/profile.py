@@ -1,4 +1,4 @@
-"""What a recorded profile says, whatever wrote it."""
+"""Value classes for recorded profiles, independent of the tool that wrote them."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class CodeLocation(NamedTuple):
-    """An instruction: by its distance from a symbol, by its address, or both."""
+    """An instruction's location: symbol and offset, address, or both."""
 
     symbol: str
-    """Empty if it has none."""
+    """Empty if the location has none."""
     offset: int
     address: int | None
 
 
 class Mapped(NamedTuple):
-    """Where a file lay in memory while the profile was recorded."""
+    """A file's memory mapping while the profile was recorded; sizes in bytes."""
 
     start: int
     size: int
     offset: int
-    """Of its first byte, in the file."""
+    """File offset of the mapping's first byte."""
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Counts by place. One of ``runs`` and ``samples`` is empty in most profiles."""
+    """Counts per code location. Most profiles have either ``runs`` or ``samples``, and the other one is
+    empty."""
 
     runs: Mapping[tuple[CodeLocation, CodeLocation], int] = field(default_factory=dict)
-    """How often code ran in a straight line from a place up to a branch that jumped."""
+    """How often code ran in a straight line from a location to a taken branch."""
     samples: Mapping[CodeLocation, float] = field(default_factory=dict)
-    """How many samples hit an instruction."""
+    """Samples per instruction."""
     by_instructions: bool = False
-    """The samples were taken every so many instructions, not every so many cycles."""
+    """The sampled event counts instructions, not cycles."""
     mapped: tuple[Mapped, ...] = ()
 
 
 class ProfileError(ValueError):
-    """The file is no profile that is understood, or cannot be read; the message is for the user."""
+    """The file cannot be read or has no known profile format; the message is for the user."""

@@ -1,4 +1,4 @@
-"""A profile from its file."""
+"""Reads profile files and caches them by content."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _KEPT = 2
 
 
 class Profiles:
-    """Recorded profiles by what their files hold; the latest are kept."""
+    """Profiles by the digest of their file; the latest are kept."""
 
     def __init__(self, caches: Caches) -> None:
         self._contents = caches.of(Contents)
         self._kept: OrderedDict[bytes, Profile] = OrderedDict()
 
     def of(self, path: str) -> Profile:
-        """What ``perf script`` or ``perf annotate`` has written. Raises ProfileError."""
+        """The profile in a file written by ``perf script`` or ``perf annotate``. Raises ProfileError."""
         try:
             key = self._contents.of(path, _MAXIMUM_BYTES)
             profile = self._kept.pop(key, None)
