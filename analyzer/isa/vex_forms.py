@@ -39,6 +39,7 @@ def vex_form(code: bytes) -> VexForm | None:
 
 @cache
 def _names() -> tuple[dict[int, str], frozenset[str]]:
-    """iced-x86's names of all codes. The VEX form of ``ADDPS_XMM_XMMM128`` is ``VEX_VADDPS_XMM_XMM_XMMM128``."""
+    """iced-x86's names of all codes. For example, ``ADDPS_XMM_XMMM128`` has the VEX form
+    ``VEX_VADDPS_XMM_XMM_XMMM128``."""
     codes = enum_names(Code)
     return codes, frozenset(codes.values())

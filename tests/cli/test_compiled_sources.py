@@ -165,7 +165,7 @@ def test_what_goes_wrong_is_one_line(here: Path, capfd: pytest.CaptureFixture[st
     assert complaint("gcc", "-c", "bad.c") == "cyclelens: gcc ended with 1"
     assert "no loop was found" in complaint("gcc", "-c", "straight.c")
     assert "names no source" in complaint("gcc", "--version")
-    assert "no compiler that is known" in complaint("make", "all")
+    assert "not a known compiler" in complaint("make", "all")
     assert "cannot be run" in complaint("no-such-gcc", "-c", "dot.c")
     assert cli.main(["cc", "gcc", "-c", "dot.c"]) == 2
 
@@ -215,7 +215,7 @@ def test_commands_keep_what_matters_for_the_code() -> None:
     ]
     with pytest.raises(CommandError, match="cargo rustc"):
         made("cargo", "build")
-    with pytest.raises(CommandError, match="no compiler's command"):
+    with pytest.raises(CommandError, match="no compiler command"):
         made("ccache")
 
 

@@ -394,5 +394,5 @@ def test_a_compiler_that_is_none_is_named(project: Path) -> None:
     database = project / "build" / "compile_commands.json"
     database.write_text(database.read_text().replace("gcc ", "no-such-thing "))
     command = command_for(str(project / "src" / "dot.c"), [str(project)], Databases(Caches()))
-    with pytest.raises(CannotCompileError, match="'no-such-thing' is no compiler"):
+    with pytest.raises(CannotCompileError, match="'no-such-thing' is not a known compiler"):
         Objects(Caches()).object_of(command, DOT, lambda: False)
