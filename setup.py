@@ -33,6 +33,9 @@ IN_LINE = ["--param=max-inline-insns-auto=300", "--param=inline-unit-growth=300"
 """A stage's methods are called from one or two places of it, uop for uop: in line they take less."""
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0", *IN_LINE, *os.environ.get("CFLAGS", "").split()]
 """The environment has the last word: ``CFLAGS=-O0`` compiles in a tenth of the time."""
+FORKS = sys.platform == "linux" and sys.version_info < (3, 14)
+TRANSLATORS = (os.cpu_count() or 1) if FORKS else 0
+"""Processes that translate. Where they are not copies of this one each would begin with this file."""
 LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
 """Whether only the stable part of Python's interface is used. What the oldest supported Python compiles then
 serves every later one. A free-threaded Python has no such part."""
@@ -162,6 +165,7 @@ def translated() -> list[str]:
     modules.append(Extension(COMPILED, [write(simulator / "_compiled.py", f"NAMES = frozenset({names})\n")]))
     built: list[Extension] = cythonize(
         modules,
+        nthreads=TRANSLATORS,
         include_path=[str(STAGES.relative_to(ROOT))],
         build_dir="build/cython",
         shared_utility_qualified_name=SUPPORT,
