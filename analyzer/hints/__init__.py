@@ -1,1 +1,1 @@
-"""An analysis to hints in editor words, one kind per file."""
+"""Turns an analysis into hints for an editor, one kind of hint per file."""

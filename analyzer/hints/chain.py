@@ -1,4 +1,4 @@
-"""The instructions that a latency-bound region waits for, with the cycles that each adds.
+"""Marks the instructions of the critical chain with the cycles that each adds to an iteration.
 
 vfmadd231ps (%rdi), %ymm1, %ymm0     chain +4
 """
@@ -16,12 +16,12 @@ KIND = "chain"
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """A hint for every instruction of the critical chains, only where they are what limits the region."""
+    """A hint per instruction of the critical chains; none unless the chains limit the region."""
     prediction = region.predictions[0] if region.predictions else None
     if prediction is None or "Dependencies" not in prediction.bottlenecks:
         return
     if prediction.mode is Mode.LOOP and prediction.cycles_per_iteration <= 1:
-        return  # no loop is faster, and every one has its counter as a chain
+        return  # every loop has its counter as a chain of one cycle per iteration, and no loop is faster
     others = wording.tied(prediction.tied_chains)
     for index, cycles in prediction.chain:
         if cycles:
@@ -32,7 +32,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
                 label=f"chain +{cycles}",
                 tooltip=(
                     f"This instruction is {wording.on_chain(cycles)}. Iterations cannot overlap there: "
-                    f"it pays to make it faster, or to take it out of the chain.{others}"
+                    f"to gain time, make it faster or take it out of the chain.{others}"
                 ),
                 kind=KIND,
             )

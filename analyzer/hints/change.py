@@ -1,4 +1,4 @@
-"""How a region's figure changed: the label of its first line with both figures.
+"""Shows how a region's figure changed, with both figures in the label of its first line.
 
 # cyclelens-begin dot        3.42 -> 1.00, 71 % faster · issue-bound
 # cyclelens-begin sum        5.00 -> 5.50, 45 % faster per byte
@@ -16,7 +16,7 @@ _SEPARATOR = " · "
 def change(before: Pace, after: Pace) -> str:
     """Both figures, in cycles per iteration, and the difference: ``3.42 -> 1.00, 71 % faster``.
 
-    Empty if they are the same to two decimals, and the work is the same.
+    Empty if the figures agree to two decimals and the work per iteration is the same.
     """
     first, second = f"{before.cycles:.2f}", f"{after.cycles:.2f}"
     difference = faster(before, after)
@@ -26,10 +26,10 @@ def change(before: Pace, after: Pace) -> str:
 
 
 def label_with_change(label: str, before: Pace, after: Pace) -> str:
-    """A region's label with the change in the place of the figure. What does not fit is left out: first the
-    microarchitecture, which does not change, then the end.
+    """A region's label with the change in place of its figure.
 
-    Unchanged if the figures are the same, or if the label does not start with a figure.
+    If the label is too long, the core is left out first, because it does not change, then the last parts.
+    Returns the label unchanged if the figures are the same or if it does not start with a figure.
     """
     difference = change(before, after)
     figure, unit, rest = label.partition(_UNIT)

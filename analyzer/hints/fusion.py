@@ -1,4 +1,4 @@
-"""A branch that became one uop with the instruction before it.
+"""Marks branches that are macro-fused with the instruction before them.
 
 dec %r15
 jnz .loop                            fused with dec
@@ -15,7 +15,7 @@ KIND = "fusion"
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """One hint at the second half of every macro-fused pair."""
+    """A hint at the branch of every macro-fused pair."""
     if not region.predictions:
         return
     templates = region.predictions[0].instructions

@@ -1,4 +1,4 @@
-"""A bar for the cycles that are lost because of the instructions of a line, as a share of the iteration's.
+"""Draws a bar for the cycles that the instructions of a line lose, as a share of the iteration's cycles.
 
 add $0x1234, %ax                     ▇ LCP stall
 dec %r15                             ▁
@@ -16,14 +16,14 @@ from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 KIND = "heat"
 
 BARS = "▁▂▃▄▅▆▇█"
-"""Up to an eighth of the cycles, up to two eighths, and so on."""
+"""The first bar is up to an eighth of the cycles, the second up to two eighths, and so on."""
 
 WORTH_A_BAR = 0.02
-"""Share of the cycles from which on a line has a bar."""
+"""Smallest share of the cycles that gets a bar."""
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """A hint for every line that loses cycles; none before there is an account."""
+    """A hint per line that loses cycles; none if the prediction has no account of lost slots."""
     prediction = region.predictions[0] if region.predictions else None
     if prediction is None or prediction.account is None or prediction.cycles_per_iteration <= 0:
         return

@@ -1,4 +1,4 @@
-"""How much of what the kinds have to say fits on a line."""
+"""Fits the labels of one line into a budget of characters."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
 
 LINE_BUDGET = 60
-"""Characters of all labels on one line: behind a line of code they still are on a screen of 1280 pixels."""
+"""Most characters of all labels on one line: behind a line of code they still fit on a screen 1280 pixels
+wide."""
 
 END_OF_LINE = 1 << 20
-"""A column behind the last character of any line; whoever shows the hint moves it to the line's end."""
+"""A column past the end of any line; the editor's adapter moves the hint to the real end of the line."""
 
 _GAP = len(" · ")
-"""Between two labels."""
+"""Characters between two labels."""
 
 
 def statement_of(region: RegionAnalysis, instruction: int) -> SourceLine:
-    """The statement that an instruction of a region comes from."""
+    """The statement that produced an instruction of the region."""
     return region.region.lines[region.instruction_lines[instruction]]
 
 
 def fit(hints: Sequence[tuple[int, Hint]]) -> list[Hint]:
-    """Cut the hints of one line to the budget, keeping their order.
+    """Returns the hints of one line, cut to the budget, in the same order.
 
-    ``hints``: (rank, hint), where the smallest rank is the most important. What does not fit loses its label
-    and is told in the tooltip of the first hint that stays.
+    ``hints``: (rank, hint); the smallest rank is the most important. A hint that does not fit loses its
+    label, and its text moves to the tooltip of the first hint that is shown.
     """
     left = LINE_BUDGET
     kept: set[int] = set()

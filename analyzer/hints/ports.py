@@ -1,4 +1,4 @@
-"""How much an instruction takes of the ports that limit the figure, in uops per iteration.
+"""Shows what an instruction uses of the limiting ports, in uops per iteration.
 
 vmovaps %ymm0, (%rdi)                p4 1.00        (p4 is busy all the time)
 vfmadd231ps (%rdi), %ymm1, %ymm0     p01 1.00
@@ -22,7 +22,7 @@ KIND = "ports"
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """A hint for every instruction that uses a port that limits the region; none where ports do not."""
+    """A hint per instruction that uses a limiting port; none unless ports limit the region."""
     prediction = region.predictions[0] if region.predictions else None
     if prediction is None or "Ports" not in prediction.bottlenecks:
         return
@@ -46,7 +46,7 @@ def hints(region: RegionAnalysis) -> Iterator[Hint]:
 
 
 def busy_ports(template: InstructionTemplate, usage: LineUsage, busy: frozenset[str], units: Units) -> str:
-    """The allowed ports that are busy all the time, and its uops per iteration on them: ``p01 1.00``."""
+    """The saturated ports that the instruction may use and its uops per iteration on them: ``p01 1.00``."""
     used = {port: uops for port, uops in usage.ports.items() if port in busy and uops >= 0.005}
     if not used:
         return ""
@@ -55,7 +55,7 @@ def busy_ports(template: InstructionTemplate, usage: LineUsage, busy: frozenset[
 
 
 def port_sets(template: InstructionTemplate) -> str:
-    """Allowed ports of the uops in program order, equal ones counted."""
+    """Allowed ports of each uop in program order; equal ones are counted: ``2×p01 p23``."""
     sets: dict[str, int] = {}
     for uop in template.uops:
         if uop.units.names:

@@ -1,4 +1,4 @@
-"""The result on a region's first line.
+"""Shows a region's result on its first line.
 
 # cyclelens-begin dot        4.00 cycles/iter · SKL · latency-bound
 """
@@ -19,11 +19,11 @@ _COUNTED = {"cycles/iter": "cycles per iteration", "cycles/call": "cycles per ca
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """One hint at the opening marker: the primary microarchitecture's figure, or why there is none."""
+    """A hint at the opening marker: the figure of the primary core, or why there is none."""
     if region.predictions:
         label, tooltip = _label(region), "\n".join(_tooltip(region))
     elif region.note:
-        # What a core does not have is short enough to be said at once.
+        # The reason is short enough for a label if the core lacks an instruction.
         label = "; ".join(each.brief for each in region.missing) or "no prediction"
         tooltip = region.note
     else:
@@ -36,7 +36,7 @@ def _label(region: RegionAnalysis) -> str:
     elsewhere = wording.elsewhere(prediction, "")
     average = wording.on_average(prediction)
     cycles = wording.rounded(prediction) if average is None else wording.figure_of(prediction, average)
-    # The ways have figures of their own, wherever the region lies.
+    # Paths have figures of their own at every position of the region.
     where = elsewhere if average is None else " on average"
     if region.weight is not None:
         share = f"{region.weight.share:.0%} of the profile"

@@ -1,4 +1,4 @@
-"""The visible list of hint kinds. A new one is a file beside this one and a line here."""
+"""Lists the kinds of hints. A new kind is a new file in this package and a line here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
 
 
 class HintKind(NamedTuple):
-    """A kind of hint. On a line they stand in the order of ``KINDS``; the smallest rank is kept longest."""
+    """A kind of hint.
+
+    On a line, kinds are shown in the order of ``KINDS``; the one with the smallest rank is dropped last.
+    """
 
     name: str
     rank: int
@@ -31,7 +34,7 @@ KINDS: tuple[HintKind, ...] = (
 
 
 def hints(analysis: Analysis, kinds: Collection[str] | None = None) -> tuple[Hint, ...]:
-    """All hints of an analysis in text order, cut to what fits on each line.
+    """All hints of an analysis in text order, cut to the budget of each line.
 
     ``kinds``: names of the kinds to show; None for all.
     """
@@ -43,14 +46,15 @@ def hints(analysis: Analysis, kinds: Collection[str] | None = None) -> tuple[Hin
                     lines[hint.line].append((kind.rank, hint))
     shown: list[Hint] = []
     for _, on_line in sorted(lines.items()):
-        # Stable: kinds keep their order where they stand at the same column.
+        # The sort is stable: kinds at the same column keep their order.
         on_line.sort(key=lambda ranked: ranked[1].column)
         shown.extend(fit(_without_repeats(on_line)))
     return tuple(shown)
 
 
 def _without_repeats(on_line: list[tuple[int, Hint]]) -> list[tuple[int, Hint]]:
-    """A statement that repeats an instruction (``.rept``, several NOPs) says each thing once."""
+    """Drops equal hints: a statement that repeats an instruction (``.rept``, several NOPs) shows each one
+    once."""
     seen: set[tuple[int, str]] = set()
     result = []
     for rank, hint in on_line:

@@ -1,4 +1,4 @@
-"""What the renamer does by itself: additions, loads of what was just stored, moves without a slot.
+"""Marks what the renamer does without an execution unit: additions, forwarded loads, eliminated moves.
 
 add $8, %rdi                         added at rename
 """
@@ -15,7 +15,7 @@ KIND = "rename"
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """One hint for every instruction that the renamer carries out, on the primary microarchitecture."""
+    """A hint per instruction that the primary core carries out at rename."""
     if not region.predictions:
         return
     for index, label, message in renamings(region.predictions[0]):

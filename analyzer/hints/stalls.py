@@ -1,4 +1,4 @@
-"""Hazards at the end of the line that causes them.
+"""Shows each hazard at the end of the line that causes it.
 
 add $0x1234, %ax                     LCP stall
 """
@@ -14,10 +14,10 @@ KIND = "stalls"
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
-    """One hint for every finding of the primary microarchitecture."""
+    """A hint per finding on the primary core."""
     primary = region.predictions[0].microarchitecture if region.predictions else ""
     for finding in region.findings:
-        # Without a figure on any CPU, what is in the way is shown for all of them.
+        # If no core has a figure, findings of all cores are shown.
         if finding.label and (finding.microarchitecture in ("", primary) or not primary):
             statement = statement_of(region, finding.instruction)
             yield Hint(
