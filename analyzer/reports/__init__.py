@@ -1,1 +1,1 @@
-"""An analysis to text or JSON, one format per file; reports never simulate."""
+"""Renders an analysis as text, JSON or another format, one format per file. Reports never simulate."""

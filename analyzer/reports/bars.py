@@ -1,4 +1,4 @@
-"""Small charts as SVG, without styles: the page that they stand in colours them."""
+"""Draws small charts as SVG without styles: the page that holds them colours them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ _COLUMNS = 44
 
 
 Part = tuple[str, float, str]
-"""Words, share of the whole, colour."""
+"""Text, share of the whole (0 to 1), colour."""
 
 
 def slots(predictions: Sequence[Prediction]) -> list[list[Part]]:
-    """What became of the issue slots in each of the predictions, the used ones first. A cause has the same
-    colour in all of them; a prediction without an account has no parts."""
+    """How each prediction's issue slots were used: the used ones first, then the lost ones by cause.
+
+    A cause has the same colour in every prediction; a prediction without an account has no parts.
+    """
     colours: dict[Cause, str] = {}
     shown: list[list[Part]] = []
     for prediction in predictions:
@@ -41,7 +43,7 @@ def slots(predictions: Sequence[Prediction]) -> list[list[Part]]:
 
 
 def stacked(parts: Sequence[Part], width: int, height: int) -> str:
-    """Shares of a whole beside each other."""
+    """A bar of shares beside each other, as an SVG element of this size in pixels."""
     pieces, left = [], 0.0
     for text, share, colour in parts:
         place = f'x="{left * width:.2f}" y="0" width="{share * width:.2f}" height="{height}"'
@@ -53,13 +55,13 @@ def stacked(parts: Sequence[Part], width: int, height: int) -> str:
 
 
 class Axis(NamedTuple):
-    """What stands below columns."""
+    """Labels below the columns of a chart."""
 
     width: int
     named: int = 1
-    """Of how many columns one has its name below, where that has room."""
+    """Every ``named``-th column has its name below, if there is room."""
     marked: Collection[str] = ()
-    """The names of columns with a triangle below."""
+    """Names of the columns with a triangle below."""
 
 
 _AXIS = Axis(_WIDTH)
@@ -73,8 +75,10 @@ def columns(
     axis: Axis = _AXIS,
     high: str = "busy",
 ) -> str:
-    """A column a value; ``largest`` is as high as the chart. ``high``: the class of columns that are (nearly)
-    so high."""
+    """A chart with a column per (name, value); a column of ``largest`` is as high as the chart.
+
+    ``high``: the CSS class of columns of at least 95 % of that.
+    """
     width, named, marked = axis
     step = width / max(1, len(values))
     pieces = [f'<rect class="frame" x="0.5" y="0.5" width="{width - 1}" height="{_COLUMNS - 1}"/>']
@@ -100,10 +104,10 @@ def columns(
 
 
 def multiples(predictions: Sequence[tuple[str, str, Prediction]], work: Work | None) -> Iterator[str]:
-    """The same region under several conditions, a small picture for each: the figure, what became of the
-    issue slots, how busy the ports are. Given with the name of each and where more is said about it.
+    """A small picture of one region per condition: the figure, the issue slots and how busy the ports are.
 
-    ``work``: what an iteration does, if it is known.
+    ``predictions``: (name of the condition, id of the section with the details, prediction). ``work``: what
+    an iteration does; None if unknown.
     """
     figures = [prediction.cycles_per_iteration for _, _, prediction in predictions]
     known = [
@@ -141,7 +145,7 @@ def multiples(predictions: Sequence[tuple[str, str, Prediction]], work: Work | N
 
 
 def square(colour: str) -> str:
-    """What stands before a name in a legend."""
+    """The coloured square before a name in a legend."""
     body = f'<rect width="10" height="10" fill="{colour}"/>'
     return f'<svg width="10" height="10" aria-hidden="true">{body}</svg>'
 

@@ -1,4 +1,4 @@
-"""One instruction as Markdown, for a hover: what it costs, where it ran, what is wrong with it."""
+"""One instruction as Markdown for a hover: its cost, the ports it used, its hazards."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cyclelens.analyzer.model.uops import InstructionTemplate, Trait
 from cyclelens.analyzer.reports import chains
 
 _MOST_CHAIN_LINES = 6
-"""Of the critical chains, in a hover; reports have all."""
+"""Lines of the critical chains in a hover; reports show all of them."""
 _ENCODERS = {
     "cyclelens": "Cyclelens",
     "keystone": "Keystone",
     "gnu as": "GNU as",
     "nasm": "NASM",
     "llvm": "LLVM",
-} | {"object file": "whoever made the object file"}
+} | {"object file": "the object file's producer"}
 
 
 def instruction_card(region: RegionAnalysis, instruction: int) -> str:
@@ -48,7 +48,7 @@ def instruction_cards(region: RegionAnalysis) -> dict[int, str]:
 
 
 def line_cards(region: RegionAnalysis) -> dict[int, str]:
-    """Of a compiled region Markdown for each line of its source: what the line costs, what became of it."""
+    """Markdown per source line of a compiled region: what the line costs and its instructions."""
     if not region.predictions:
         return {}
     prediction = region.predictions[0]
@@ -71,8 +71,8 @@ def line_cards(region: RegionAnalysis) -> dict[int, str]:
 
 
 def inlined_card(name: str, templates: Collection[InstructionTemplate], microarchitecture: str) -> str:
-    """Markdown for an intrinsic, or another function of the compiler's headers: what each instruction that it
-    became in this file costs by itself."""
+    """Markdown for an intrinsic or another function of the compiler's headers: the cost of each instruction
+    that it was compiled to in this file."""
     words = vocabulary.of(microarchitecture)
     rows = []
     for template in templates:
@@ -85,8 +85,7 @@ def inlined_card(name: str, templates: Collection[InstructionTemplate], microarc
         rows.append(f"| {code(template.instruction.text)} | {told}")
     return "\n".join(
         [
-            f"**{code(name)}** on {microarchitecture}: cycles to the result, and from one to the next "
-            "independent one",
+            f"**{code(name)}** on {microarchitecture}: cycles to the result, and between independent ones",
             "",
             f"| became | {words.unit}s | latency | alone |",
             "|---|---|---|---|",
@@ -98,14 +97,14 @@ def inlined_card(name: str, templates: Collection[InstructionTemplate], microarc
 def _cost(prediction: Prediction, index: int) -> str:
     template = prediction.instructions[index]
     if template.fused_with_previous:
-        return "fused with the one before |"
+        return "fused with the previous one |"
     latencies = set(template.latencies.values())
     allowed = ", ".join(f"{count}×{label}" for label, count in _allowed(template).items())
     return f"{allowed} | {_span(latencies) if latencies else ''}"
 
 
 def _allowed(template: InstructionTemplate) -> Counter[str]:
-    """The units that the uops may take, with how many may take each."""
+    """How many uops may use each set of units."""
     return Counter(uop.units.label for uop in template.uops if uop.units.mask)
 
 
@@ -160,14 +159,14 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
     label = registry.get(prediction.microarchitecture).units.label
     used = [f"{label(port)} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
     if used:
-        yield f"{words.unit}s used an iteration: {', '.join(used)}"
+        yield f"{words.unit}s used per iteration: {', '.join(used)}"
     latencies = set(template.latencies.values())
     if not latencies:
         latencies = {cycles for uop in template.uops for _, cycles in uop.outputs}
     if latencies:
         yield f"latency: {_span(latencies)}"
     if template.divider_cycles and any(uop.traits & Trait.ALONE for uop in template.uops):
-        yield f"one at a time: the next of its kind begins {wording.cycles(template.divider_cycles)} later"
+        yield f"one at a time: the next of its kind starts {wording.cycles(template.divider_cycles)} later"
     elif template.divider_cycles:
         holds = template.facts.base.throughput is not None and not template.facts.base.divider_cycles
         what = f"one {words.unit}" if holds else "divider"
@@ -177,7 +176,7 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
     elif template.complex_decoder:
         yield "needs the complex decoder"
     if template.facts.constructed:
-        yield "these figures were put together from published tables, not measured"
+        yield "these figures are derived from published tables, not measured"
     source = wording.sources(words, usage.sources)
     if source:
         yield f"delivered by: {source}"
@@ -192,14 +191,16 @@ def _span(cycles: Collection[int]) -> str:
 
 
 def _link(name: str) -> str:
-    """Page of a variant: its name with every run of other characters replaced by one underscore."""
+    """URL of a variant's page: every run of other characters in its name becomes one underscore."""
     return f"https://uops.info/html-instr/{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.html"
 
 
 def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
-    """Markdown for the region's marker: the figures of every microarchitecture and what limits them. Lines
-    are short enough for a hover and read well where Markdown is not drawn.
-    ``hurried``: without the critical chains, which take longer than all the rest."""
+    """Markdown for the region's marker: the figure of every core and what limits it.
+
+    Lines are short enough for a hover and readable where Markdown is not rendered. ``hurried``: leave out the
+    critical chains, which take longer than everything else.
+    """
     if not region.predictions:
         return f"No prediction: {prose(region.note)}" if region.note else ""
     lines = [

@@ -1,4 +1,4 @@
-"""The critical chains of a region in words, shared by the formats.
+"""Describes the critical chains of a region in words; shared by the formats.
 
 2 chains tie at 4.00 cycles per iteration:
   1. line 15: vfmadd231ps (%rdi), %ymm1, %ymm0: 4 cycles for ymm0
@@ -15,12 +15,14 @@ from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import OnePass, Prediction, RegionAnalysis
 
 _MOST_CHAINS = 8
-"""Chains that are written out."""
+"""Most chains that are written out."""
 
 
 def lines(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
-    """A heading and the steps of each chain; nothing unless the chains limit the region. Of functions, and
-    of one pass, the critical path of that."""
+    """A heading and the steps of each critical chain; nothing unless chains limit the region.
+
+    Functions and single passes get the critical path of one pass instead.
+    """
     if prediction.once is not None:
         yield from _path(region, prediction, prediction.once)
     if "Dependencies" not in prediction.bottlenecks or prediction.mode is Mode.ONCE:

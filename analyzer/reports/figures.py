@@ -1,4 +1,4 @@
-"""Drawings as SVG or PNG files: the only place that knows how matplotlib is set up."""
+"""Writes drawings as SVG or PNG files. Only this module sets up matplotlib."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ FORMATS = (".svg", ".png")
 
 
 def why_impossible(path: Path) -> str:
-    """Why no drawing can be written to ``path``, for the user; empty if it can: better asked before hours of
-    work."""
+    """Why no drawing can be written to ``path``, as a message; empty if one can.
+
+    Callers check before they start hours of work.
+    """
     if path.suffix.lower() not in FORMATS:
         return f"{path}: a drawing is written as {' or '.join(FORMATS)}"
     try:
@@ -24,10 +26,10 @@ def why_impossible(path: Path) -> str:
 
 @contextmanager
 def drawing(path: Path, width: float, height: float) -> Iterator[Any]:
-    """An empty matplotlib figure, in inches, that is written to ``path`` in the end.
+    """An empty matplotlib figure of this size in inches; it is written to ``path`` when the block ends.
 
-    Same content, same file: no date is written, and text stays text. Raises ``OSError`` if the file cannot be
-    written.
+    The same content gives the same file: no date is written, and text stays text. Raises ``OSError`` if the
+    file cannot be written.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -1,8 +1,8 @@
-"""The dependencies of a region as a picture: DOT for Graphviz, and SVG without any other program.
+"""Draws a region's dependencies as DOT for Graphviz or as SVG, which needs no other program.
 
 Instructions stand in program order. Arcs on the right are values within an iteration, arcs on the left values
-that the next iteration reads; each is labelled with its cycles, and the critical chains are marked: the edges
-of each add up to the figure.
+that the next iteration reads; each is labelled with its cycles, and the critical chains are marked. The
+cycles along a critical chain add up to the figure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CRITICAL, _PLAIN = "#c62828", "#78909c"
 
 
 def render_dot(analysis: Analysis, file: str) -> str:
-    """One digraph for each region and microarchitecture; an empty one says why there is no figure."""
+    """One digraph per region and core; an empty one says why there is no figure."""
     graphs = []
     for region in analysis.regions:
         graphs += [f"digraph {_quoted(_absent(region, each, file))} {{\n}}" for each in region.missing]
@@ -32,7 +32,7 @@ def render_dot(analysis: Analysis, file: str) -> str:
 
 
 def render_svg(analysis: Analysis, file: str) -> str:
-    """The graphs of all regions and microarchitectures, one below the other."""
+    """The graphs of all regions and cores, one below the other."""
     parts: list[str] = []
     top, width = 0.0, 0.0
     for region in analysis.regions:
@@ -96,7 +96,7 @@ def _svg(body: str, width: float, height: float) -> str:
 
 
 def _drawing(region: RegionAnalysis, prediction: Prediction) -> tuple[str, float, float]:
-    """SVG elements, width and height."""
+    """Returns the SVG elements, the width and the height in pixels."""
     graph = dependencies(prediction)
     texts = as_written.texts(region, prediction)
     reach = max((_lanes(edge) for edge in graph.edges), default=1) + 1
@@ -126,12 +126,12 @@ def _caption(graph: Dependencies) -> str:
 
 
 def _arcs(graph: Dependencies, left: float, box: float) -> Iterator[str]:
-    """Critical ones above the others, and what is written above all of them."""
+    """SVG of the arcs: critical ones above the others, labels above all arcs."""
     labels = []
     for edge in sorted(graph.edges, key=lambda edge: edge.critical):
         side = -1 if edge.carried else 1
         x = left if edge.carried else left + box
-        # A value to the instruction itself leaves and arrives at different heights of its box.
+        # An edge from an instruction to itself leaves and enters its box at different heights.
         start = _MARGIN + edge.producer * _ROW + _LINE * 0.7
         end = _MARGIN + edge.consumer * _ROW + _LINE * 0.3
         bulge = x + side * _LANE * _lanes(edge) * 4 / 3
@@ -154,12 +154,12 @@ def _arcs(graph: Dependencies, left: float, box: float) -> Iterator[str]:
 
 
 def _label(edge: Dependency) -> str:
-    """Only what makes the figure is named: there is little room."""
+    """Only critical edges name their value: there is little room."""
     return f"{wording.value(edge.name)} {edge.latency}" if edge.critical else str(edge.latency)
 
 
 def _mark(critical: bool) -> str:
-    """For a page that colours the picture itself."""
+    """The attribute by which a page colours critical parts itself."""
     return ' class="critical"' if critical else ""
 
 

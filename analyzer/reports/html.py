@@ -1,8 +1,8 @@
-"""The report as one HTML file that needs nothing else: figures, timeline, table, graph of dependencies.
+"""Renders the report as one self-contained HTML file: figures, timeline, table, dependency graph.
 
 Editors show the same page in a panel: it takes their colours and tells them which line was clicked. The
 content security policy allows the page's own style and script and nothing else; both carry the digest of the
-page, which no text inside of it can know.
+page, which no text inside it can know.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _EDITOR = {
     "mono": "--vscode-editor-font-family",
     "sans": "--vscode-font-family",
 }
-"""What follows the theme of VS Code."""
+"""Custom properties that follow the theme of VS Code."""
 _FONTS = {
     "sans": "system-ui, sans-serif",
     "mono": "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace",
@@ -83,7 +83,7 @@ _FONTS = {
 
 
 def render(analysis: Analysis, file: str) -> str:
-    """The whole document. Timeline and account are there if the analysis has them."""
+    """The whole document. The timeline and the account appear if the analysis has them."""
     return _page(file, "\n".join(_body(analysis, file)))
 
 
@@ -95,10 +95,10 @@ def render_columns(
     marked: Collection[str] = (),
     marks: str = "",
 ) -> str:
-    """A page with cycles per iteration under many conditions, a chart for each of the names in ``figures``.
+    """A page with cycles per iteration under many conditions, a chart per name of ``figures``.
 
-    ``what``: what the conditions are. ``text``: the same in words, below. ``marked``: those that hold now, as
-    ``marks`` says.
+    ``what``: what the conditions are. ``text``: the same in words, shown below. ``marked``: the conditions
+    that hold now; ``marks`` explains the mark.
     """
     most = max((cycles for row in figures.values() for _, cycles in row), default=0.0)
     body = [f"<h1>{escape(title)}</h1>"]
@@ -144,7 +144,7 @@ def _page(title: str, body: str) -> str:
 
 
 def colours() -> str:
-    """Style sheet of the palette: light or dark as the reader's system says, or as the editor does."""
+    """Style sheet of the palette: light or dark, as the reader's system or the editor sets it."""
 
     def block(selector: str, values: Mapping[str, str]) -> str:
         return f"{selector} {{ {' '.join(f'--{name}: {value};' for name, value in values.items())} }}\n"
@@ -255,7 +255,7 @@ def _account(heading: str, parts: Sequence[bars.Part]) -> Iterator[str]:
 
 
 _LEFT_OUT = ("source:", "exec.:", "div:")
-"""Entries of the legend about columns for which a narrow page has no room."""
+"""Legend entries of columns that a narrow page leaves out."""
 
 
 def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iterator[str]:
@@ -268,7 +268,7 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
     heads += [("lost", "")] if account is not None else []
     heads += [(name, "") for name in table.BY_ITSELF]
     cells = "".join(f'<th scope="col"{_class(kind)}>{name}</th>' for name, kind in heads)
-    # What it is about comes first and stays in sight.
+    # The instruction comes first and stays in view.
     first = '<th scope="col">line</th><th scope="col" class="text">instruction</th>'
     yield f'<table class="instructions"><tr>{first}{cells}</tr>'
     listed = list(rows(region, prediction))
@@ -319,8 +319,10 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
 
 
 def _cells(figures: Sequence[str], cycles: float, ports: int) -> str:
-    """Cells of a row; those of the ports, behind two others, show how much of the time the port is busy.
-    Where there is little room, what is executed and the ports are left out: the row has them in words."""
+    """Cells of a row; those of the ports, after the first two, show what share of the time the port is busy.
+
+    A narrow page hides the executed uops and the ports: the row repeats them in words.
+    """
     cells = []
     for position, figure in enumerate(figures):
         port = 2 <= position < 2 + ports
@@ -335,7 +337,7 @@ def _class(names: str) -> str:
 
 
 def _used(row: Row, units: Units) -> str:
-    """The ports of a row in words, of which no line ends within one: ``p0 0.25, p6 0.75``."""
+    """The ports of a row in words; no line breaks within an entry: ``p0 0.25, p6 0.75``."""
     used = row.usage.ports
     return ", ".join(
         f"{units.label(port)}\N{NO-BREAK SPACE}{used[port]:.2f}"

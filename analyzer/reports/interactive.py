@@ -1,4 +1,4 @@
-"""One prediction's timeline as data for the page's script (``page/timeline.js``), which draws it."""
+"""Turns one prediction's timeline into data for the page's script (``page/timeline.js``), which draws it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
 from cyclelens.analyzer.reports.rows import rows
 
 MOST_ROWS = 6000
-"""Uops of the steady state that a page holds of one prediction: about a megabyte."""
+"""Most uops of the steady state per prediction in a page: about a megabyte."""
 
 _ALL_PORTS = 8
 _KINDS = ("uop", "sync", "merge", "fused")
 
 
 def script_data(region: RegionAnalysis, prediction: Prediction) -> str:
-    """JSON that can stand inside of a script element. Raises ValueError without a trace."""
+    """JSON that may stand inside a script element. Raises ValueError without a trace."""
     text = json.dumps(_data(region, prediction), separators=(",", ":"), ensure_ascii=False)
     return text.replace("<", "\\u003c")
 
 
 def source_line(statement: SourceLine) -> int | None:
-    """Line of the analysed text, counted from one, if it has one."""
+    """One-based line in the analysed text; None if it is in another file or its line is unknown."""
     return None if statement.file or statement.line == UNKNOWN_LINE else statement.line + 1
 
 
@@ -36,7 +36,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
     drawn = shown(prediction, MOST_ROWS)
     pressure, shares = port_pressure(prediction), port_shares(prediction)
     model = registry.get(prediction.microarchitecture)
-    # Of many ports only those that are used: each takes a line from the uops.
+    # A core with many ports shows only the used ones: each port takes a line from the uops.
     ports = [port for port in model.units.names if drawn.ports[port] or len(model.units) <= _ALL_PORTS]
     words = vocabulary.of(prediction.microarchitecture)
     causes = {cause: number for number, cause in enumerate(words.waits)}

@@ -1,4 +1,4 @@
-"""The report as JSON, for programs. The schema is described in ``docs/json.md``; a change that could break a
+"""Renders the report as JSON for programs. ``docs/json.md`` describes the schema; a change that could break a
 reader raises ``SCHEMA``."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cyclelens.analyzer.reports.rows import Row, rows
 SCHEMA = 2
 
 _DECIMALS = 4
-"""Averages over a window are not more exact than this."""
+"""Averages over a window are no more precise than this."""
 
 
 def render(analysis: Analysis, file: str) -> str:
@@ -88,7 +88,7 @@ def _branching(analysis: BranchingAnalysis) -> dict[str, Any]:
 
 
 def _weight(weight: Weight | None) -> dict[str, float] | None:
-    """``share``: of the cycles that all regions took in the profile."""
+    """``share``: of the cycles of all regions in the profile."""
     if weight is None:
         return None
     values = {"iterations": weight.iterations, "samples": weight.samples, "share": weight.share}
@@ -133,7 +133,7 @@ def _assumption(analysis: RegionAnalysis, assumption: Assumption) -> dict[str, A
 
 
 def _lines(analysis: RegionAnalysis, instructions: Iterable[int]) -> list[int | None]:
-    """The lines that some instructions stand on, each once."""
+    """The lines of these instructions, each once."""
     statements = (analysis.region.lines[analysis.instruction_lines[index]] for index in instructions)
     return list(dict.fromkeys(_line(statement.line) for statement in statements))
 
@@ -186,7 +186,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
 
 
 def _positions(prediction: Prediction) -> list[dict[str, Any]]:
-    """Places with the same figure together, the figure that is shown first."""
+    """Groups the positions by figure; the group of the shown figure comes first."""
     found: dict[float, list[int]] = {prediction.cycles_per_iteration: []}
     for position in prediction.positions:
         found.setdefault(position.cycles_per_iteration, []).append(position.offset)
@@ -222,7 +222,7 @@ def _dependencies(graph: Dependencies) -> dict[str, Any]:
 
 
 def _account(account: Account) -> dict[str, Any]:
-    """Slots as whole numbers: they add up exactly."""
+    """Slots are integers, so they add up exactly."""
     return {
         "width": account.width,
         "rounds": account.rounds,
@@ -296,7 +296,7 @@ def _line(line: int) -> int | None:
 
 
 def _origin(statement: SourceLine) -> dict[str, Any]:
-    """Only of object files: address, and the source file if it is known."""
+    """For statements of object files only: their address, and the source file or None."""
     if statement.address is None:
         return {}
     return {"address": statement.address, "file": statement.file or None}
@@ -314,7 +314,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _trace(prediction: Prediction, trace: Trace) -> dict[str, Any]:
-    """Rows as lists in the order of ``columns``: a trace has thousands of them."""
+    """Rows are lists in the order of ``columns``: a trace has thousands of them."""
     drawn = shown(prediction)
 
     def known(row: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Lines of a report for a terminal: how wide they may be, and what deserves a colour."""
+"""Lines of a terminal report: their width and their colours."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from enum import StrEnum
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 PARAGRAPH = 110
-"""Characters of a line of prose where nobody says how wide the terminal is."""
+"""Width of a line of prose, in characters, if the terminal's width is unknown."""
 _NARROWEST = 40
-"""A narrower terminal has to wrap by itself."""
+"""Narrower terminals wrap lines themselves."""
 
 
 class Style(StrEnum):
-    """What a line is, for whoever colours it."""
+    """What a line is, for its colour."""
 
     PLAIN = ""
     HEADING = "heading"
     FIGURE = "figure"
     CHAIN = "chain"
-    """Of the critical chain."""
+    """Part of the critical chain."""
     WARNING = "warning"
     ERROR = "error"
     ASIDE = "aside"
-    """Of use, but not the first thing to read."""
+    """Useful, but not the first thing to read."""
 
 
 COLOURS = {
@@ -37,11 +37,11 @@ COLOURS = {
     Style.ERROR: "1;31",
     Style.ASIDE: "2",
 }
-"""As terminals number them."""
+"""ANSI codes of each style."""
 
 
 class Line(NamedTuple):
-    """One line without its end."""
+    """One line without its newline."""
 
     text: str
     style: Style = Style.PLAIN
@@ -53,8 +53,10 @@ EMPTY = Line("")
 def paragraph(
     label: str, text: str, width: int | None, style: Style = Style.PLAIN, *, indent: int | None = None
 ) -> Iterator[Line]:
-    """A label and a text behind it, wrapped below itself. ``indent``: of the lines after the first; by
-    default below the text's beginning."""
+    """A label and a text, wrapped.
+
+    ``indent``: of the lines after the first, in characters; by default that of the text after the label.
+    """
     room = max(width or PARAGRAPH, _NARROWEST)
     wrapped = textwrap.wrap(
         text,

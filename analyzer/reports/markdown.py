@@ -1,4 +1,4 @@
-"""The report as Markdown, short enough for a comment on a pull request; details fold away."""
+"""Renders the report as Markdown, short enough for a pull request's comment; details are folded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cyclelens.analyzer.reports.rows import grouped, rows
 
 
 def render(analysis: Analysis, file: str) -> str:
-    """A table of all regions, then one folded section a region. Lines are one-based."""
+    """A table of all regions, then one folded section per region. Lines are one-based."""
     return "\n".join(_lines(analysis, file)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The ways through a region that branches within itself, and its blocks, as a table."""
+"""The paths through a region with branches, and its blocks, as a table."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from cyclelens.analyzer.model.source import UNKNOWN_LINE
 
 
 def lines(analysis: BranchingAnalysis) -> Iterator[str]:
-    """A line for each way, for the average, and for each block. Figures are in cycles per iteration of the
-    region, those of blocks in cycles each time."""
+    """A line per path, one for the average, and one per block.
+
+    Figures are in cycles per iteration of the region; those of blocks in cycles per execution.
+    """
     names = list(dict.fromkeys(name for block in analysis.blocks for name in block.cycles))
     if not names:
         return
@@ -19,7 +21,7 @@ def lines(analysis: BranchingAnalysis) -> Iterator[str]:
     if analysis.averages:
         rows.append((f"on average {analysis.given}", analysis.averages, ""))
     rows += [(_block(block), block.cycles, _executions(block)) for block in analysis.blocks]
-    title = "Ways, and blocks:" if analysis.ways else "Blocks:"
+    title = "Paths and blocks:" if analysis.ways else "Blocks:"
     width = max(len(title), *(len(text) for text, _, _ in rows))
     yield f"{title:<{width}}  {'  '.join(f'{name:>6}' for name in names)}"
     for text, cycles, often in rows:

@@ -1,4 +1,4 @@
-"""The visible list of report formats. A new one is a file beside this one and a line here."""
+"""Lists the report formats. A new format is a new file in this package and a line here."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FORMATS = {
     "dot": ("graph", "render_dot"),
     "svg": ("graph", "render_svg"),
 }
-"""Where the ``Render`` of each stands: only the one that is asked for is imported."""
+"""(module, function) of each ``Render``: only the requested one is imported."""
 
 
 def render(analysis: Analysis, file: str, report_format: str = "text") -> str:
-    """The report in a format of ``FORMATS``."""
+    """Renders the report in a format of ``FORMATS``. Raises KeyError if there is no such format."""
     module, function = FORMATS[report_format]
     renderer: Render = getattr(import_module(f"cyclelens.analyzer.reports.{module}"), function)
     return renderer(analysis, file)

@@ -1,4 +1,4 @@
-"""The lines of a region's table, shared by the formats: one row per instruction, and one for extra uops."""
+"""Rows of a region's table, shared by the formats: one per instruction and one per extra uop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 _LONGEST_USE = 60
-"""Characters that are shown of the use of a macro."""
+"""Most characters shown of a macro's use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,14 @@ class Row:
     kind: str
     """``instruction``, ``merge``, ``sync``."""
     index: int
-    """Instruction that the row belongs to."""
+    """Index of the instruction that the row belongs to."""
     statement: SourceLine
     template: InstructionTemplate
     text: str
     usage: LineUsage
     notes: tuple[str, ...]
     use: str = ""
-    """Of the first row of a macro's use that makes several instructions: what stands there in the text."""
+    """The macro's use as written, on the first row of a macro that makes several; otherwise empty."""
 
 
 def rows(region: RegionAnalysis, prediction: Prediction) -> Iterator[Row]:
@@ -55,7 +55,7 @@ def rows(region: RegionAnalysis, prediction: Prediction) -> Iterator[Row]:
 
 
 def _uses(statements: Sequence[SourceLine]) -> Iterator[tuple[int, str]]:
-    """The uses of macros that make several instructions, each with the number of the first of them."""
+    """Yields (index of the first instruction, text) for each macro use that makes several instructions."""
     first = 0
     for (_, _, use), made in groupby(statements, attrgetter("line", "column", "use")):
         count = len(list(made))
@@ -65,7 +65,7 @@ def _uses(statements: Sequence[SourceLine]) -> Iterator[tuple[int, str]]:
 
 
 def grouped(region: RegionAnalysis, findings: Iterable[Finding]) -> Iterator[tuple[str, Finding]]:
-    """Hazards that are said in the same words, each once with all its places: ``lines 48 to 51``."""
+    """Merges findings with the same message: (all their places, such as ``lines 48 to 51``; the finding)."""
     same: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         same.setdefault((finding.code, finding.message), []).append(finding)

@@ -1,4 +1,4 @@
-"""Hazards and problems as SARIF 2.1.0, which code-scanning services and editors read."""
+"""Renders hazards and problems as SARIF 2.1.0, which code-scanning services and editors read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SLOW = "too-slow"
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """A region that takes longer than it may."""
+    """A region that exceeds its limit of cycles."""
 
     file: str
     region: Region
@@ -33,7 +33,7 @@ def render(analysis: Analysis, file: str) -> str:
 
 
 def render_all(analyses: Sequence[tuple[Analysis, str]], slow: Sequence[Slow] = ()) -> str:
-    """The same for several files, and what is too slow as errors."""
+    """One run with the results of several files; regions in ``slow`` are errors."""
     results = [_result(_SLOW, "error", each.message, _place_of(each.region, each.file)) for each in slow] + [
         result for analysis, file in analyses for result in _results(analysis, file)
     ]
@@ -87,7 +87,7 @@ def _results(analysis: Analysis, file: str) -> Iterator[dict[str, Any]]:
 
 
 def _figures(prediction: Prediction) -> dict[str, Any]:
-    """What programs want to read without taking the message apart."""
+    """Properties for programs, so that they need not parse the message."""
     figures: dict[str, Any] = {
         "microarchitecture": prediction.microarchitecture,
         "cyclesPerIteration": prediction.cycles_per_iteration,

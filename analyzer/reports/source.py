@@ -1,4 +1,4 @@
-"""Loops of compiled code with figures at the lines of their sources: text and JSON."""
+"""Shows loops of compiled code with figures at their source lines, as text and JSON."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cyclelens.analyzer.reports import paths, weights
 
 SCHEMA = 1
 Sources = Mapping[str, Sequence[str]]
-"""The lines of the files that could be read, by the compiler's names."""
+"""Lines of the files that could be read, by the compiler's name of the file."""
 
 
 def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) -> Iterator[str]:
-    """Every loop with its figure, then its lines; with ``instructions`` what became of each."""
+    """Every loop with its figure, then its lines; ``instructions`` adds those of each line."""
     weighed = list(weights.lines(analysis))
     yield from weighed
     if weighed:
@@ -50,7 +50,7 @@ def _headline(prediction: Prediction, by_default: str) -> str:
     return (
         f"   {wording.cycles_per(prediction)} on "
         f"{wording.core(prediction, by_default)}{doubt(prediction)} · {wording.bound_of(prediction)}"
-        f"{'' if mean is None else f' · {mean:.2f} on average over all ways'}"
+        f"{'' if mean is None else f' · {mean:.2f} on average over all paths'}"
     )
 
 
@@ -78,7 +78,7 @@ def _place(file: str, line: int) -> str:
 
 
 def render_json(analysis: Analysis) -> str:
-    """The same for programs; lines are one-based."""
+    """The same loops as JSON for programs; lines are one-based."""
     document = {
         "schema": SCHEMA,
         "loops": [_loop(region, each) for region in analysis.regions for each in region.predictions],

@@ -1,5 +1,5 @@
-"""Sweeps as drawings: a curve of the figure over the latency of loads or the size of a buffer, or a heat map
-over two sizes."""
+"""Draws sweeps: a curve of cycles per iteration over load latency or a buffer's size, or a heat map over two
+sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIGURE = "cycles per iteration"
 
 
 def draw(path: Path, sweeps: Sequence[tuple[str, LatencySweep | SizeSweep]]) -> None:
-    """Writes one file (see ``figures``) with a titled panel for each sweep, at least one. Raises OSError."""
+    """Writes one file (see ``figures``) with a titled panel per sweep; needs at least one. Raises OSError."""
     with drawing(path, _WIDTH, _HEIGHT * len(sweeps)) as figure:
         for number, (title, sweep) in enumerate(sweeps, 1):
             axes = figure.add_subplot(len(sweeps), 1, number, title=title)

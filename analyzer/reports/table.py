@@ -1,4 +1,4 @@
-"""The table of a region's instructions for a terminal, as wide as that is."""
+"""The instruction table of a region, fitted to the width of the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cyclelens.analyzer.reports.lines import Line, Style
 from cyclelens.analyzer.reports.rows import Row, rows
 
 BY_ITSELF = ("lat.", "alone")
-"""Columns: cycles from an input to a result, and from one instance to the next independent one."""
+"""Columns: cycles from an input to a result, and between independent instances."""
 
 _INDENT = "   "
 _GAP = "  "
@@ -28,9 +28,11 @@ class _Line:
 
 
 def table(region: RegionAnalysis, prediction: Prediction, width: int | None) -> Iterator[Line]:
-    """A heading, a line for every row, and their sums. If that is wider than ``width``, ports without uops
-    are left out; then notes go below their row; then the figures go below their instruction; and if they have
-    no room there either, those of the instruction by itself are left out."""
+    """A heading, a line per row, and a line of sums.
+
+    If they are wider than ``width``, unused ports are left out; then notes move below their row; then the
+    figures move below their instruction; then the figures of the instruction by itself are left out.
+    """
     header, lines = _lines(region, prediction)
     places = header.index("source")
     if width is not None and _width([header, *_cells(lines)], lines, notes=True) > width:
@@ -52,7 +54,7 @@ def table(region: RegionAnalysis, prediction: Prediction, width: int | None) -> 
 
 
 def _only(kept: Sequence[int], header: Sequence[str], lines: Sequence[_Line]) -> list[str]:
-    """Leave these columns to all lines. Returns their names."""
+    """Keeps only these columns in all lines. Returns their names."""
     for line in lines:
         line.cells = [line.cells[number] for number in kept]
     return [header[number] for number in kept]
@@ -77,7 +79,7 @@ def _notes_below(header: list[str], lines: Sequence[_Line]) -> Iterator[Line]:
 
 
 def _figures_below(header: list[str], lines: Sequence[_Line], places: int) -> Iterator[Line]:
-    """``places``: how many columns say where the instruction stands."""
+    """``places``: number of columns that locate the instruction."""
     left = _Columns([header[:places], *(line.cells[:places] for line in lines)])
     right = _Columns([header[places:], *(line.cells[places:] for line in lines)])
     below = " " * (left.width + 2 * len(_INDENT))
@@ -91,7 +93,7 @@ def _figures_below(header: list[str], lines: Sequence[_Line], places: int) -> It
 
 
 class _Columns:
-    """Cells below each other, on the right of their column."""
+    """Right-aligned columns of cells."""
 
     def __init__(self, rows: Sequence[Sequence[str]]) -> None:
         self._sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -112,7 +114,7 @@ def _width(rows: Sequence[Sequence[str]], lines: Sequence[_Line], *, notes: bool
 
 
 def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], list[_Line]]:
-    """Names of the columns, and all lines; the last one has the sums."""
+    """Column names, and all lines; the last line holds the sums."""
     units = registry.get(prediction.microarchitecture).units
     listed = list(rows(region, prediction))
     account = prediction.account
@@ -132,7 +134,7 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
         if account is not None:
             values.append(account.lost_cycles(row.index) if own else 0.0)
         total = [sum(pair) for pair in zip(total, values, strict=True)]
-        # The number of a line that holds several rows stands at the first one.
+        # The first row of a source line shows its number.
         source = wording.source_line(row.statement)
         cells = ["" if source == previous else source, wording.sources(words, row.usage.sources)]
         previous = source
@@ -150,7 +152,7 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
         lines[-1].cells.insert(0, "")
     for number, row in reversed([*enumerate(listed)]):
         if row.use:
-            # The use of the macro has the number of the line; what it makes follows without.
+            # The row of the macro's use shows the line number; its instructions follow without one.
             below = lines[number].cells
             lines.insert(number, _Line([below[0], *[""] * (len(header) - 1)], row.use, style=Style.ASIDE))
             below[0] = ""
@@ -158,7 +160,7 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
 
 
 def by_itself(prediction: Prediction, row: Row) -> tuple[str, str]:
-    """Latency and cycles of an instruction alone; empty for other rows, and where they are not known."""
+    """Latency, and cycles per instruction by itself; empty for other rows and if unknown."""
     if row.kind != "instruction":
         return "", ""
     cost = costs.by_itself(prediction.instructions[row.index], prediction.microarchitecture)

@@ -1,4 +1,4 @@
-"""The report for a terminal: a headline, a table in the manner of IACA and uiCA, hazards, problems."""
+"""Renders the report for a terminal: a headline, a table like that of IACA and uiCA, hazards, problems."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ _STYLES = {Severity.ERROR: Style.ERROR, Severity.WARNING: Style.WARNING}
 
 
 def render(analysis: Analysis, file: str) -> str:
-    """The whole report, for whatever width. Lines and columns are one-based; timelines are added where there
-    is a trace."""
+    """The whole report without a limit on its width. Lines and columns are one-based; timelines are included
+    if there is a trace."""
     return "".join(f"{line.text}\n" for line in lines(analysis, file))
 
 
 def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[Line]:
-    """The same line by line. ``width``: characters of the terminal; None: prose is wrapped as usual, and
-    tables are as wide as they are."""
+    """The report line by line.
+
+    ``width``: characters of the terminal; None: prose wraps at ``PARAGRAPH``, tables are not narrowed.
+    """
     parts = list(_regions(analysis, file, width))
     weighed = list(weights.lines(analysis))
     if weighed:
@@ -48,7 +50,7 @@ def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[L
 
 
 def _regions(analysis: Analysis, file: str, width: int | None) -> Iterator[list[Line]]:
-    """Regions, and what belongs to several: a loop without a figure of its own stands before its blocks."""
+    """A part per region; a loop without a figure of its own comes before the first of its blocks."""
     branchings = {each.branching.name: each for each in analysis.branchings}
     before = {each.blocks[0].name: each for each in analysis.branchings if each.blocks and not each.ways}
     for region in analysis.regions:
@@ -87,7 +89,7 @@ def _region(region: RegionAnalysis, file: str, analysis: Analysis, width: int | 
 
 
 def _legends(analysis: Analysis, width: int | None) -> Iterator[Line]:
-    """What the columns mean, once in the words of every maker whose cores are shown."""
+    """Explains the columns, once per vendor whose cores are shown."""
     shown = [prediction for region in analysis.regions for prediction in region.predictions]
     for legend in dict.fromkeys(vocabulary.of(each.microarchitecture).legend for each in shown):
         yield from paragraph("   ", legend, width, Style.ASIDE)
@@ -153,7 +155,7 @@ def _prediction(
 
 
 def _facts(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterator[tuple[str, str]]:
-    """What stands between figure and table: a label, empty for more about the one before, and a text."""
+    """Lines between figure and table: (label, text); an empty label continues the previous one."""
     simulation = prediction.simulation
     in_window = simulation.cycles_per_iteration
     if full and simulation.period and in_window != prediction.cycles_per_iteration:
@@ -203,7 +205,7 @@ def _account(region: RegionAnalysis, prediction: Prediction, account: Account) -
 
 
 def _ports(prediction: Prediction) -> Iterator[str]:
-    """The static port models beside what was simulated."""
+    """The static port models beside the simulated ports."""
     units = registry.get(prediction.microarchitecture).units
     static = static_ports(prediction)
     yield f"   Uops by {vocabulary.of(prediction.microarchitecture).unit}, per iteration:"

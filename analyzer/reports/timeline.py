@@ -1,13 +1,13 @@
-"""What happens to every uop in which cycle, as text.
+"""Draws what happens to every uop in each cycle, as text.
 
                                         40        50
     iter.  instruction          ports   01234567890123456789
        12  add %rax, %rbx   p6 of 0156  P  QI....D.ER
 
 The letters: P predecoded, Q added to the IDQ, I issued, r ready, D dispatched, E executed, R retired; on
-AMD's cores D and I are the other way round, as AMD has it. Dots fill the time between issue and retirement.
-It begins in the steady state, with the first of the iterations that averages are taken over; long times in
-which nothing happens to what is drawn are cut out.
+AMD's cores D and I are swapped, as AMD uses these words. Dots fill the time between issue and retirement. The
+drawing begins with the first iteration of the steady state over which averages are taken. Long times without
+an event are cut out.
 """
 
 from __future__ import annotations
@@ -30,46 +30,48 @@ from cyclelens.analyzer.model.units import Units
 
 DEFAULT_ROUNDS = 3
 MAX_CYCLES = 120
-"""Cycles drawn at most: wider pictures cannot be read."""
-_RULER = "Of several in one cycle the last is shown. Where the ruler has ~, cycles without any are left out."
+"""Most cycles drawn: wider pictures are unreadable."""
+_RULER = (
+    "If a cycle has several events, the last one is shown. A ~ in the ruler: cycles without events are cut."
+)
 
 _LABEL_WIDTH = 36
 _PORTS_WIDTH = 10
 _PICTURE = 5 + 2 + _LABEL_WIDTH + 2 + _PORTS_WIDTH + 2
-"""Column where the cycles begin."""
+"""Column of the first cycle."""
 _DRAWN_ROWS, _DRAWN_CYCLES = 400, 1500
-"""What a window of an editor is given at most."""
+"""Most rows and cycles for a window of an editor."""
 _LONG = 8
-"""Cycles without an event that are worth cutting out."""
+"""Longer times without an event, in cycles, are cut out."""
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
 class Mark(NamedTuple):
-    """A part of a line that means something; an editor gives it a colour."""
+    """A part of a line with a meaning; an editor colours it."""
 
     line: int
     begin: int
     end: int
-    """Columns in characters, the end is behind the last one."""
+    """Columns in characters, ``end`` exclusive."""
     kind: str
     """What the time is spent on: ``front queue delay inputs port execution done``; or ``chain`` (on the
-    critical chain), ``full`` (a buffer), ``heading``."""
+    critical chain), ``full`` (a full buffer), ``heading``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The timeline with ports and buffers, for an editor that moves about in it."""
+    """The timeline with ports and buffers, for an editor that navigates in it."""
 
     lines: tuple[str, ...]
     marks: tuple[Mark, ...]
     rounds: tuple[int | None, ...]
-    """For every line the iteration that it belongs to."""
+    """Iteration of each line; None if it belongs to none."""
     instructions: tuple[int | None, ...]
-    """For every line the instruction that it belongs to."""
+    """Instruction of each line; None if it belongs to none."""
     columns: tuple[int, ...]
-    """For every line where its picture begins, in characters."""
+    """Column of each line where its picture begins, in characters."""
     notes: tuple[str, ...]
-    """For every line what its uop waited for; several lines of text, or empty."""
+    """What the uop of each line waited for; several lines of text, or empty."""
 
 
 def render(
@@ -79,10 +81,10 @@ def render(
     texts: Sequence[str] | None = None,
     max_cycles: int = MAX_CYCLES,
 ) -> str:
-    """Draw the trace, one line a uop.
+    """Draws the trace, one line per uop.
 
-    ``rounds``: how many of the steady state, or which. ``texts``: what to call each instruction, by default
-    as it was decoded. Raises ValueError if the simulation was run without a trace.
+    ``rounds``: how many iterations of the steady state, or which ones. ``texts``: the text of each
+    instruction; by default as decoded. Raises ValueError if the simulation was run without a trace.
     """
     trace = prediction.simulation.trace
     if trace is None:
@@ -92,7 +94,7 @@ def render(
         rounds = range(first, first + rounds)
     chosen = [row for row in trace.rows if row.round in rounds]
     if not chosen:
-        return "(no uop in these rounds)"
+        return "(no uop in these iterations)"
     cycles = _eventful({cycle for row in chosen for _, cycle in _events(row) if cycle < trace.cycles})
     drawn = cycles[:max_cycles]
     words = vocabulary.of(prediction.microarchitecture)
@@ -106,7 +108,7 @@ def render(
 
 
 def _eventful(events: Set[int]) -> Sequence[int]:
-    """The cycles from the first to the last event. Of a long time without any only its first cycle."""
+    """The cycles from the first to the last event; of a long time without events only its first cycle."""
     cycles: list[int] = []
     for cycle in sorted(events):
         if cycles and cycle - cycles[-1] > _LONG:
@@ -118,7 +120,7 @@ def _eventful(events: Set[int]) -> Sequence[int]:
 
 
 def draw(prediction: Prediction, *, texts: Sequence[str] | None = None) -> Drawing:
-    """Iterations of the steady state with ports and buffers below them. Raises ValueError as ``render``."""
+    """Iterations of the steady state with ports and buffers below them. Raises ValueError like ``render``."""
     shown = timeline(prediction, _DRAWN_ROWS)
     texts = texts or _decoded(prediction)
     first = steady_row(prediction, shown.rows)
@@ -152,7 +154,7 @@ def draw(prediction: Prediction, *, texts: Sequence[str] | None = None) -> Drawi
 
 
 def explain(shown: Timeline, number: int, texts: Sequence[str], words: Vocabulary) -> Iterator[str]:
-    """What a uop waited for, a sentence each: ``31 to 91: 60 cycles for ymm0, made by ...``."""
+    """What a uop waited for, one sentence per wait: ``31 to 91: 60 cycles for ymm0, made by ...``."""
     reader = shown.rows[number]
 
     def name(row: int | None) -> str:
@@ -177,12 +179,12 @@ def _decoded(prediction: Prediction) -> Sequence[str]:
 
 
 def _legend(words: Vocabulary) -> tuple[str, str]:
-    """What the letters mean, and how to read them."""
+    """What the letters mean, and how to read the ruler."""
     return f"{words.timeline_legend}.", _RULER
 
 
 def _head(cycles: Sequence[int], words: Vocabulary) -> tuple[str, str]:
-    """The names of the columns below the numbers of the cycles."""
+    """The column names and the cycle numbers above them."""
     head = f"{'iter.':>5}  {'instruction':<{_LABEL_WIDTH}}  {words.unit + 's':>{_PORTS_WIDTH}}  "
     tens, units = _ruler(cycles)
     return " " * len(head) + tens, head + units
@@ -231,7 +233,7 @@ def _marks(line: int, row: TraceRow, waits: Sequence[Wait], cycles: range) -> It
 def _feet(
     shown: Timeline, cycles: range, shares: Mapping[str, float], words: Vocabulary
 ) -> Iterator[tuple[str, list[tuple[int, int, str]]]]:
-    """Ports, with the last digit of the iteration that each uop belongs to, and buffers as bars.
+    """Lines of the ports, with the last digit of each uop's iteration, and of the buffers, as bars.
 
     ``shares``: how busy each port is on average.
     """
@@ -271,7 +273,7 @@ def _feet(
 
 
 def _events(row: TraceRow) -> Iterator[tuple[int, int]]:
-    """Place and cycle of each, in the order in which a later one hides an earlier one."""
+    """(position, cycle) of each event, in pipeline order: a later one hides an earlier one."""
     times = (row.predecoded, row.added_to_idq, row.issued, row.ready, row.dispatched, row.executed)
     for place, cycle in enumerate((*times, row.retired)):
         if cycle is not None:
@@ -279,7 +281,7 @@ def _events(row: TraceRow) -> Iterator[tuple[int, int]]:
 
 
 def _letters(words: Vocabulary) -> Sequence[str]:
-    """Those of the events, in their order."""
+    """Letters of the events, in pipeline order."""
     return [letter for letter, _ in words.events]
 
 
@@ -311,7 +313,7 @@ def _label(row: TraceRow, text: str) -> str:
 
 
 def _ruler(cycles: Sequence[int]) -> Sequence[str]:
-    """Two lines: the number of the first cycle, of every tenth and of those behind a cut, and last digits."""
+    """Two lines: the numbers of the first cycle, of every tenth and of those after a cut; and last digits."""
     tens = ""
     units = []
     for column, cycle in enumerate(cycles):

@@ -1,4 +1,4 @@
-"""Which regions matter in a recorded profile, as a table."""
+"""Lists the regions that matter in a recorded profile, as a table."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from cyclelens.analyzer.model.paths import Weight
 from cyclelens.analyzer.model.result import Analysis
 
 _MOST = 20
-"""Regions that are listed."""
+"""Most regions that are listed."""
 _LEAST = 0.0005
 
 
 def lines(analysis: Analysis) -> Iterator[str]:
-    """The regions by what they took of all cycles; nothing without a profile."""
+    """The regions by their share of all cycles; nothing without a profile."""
     found: dict[str, tuple[Weight, str]] = {}
     for region in analysis.regions:
         if region.weight is not None:
             found[region.region.name] = region.weight, wording.figure_of(region.predictions[0])
     for each in analysis.branchings:
         if each.weight is not None:
-            # As often as each way is gone: the figure that counts.
+            # The average over the paths, weighted by how often each one runs.
             averages = [f"{cycles:.2f}" for cycles in each.averages.values()]
             found[each.branching.name] = each.weight, averages[0] if averages else "?"
     if not found:
@@ -32,7 +32,7 @@ def lines(analysis: Analysis) -> Iterator[str]:
         yield "The profile has none of these loops."
         return
     unit = "iterations" if any(weight.iterations for _, (weight, _) in seen) else "samples"
-    yield "What the profile says of these loops: their share of the cycles of all"
+    yield "Share of each loop in the cycles of all these loops, from the profile"
     yield f" share {unit:>12}  cycles/iter  loop"
     for name, (weight, cycles) in seen:
         share = f"{weight.share:.1%}" if weight.share >= _LEAST else "<0.1%"

@@ -79,10 +79,10 @@ def test_the_same_source_compiled_anew_has_the_weights_by_symbols(
     command = ("gcc", "-O2", "-fno-if-conversion", "-c", fixed.path.with_suffix(".c"))
     shown = report(capsys, "cc", "--profile", tmp_path / "profile.txt", "--", *command)
     table = shown.split("\n\n")[0].splitlines()
-    assert table[0].startswith("What the profile says of these loops")
+    assert table[0].startswith("Share of each loop in the cycles of all these loops")
     assert table[2].split()[-1] == WALK, "the loop that matters most comes first"
     assert "on average by the profile" in shown
-    assert "on average over all ways" in shown
+    assert "on average over all paths" in shown
 
 
 def test_samples_tell_the_ways_from_where_they_fell(

@@ -32,7 +32,7 @@ def test_what_keeps_the_core_for_itself_takes_no_divider():
     text = "# cyclelens-begin\n    lock addq $1, (%rsi)\n    div %rcx\n# cyclelens-end\n"
     (region,) = Analyzer().analyze(text, AnalysisOptions(microarchitectures=("ZEN5",))).regions
     locked, divided = (instruction_card(region, index) for index in (0, 1))
-    assert "one at a time: the next of its kind begins 20 cycles later" in locked
+    assert "one at a time: the next of its kind starts 20 cycles later" in locked
     assert "divider" not in locked and "divider: busy for" in divided
 
 

@@ -104,7 +104,7 @@ def test_long_times_in_which_nothing_happens_are_cut_out():
 
 
 def test_rounds_that_were_not_traced_are_no_error():
-    assert draw(row(I=0, R=1), rounds=range(100, 101)) == ["(no uop in these rounds)"]
+    assert draw(row(I=0, R=1), rounds=range(100, 101)) == ["(no uop in these iterations)"]
 
 
 def test_without_a_trace_there_is_nothing_to_draw():
