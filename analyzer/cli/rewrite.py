@@ -131,8 +131,9 @@ def _checked(
     from cyclelens.analyzer.rewrites.proposal import apply
 
     try:
-        changed = apply(text, fix.proposal.edits)
-        return compare(harness, Versions(text, changed, fix.proposal.times), options, region)
+        proposal = fix.proposal
+        versions = Versions(text, apply(text, proposal.edits), proposal.times, proposal.cleared)
+        return compare(harness, versions, options, region)
     except CannotMeasure as error:
         raise InputError(str(error)) from None
 

@@ -37,6 +37,8 @@ _MOST_ROUNDS = 12
 """Of the rewritten loop."""
 _OVERLAPPING = 4
 """Of so many starts one has pointers that lie close together."""
+_LOWER_HALF = 128
+"""Bits of a vector register that legacy SSE and VEX treat alike."""
 _NEAR = 128
 """Bytes within which these lie."""
 _SYMBOLS, _SYMBOL_BYTES = 0x30000000, 0x10000
@@ -80,6 +82,8 @@ class Equality:
     """What is another one only where pointers lie close together."""
     rounded: int = 0
     """Inputs with which numbers are rounded and results differ: they say nothing."""
+    cleared: tuple[str, ...] = ()
+    """Registers of which only the upper half is another one, as the rewrite says."""
 
     @property
     def sound(self) -> bool:
@@ -97,6 +101,8 @@ class Equality:
             text += f" (with {self.rounded:,} others they differ, but are rounded)"
         if self.left:
             text += f", apart from what stays in {', '.join(self.left)}"
+        if self.cleared:
+            text += f", apart from the upper halves of {', '.join(self.cleared)}, as the rewrite says"
         if self.overlapping:
             text += f"; other results where its data overlap: {', '.join(self.overlapping)}"
         return text
@@ -118,6 +124,8 @@ class Versions(NamedTuple):
     old: str
     new: str
     times: int
+    cleared: frozenset[str] = frozenset()
+    """Vector registers whose upper halves the rewrite says to clear, by canonical names."""
 
 
 def compare(
@@ -128,15 +136,30 @@ def compare(
     inputs: int = INPUTS,
 ) -> Equality:
     """A text beside the same one with a region rewritten. Raises ``CannotMeasure``."""
-    old, new, times = versions
+    old, new, times, cleared = versions
     try:
         before, after = _stretches(old, new, region)
         symbols: dict[str, int] = {}
         one = _assembled(old, before, options, symbols)
         other = _assembled(new, after, options, symbols)
-        return _compared(harness, one, other, _Use(old, before, options, one, region), times, inputs)
+        bits = vector_bits(one.code)
+        found = _compared(harness, one, other, _Use(old, before, options, one, region, bits), times, inputs)
+        if found.differs and cleared and bits > _LOWER_HALF:
+            lower = _Use(old, before, options, one, region, _LOWER_HALF)
+            return _apart_from(cleared, found, _compared(harness, one, other, lower, times, inputs))
+        return found
     except _Refused as error:
         return Equality(problem=str(error))
+
+
+def _apart_from(cleared: frozenset[str], whole: Equality, lower: Equality) -> Equality:
+    """Without registers whose upper halves may differ, and that differ in nothing else."""
+    if lower.problem:
+        return lower
+    allowed = {f"{letter}mm{name[3:]}" for name in cleared for letter in "yz"}
+    upper = [name for name in whole.differs if name in allowed and f"x{name[1:]}" not in lower.differs]
+    rest = [name for name in whole.differs if name not in upper]
+    return replace(whole, differs=tuple(rest), cleared=tuple(upper))
 
 
 def _stretches(old: str, new: str, region: RegionAnalysis) -> tuple[range, range]:
@@ -209,9 +232,15 @@ class _Use:
     """Who looks at registers behind the code, as far as it is known."""
 
     def __init__(
-        self, text: str, stretch: range, options: AnalysisOptions, code: _Version, region: RegionAnalysis
+        self,
+        text: str,
+        stretch: range,
+        options: AnalysisOptions,
+        code: _Version,
+        region: RegionAnalysis,
+        bits: int,
     ):
-        self.bits = vector_bits(code.code)
+        self.bits = bits
         self._lines = tuple(text.split("\n"))
         self._stretch = stretch
         self.read, self.dead = self._behind(options)

@@ -38,6 +38,8 @@ class Proposal:
     """It is about the whole region, not about one line."""
     rewrite: str = ""
     """Of rewrites of whole loops, the kind."""
+    cleared: frozenset[str] = frozenset()
+    """Vector registers whose upper halves it clears, by canonical names."""
 
 
 @dataclass(frozen=True, slots=True)

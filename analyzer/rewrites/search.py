@@ -213,6 +213,7 @@ def _both(text: str, first: _Candidate, second: _Candidate, start: float) -> _Ca
         one.line,
         (difference(text, second.text),),
         times=one.times * other.times,
+        cleared=one.cleared | other.cleared,
         brief=f"{_brief(one)} + {_brief(other)}",
         whole=True,
         rewrite=f"{one.rewrite}+{other.rewrite}",

@@ -28,6 +28,9 @@ from cyclelens.analyzer.uops.upper_halves import effects, uses_of
 _OF_TWO_WIDTHS = ("cvtpd2ps", "cvtpd2dq", "cvttpd2dq")
 """With VEX their memory operand may have 128 or 256 bits, which AT&T syntax says by a suffix."""
 
+_ALL = frozenset(f"XMM{number}" for number in range(16))
+"""What vzeroupper clears."""
+
 
 def propose(site: Site) -> Iterator[Proposal]:
     """At the first finding of the region; both are about the whole of it."""
@@ -46,7 +49,7 @@ def propose(site: Site) -> Iterator[Proposal]:
 
 
 def _with_vex(site: Site, legacy: Sequence[Site]) -> Iterator[Proposal]:
-    edits = []
+    edits, cleared = [], set[str]()
     for each in legacy:
         if not each.usable or (statement := _statement(each)) is None:
             return
@@ -54,8 +57,10 @@ def _with_vex(site: Site, legacy: Sequence[Site]) -> Iterator[Proposal]:
         if liveness.upper_half(each, written) is Need.READ:
             return
         edits.append(each.replace(statement))
+        cleared |= {written} & _ALL
     title = "Write SSE with VEX (the upper halves of the destinations become zero)"
-    yield Proposal(title, site.statement.line, tuple(edits), CODE, brief="SSE with VEX")
+    line = site.statement.line
+    yield Proposal(title, line, tuple(edits), CODE, brief="SSE with VEX", cleared=frozenset(cleared))
 
 
 def _statement(site: Site) -> str | None:
@@ -94,7 +99,8 @@ def _apart(site: Site, uses: Sequence[UpperHalves]) -> Iterator[Proposal]:
         edits.append(place.insert_before("vzeroupper"))
     if edits:
         title = "Put vzeroupper before SSE (the upper halves of all vector registers become zero)"
-        yield Proposal(title, site.statement.line, tuple(edits), CODE, brief="vzeroupper before SSE")
+        line, brief = site.statement.line, "vzeroupper before SSE"
+        yield Proposal(title, line, tuple(edits), CODE, brief=brief, cleared=_ALL)
 
 
 def _read(site: Site) -> frozenset[str]:

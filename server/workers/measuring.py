@@ -52,7 +52,7 @@ def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
             for fix in job.fixes:
                 proposal = fix.proposal
                 changed = apply(job.text, proposal.edits)
-                versions = equality.Versions(job.text, changed, proposal.times)
+                versions = equality.Versions(job.text, changed, proposal.times, proposal.cleared)
                 found = equality.compare(harness, versions, options, regions[0])
                 rows.append((proposal.title, str(found), int(found.sound)))
     except CannotMeasure as error:
