@@ -1,4 +1,4 @@
-"""Chains of known length read true to 0.3 %: on any clock, beside busy programs, and while the clock changes.
+"""Chains of known length read true: on any clock, beside busy programs, and while the clock changes.
 
 A core that another thread shares all the time gives no reading, and no wrong one; the tests then skip.
 """
@@ -18,6 +18,8 @@ MILLISECONDS = 1000
 """Time limit of a reading, which takes a tenth of it where the core is not shared."""
 RUNS = 3
 EXACT = 0.003
+WIDEST = 0.01
+"""Spread that is believed. A reading of a core to itself has one below 0.002."""
 STEPS = (0, 24, 36)
 """Ticks by which time stamps advance at once: on AMD's cores tens of them, on Intel's one or two."""
 
@@ -58,15 +60,18 @@ def busy():
 
 
 def reads(harness, request, expected):
-    """Whether a chain reads true; a machine may be too busy to say, or may disturb a whole try."""
+    """Whether a chain reads true: to ``EXACT``, or to the spread of the reading where other programs make
+    that wider. A machine may be too busy to say, or may disturb a whole try."""
     found = []
     for _ in range(TRIES):
-        each = (harness.measure(request).cycles for _ in range(RUNS))
-        sound = list(takewhile(lambda cycles: cycles is not None, each))
-        if len(sound) == RUNS:
-            found.append(median(sound))
-            if abs(found[-1] - expected) <= EXACT * expected:
-                return
+        each = (harness.measure(request) for _ in range(RUNS))
+        sound = list(takewhile(lambda one: one.cycles is not None, each))
+        if len(sound) < RUNS:
+            continue
+        cycles, spread = median(one.cycles for one in sound), median(one.spread for one in sound)
+        if abs(cycles - expected) <= max(EXACT, min(spread, WIDEST)) * expected:
+            return
+        found.append((cycles, spread))
     if not found:
         pytest.skip("the machine is too busy to measure anything")
     pytest.fail(f"expected {expected}: {found}")

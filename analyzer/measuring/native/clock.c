@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define CHAINS 16
-#define CHAINS_IF_COARSE 4
+#define COARSE_TIMES 4     /* as many chains, and canaries as long, by a clock that is not fine */
 #define FINE_GRAIN 8       /* ticks */
 #define GRAINS 2000        /* readings; the shortest and longest twentieth of them do not count */
 #define NEAR 0.02          /* chains further from their median were disturbed, but for the clock's grain */
@@ -140,16 +140,17 @@ __attribute__((noinline)) static uint64_t long_chain(void) {
     return now() - begin;
 }
 
+static int times(void) { return grain > FINE_GRAIN ? COARSE_TIMES : 1; }
+
 double clock_chain(void) {
     if (options.source == COUNTERS)
         return CHAIN;
-    int times = grain > FINE_GRAIN ? CHAINS_IF_COARSE : 1;
     double sum = 0;
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < times(); i++) {
         double one = short_chain();
         sum += (double)long_chain() - one;
     }
-    return sum / times;
+    return sum / times();
 }
 
 static int ascending(const void *one, const void *other) {
@@ -213,15 +214,17 @@ __attribute__((noinline)) static uint64_t idle(long rounds) {
     return now() - begin;
 }
 
+static long canary_rounds(void) { return CANARY_ROUNDS * times(); }
+
 double clock_canary(double ticks_per_cycle) {
-    uint64_t one = idle(CANARY_ROUNDS);
-    return (double)(int64_t)(idle(5 * CANARY_ROUNDS) - one) / ticks_per_cycle;
+    uint64_t one = idle(canary_rounds());
+    return (double)(int64_t)(idle(5 * canary_rounds()) - one) / ticks_per_cycle / (4 * canary_rounds());
 }
 
 /* The canary of a thread that has the core for itself. It is learned; but a core that was shared all the time shows no
  * such canary, and then what is known of the core counts. */
 double clock_quiet_canary(void) {
-    double known = options.canary * (5 - 1) * CANARY_ROUNDS;
+    double known = options.canary;
     int is_learned = learned_canary > 0 && learned_canary <= known * MODEL_ERROR;
     return known > 0 && !is_learned ? known : learned_canary;
 }
@@ -229,7 +232,8 @@ double clock_quiet_canary(void) {
 /* What makes the shorter of its two loops longer makes a canary seem fast. */
 int clock_canary_is_quiet(double canary, double ticks_per_cycle) {
     double quiet = clock_quiet_canary();
-    return fabs(canary - quiet) <= CANARY_SLACK * quiet + 2 * grain / ticks_per_cycle;
+    double steps = 2 * grain / ticks_per_cycle / (4 * canary_rounds());
+    return fabs(canary - quiet) <= CANARY_SLACK * quiet + steps;
 }
 
 int clock_is_quiet(double *chain) {
@@ -239,7 +243,7 @@ int clock_is_quiet(double *chain) {
 }
 
 int clock_agrees(double before, double after, double share) {
-    return fabs(after - before) <= share * before + 2 * grain;
+    return fabs(after - before) <= share * before + 2 * grain / sqrt(times()); /* each is a mean */
 }
 
 /* How far from their median shares of a chain may be: a hundredth of it or, if half of them differ by more, twice what

@@ -132,7 +132,7 @@ double clock_grain(void);             /* ticks by which two readings of the same
 int clock_agrees(double before, double after, double share); /* the chains before and after a pair */
 double clock_difference(const struct timing *pairs, int count); /* cycles by which the second is longer */
 double clock_median(const double *numbers, int count);
-double clock_canary(double ticks_per_cycle); /* cycles of a loop that a busy sibling thread slows down */
+double clock_canary(double ticks_per_cycle); /* cycles of a round of a loop that a busy sibling thread slows down */
 int clock_is_quiet(double *chain);    /* what stands between two pairs: the chain, and whether the canary is quiet */
 double clock_quiet_canary(void);      /* of a thread that has the core for itself */
 int clock_canary_is_quiet(double canary, double ticks_per_cycle);

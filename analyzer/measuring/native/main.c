@@ -278,7 +278,7 @@ static int try_clock(void) {
         return 3;
     }
     double ticks = clock_ticks_per_cycle();
-    printf("source=%s imul=%.3f ticks_per_cycle=%.4f canary=%.1f grain=%.0f\n",
+    printf("source=%s imul=%.3f ticks_per_cycle=%.4f canary=%.3f grain=%.0f\n",
            options.source == COUNTERS ? "counters" : "time-stamps", product, ticks, clock_quiet_canary(), clock_grain());
     fflush(stdout);
     clock_close();
