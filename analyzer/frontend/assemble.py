@@ -1,4 +1,4 @@
-"""Text to regions of bytes: the assembly front end as the rest of the project sees it."""
+"""Entry point of the assembly front end: turns a text into encoded regions."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from cyclelens.analyzer.profiles.profile import Profile
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
 MAXIMUM_LINES = 300_000
-"""Lines, statements and labels."""
+"""Maximum number of lines, statements and labels."""
 MAXIMUM_PROBLEMS = 1_000
-"""Problems that are reported, from the top of the file; nobody reads more."""
+"""Problems that are reported, counted from the top of the file."""
 _IACA = pattern(r"\biaca", re.IGNORECASE)
-"""IACA's markers may be a macro of an included file."""
+"""An included file may define IACA's markers as macros."""
 AS_IT_IS = AnalysisOptions()
-"""Nothing is told: everything is as the text has it."""
+"""Defaults: everything is taken from the text itself."""
 
 
 def assemble(
@@ -56,17 +56,17 @@ def assemble(
     profile: Profile | None = None,
     memory: EncodingCache | None = None,
 ) -> AssembledFile:
-    """Find the regions of a text and encode them, as ``options`` say: the marked ones
-    (``Regions.MARKERS``), the loops, both, without the loops in marked regions, or by themselves (``AUTO``)
-    the marked ones, or if no marker is there the innermost loops. A region that branches within itself comes
-    as its basic blocks.
+    """Find the regions of a text and encode them as ``options`` say. ``Regions.MARKERS`` gives the marked
+    regions and ``Regions.LOOPS`` the loops. With both, loops inside marked regions are left out. ``AUTO``
+    gives the marked regions, or the innermost loops if there are no markers. A region with branches inside is
+    split into its basic blocks.
 
-    Never raises: what is wrong is reported as problems, each at its line, and only for text inside of regions
-    and for the markers themselves. A region that could not be encoded wholly is ``incomplete``; the others
-    are not affected. The dialect of the options is that at the file's beginning; directives in the file
-    always switch. When ``cancel()`` turns true, an answer without regions is returned. ``client`` replaces
-    the process's own assembler child. ``profile``: what is known of a run of the code. ``memory``: of earlier
-    versions, which this one is added to.
+    Never raises. Mistakes are reported as problems at their lines, but only for text inside regions and for
+    the markers themselves. A region that cannot be encoded completely is ``incomplete``; the others are not
+    affected. The dialect in ``options`` applies from the beginning of the file, and directives in the file
+    always switch it. If ``cancel()`` becomes true, the result has no regions. ``client`` replaces this
+    process's assembler child. ``profile`` has counts of a recorded run. ``memory`` caches earlier versions of
+    the text and is updated.
     """
     stop, memory = cancel or (lambda: False), memory or EncodingCache(Caches())
     dialect = BY_NAME.get(options.syntax) or BY_NAME["att"]
@@ -88,14 +88,14 @@ def assemble(
         reading = AssemblyRun(source, dialect, options, client or shared_client(), stop, memory)
         return _read(reading, profile)
     except Exception as error:
-        # The promise of this function: an editor must survive any text. Tests check that this never happens.
+        # An editor must survive any text, so nothing is raised. Tests check that this never happens.
         message = f"The front end failed ({described(error)}). Please report this file."
         defect = Problem(0, 0, 0, "internal-error", message, traceback=traceback_of(error))
         return AssembledFile((), (defect,), dialect.name)
 
 
 _NUL_OF_BINARY = pattern(r"^[^#\n]*\0", re.MULTILINE)
-"""Clang's comments of line information (``clang -g``) hold NUL characters, which assemblers skip."""
+"""Clang's line information comments (``clang -g``) contain NUL characters, which assemblers skip."""
 
 
 def _may_have_regions(source: Source) -> bool:
@@ -103,11 +103,11 @@ def _may_have_regions(source: Source) -> bool:
 
 
 def _refuse(text: str) -> Problem | None:
-    """Is it an assembly file of a sensible size at all?"""
+    """A problem if the text is too large or is not assembly text."""
     if len(text) > MAXIMUM_CHARACTERS:
         return _too_large(f"{MAXIMUM_CHARACTERS >> 20} MB")
     if "\0" in text and _NUL_OF_BINARY.search(text):
-        return make_problem("binary-file", "This looks like a binary file, not like assembly text.", 0, 0, 0)
+        return make_problem("binary-file", "This looks like a binary file, not like assembly.", 0, 0, 0)
     return None
 
 
@@ -119,8 +119,8 @@ def _refuse_length(source: Source) -> Problem | None:
 
 
 def _too_large(limit: str) -> Problem:
-    instead = "it analyses the object file that an assembler makes of one"
-    message = f"Cyclelens does not analyse texts of more than {limit}; {instead}."
+    instead = "assemble it and analyse the object file"
+    message = f"Cyclelens does not analyse texts of more than {limit}: {instead}."
     return make_problem("file-too-large", message, 0, 0, 0)
 
 
@@ -166,8 +166,8 @@ def _read(reading: AssemblyRun, profile: Profile | None) -> AssembledFile:
 
 
 def _without_derived(regions: Iterable[Region], problems: Iterable[Problem]) -> list[Region]:
-    """Regions of a text that is another program's, whose message is the only one: where something is not
-    understood, there is no figure and no word about it."""
+    """Marks doubtful regions as incomplete. Another program generates this text, and a message says so
+    already. Where it is not understood, no figure and no further message is given."""
     doubtful = {problem.line for problem in problems if problem.severity is not Severity.INFORMATION}
     return [
         replace(region, incomplete=True)

@@ -32,7 +32,7 @@ kernel:
 def test_loops_are_found() -> None:
     result = assemble(NESTED, AnalysisOptions(regions=Regions.LOOPS))
     assert [(problem.line, problem.code) for problem in result.problems] == [(3, "inner-branch")]
-    assert "'.Louter' has loops within it (.Linner)" in result.problems[0].message
+    assert "'.Louter' has inner loops (.Linner)" in result.problems[0].message
     assert [(region.name, region.first_line, region.last_line) for region in result.regions] == [
         (".Louter.1", 4, 4),
         (".Louter.2", 10, 11),

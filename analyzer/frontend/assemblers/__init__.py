@@ -1,1 +1,1 @@
-"""The assemblers: each in its own file with what it gets wrong, and the processes that they run in."""
+"""Assembler backends, one file each with its known defects, and the processes that they run in."""

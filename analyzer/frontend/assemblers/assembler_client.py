@@ -1,8 +1,8 @@
-"""The parent's side of the assembler child: start, batches, timeout, restart, blame, cache.
+"""Parent side of the assembler child process: start, batches, timeouts, restarts and caching.
 
-One child serves a process for its whole life. One that dies is replaced, and the statement that it had is
-sent once more: it may have been somebody else who ended it. A statement on which two die, or one hangs, is
-remembered and never sent again.
+One child serves a process for its whole life. A child that dies is replaced, and its current statement is
+sent once more, because something else may have ended the child. A statement on which two children die, or one
+hangs, is remembered and never sent again.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from cyclelens.analyzer.common.recent import Recent
 
 _PROGRAM = "from cyclelens.analyzer.frontend.assemblers.keystone_backend import main; main()"
 COMMAND = ("-P", "-X", "utf8", "-c", _PROGRAM)
-"""Arguments to the Python interpreter; -P keeps modules of the current folder out of the child. What Python
-loads to find a program by its module (-m) takes 2 ms."""
+"""Arguments of the Python interpreter. -P keeps modules of the current folder out of the child. -c is 2 ms
+faster than -m, which has to find the module first."""
 
 _FROM_OUTSIDE = [
     -getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT") if hasattr(signal, name)
 ]
-"""How a child ends that somebody else has ended. Windows does not tell."""
+"""Return codes of a child that another process ended. Windows does not tell."""
 _OUT_OF_TIME = -getattr(signal, "SIGPROF", 0) or None
-"""How a child ends that a statement takes too long (child.py)."""
+"""Return code of a child that ran out of processor time for a statement (child.py)."""
 
 Request = tuple[str, str]
-"""Dialect and statement, plain ASCII without line ends."""
+"""Dialect and statement; ASCII without line ends."""
 
 
 class Failure(StrEnum):
-    """Why there are no bytes."""
+    """Why a request has no bytes."""
 
     REFUSED = "refused"
-    """The assembler does not accept the statement."""
+    """The assembler rejects the statement."""
     TIMEOUT = "timeout"
-    """The assembler hung or died on it, or had to be given up before its turn."""
+    """The assembler hung or died on the statement, or was given up before its turn."""
     UNAVAILABLE = "unavailable"
     """The assembler cannot be started."""
     CANCELLED = "cancelled"
-    """Nobody waits for the answer any more."""
+    """The caller cancelled the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Bytes, or why there are none."""
+    """The bytes of a statement, or why there are none."""
 
     code: bytes = b""
     failure: Failure | None = None
@@ -60,22 +60,22 @@ class Reply:
 
 
 class _Gone(Exception):
-    """The child has ended or does not answer."""
+    """The child ended or does not answer."""
 
 
 class _Silent(_Gone):
-    """It does not answer."""
+    """The child does not answer."""
 
 
 class _Unusable(Exception):
-    """The child says itself that it cannot work, or there is no such program; the message says why."""
+    """The program does not exist, or the child reports that it cannot work; the message says why."""
 
 
 class _Child:
-    """One running child with a thread that reads its replies."""
+    """A running child with a thread that reads its replies."""
 
     def __init__(self, command: Sequence[str], start_timeout: float) -> None:
-        """Raises _Gone if it ends or is silent, _Unusable and OSError."""
+        """Raises _Gone if the child ends or is silent, _Unusable if it reports a failure, and OSError."""
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -99,7 +99,7 @@ class _Child:
         self._replies.put(b"")
 
     def read(self, timeout: float) -> bytes:
-        """The next line without its end. Raises _Silent on a timeout and _Gone at the end."""
+        """The next line without its newline. Raises _Silent on a timeout and _Gone at the end."""
         try:
             line = self._replies.get(timeout=timeout)
         except queue.Empty:
@@ -109,7 +109,7 @@ class _Child:
         return line.rstrip(b"\n")
 
     def write(self, data: bytes) -> None:
-        """Raises _Gone if nobody reads."""
+        """Raises _Gone if the child does not read."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(data)
@@ -118,8 +118,8 @@ class _Child:
             raise _Gone from None
 
     def kill(self, *, wait: bool = False) -> int:
-        """End the process and collect it, so that no zombie stays. ``wait``: give one that is about to end by
-        itself the time to do so. Returns how it has ended."""
+        """Kill and reap the process; returns its return code. With ``wait``, a process that is about to end
+        by itself gets 0.1 s to do so."""
         if wait:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=0.1)
@@ -133,7 +133,7 @@ class _Child:
         return self.process.returncode
 
     def close(self) -> None:
-        """Let the child end by itself, else kill it."""
+        """Let the child end by itself; kill it if it does not."""
         if self.process.stdin is not None:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
@@ -146,17 +146,16 @@ class AssemblerClient:
     """Encodes batches of statements. Safe to use from several threads and after a fork."""
 
     WINDOW = 64
-    """Statements under way at once: few enough that neither pipe can fill up."""
+    """Maximum number of unanswered statements; small enough that neither pipe fills up."""
     MAXIMUM_BLAMED = 8
-    """Statements of one batch on which children may die before the rest of it is given up."""
+    """Statements of one batch that may kill children before the rest of the batch is given up."""
     START_TIMEOUT = 20.0
-    """Seconds; a loaded machine may be slow to start a process."""
+    """Seconds; starting a process may take long on a loaded machine."""
 
     def __init__(self, command: Sequence[str] | None = None, timeout: float | None = None) -> None:
-        """``timeout``: seconds without a reply after which the child is killed. The child itself ends after a
-        quarter of a second of processor time in one statement where the system can do that, so there the
-        parent's limit only has to catch a sleeping child and must not blame a statement for a busy machine.
-        """
+        """``timeout``: seconds without a reply before the child is killed. On POSIX the child itself ends
+        after 0.25 s of processor time in one statement. There the parent's limit is longer: it only has to
+        catch a sleeping child, and a busy machine must not make it blame a statement."""
         self._command = tuple(command) if command else (sys.executable, *COMMAND)
         child_ends_itself = timeout is None and os.name == "posix"
         self._timeout = timeout or (2.0 if child_ends_itself else 0.25)
@@ -171,10 +170,10 @@ class AssemblerClient:
     def encode(
         self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
     ) -> Mapping[Request, Reply]:
-        """A reply for every request; repeated and already known ones cost nothing."""
+        """A reply for every request. Repeated and cached requests cost nothing."""
         wanted = list(dict.fromkeys(requests))
         if self._owner != os.getpid():
-            # After a fork the child and the lock belong to the other process.
+            # After a fork, the child and the lock belong to the parent process.
             self._lock = threading.Lock()
             self._child = None
             self._owner = os.getpid()
@@ -191,7 +190,7 @@ class AssemblerClient:
             return results
 
     def close(self) -> None:
-        """End the child; the next call of encode starts another."""
+        """End the child; the next ``encode`` starts another one."""
         if self._owner == os.getpid() and self._child is not None:
             self._child.close()
             self._child = None
@@ -199,7 +198,7 @@ class AssemblerClient:
     def _ask(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
         results: dict[Request, Reply] = {}
         suspect: Request | None = None
-        """The statement that a child had when it died."""
+        """The statement that the previous child was working on when it died."""
         blamed = 0
         done = 0
         while done < len(requests):
@@ -217,10 +216,11 @@ class AssemblerClient:
                     return results
             except _Gone as gone:
                 is_silent = isinstance(gone, _Silent)
-                # One that has died by itself says why; it may still be about to.
+                # A child that died by itself has a return code, but it may not have ended yet.
                 how = child.kill(wait=not is_silent)
                 self._child = None
-                # Replies come in order, so the first one missing is of the statement it died on.
+                # Replies come in order, so the first missing one belongs to the statement that killed the
+                # child.
                 while done < len(requests) and requests[done] in results:
                     done += 1
                 if requests[done] != suspect and not is_silent and how != _OUT_OF_TIME:
@@ -241,8 +241,8 @@ class AssemblerClient:
         return results
 
     def _running(self) -> _Child:
-        """The child, started if need be, and once more if it dies meanwhile. Raises OSError if there is none
-        now and _Unusable if there never will be one."""
+        """The running child. Starts one if necessary, and a second one if the first dies at once. Raises
+        OSError if that fails now, _Unusable if it will always fail."""
         if self._child is not None and self._child.process.poll() is not None:
             self._child.kill()
             self._child = None
@@ -259,7 +259,7 @@ class AssemblerClient:
         return self._child
 
     def _started(self) -> _Child | None:
-        """A new child; None if it dies meanwhile. Raises OSError and _Unusable."""
+        """A new child; None if it dies while starting. Raises OSError and _Unusable."""
         try:
             return _Child(self._command, self.START_TIMEOUT)
         except _Silent:
@@ -275,7 +275,8 @@ class AssemblerClient:
         results: dict[Request, Reply],
         cancel: Callable[[], bool],
     ) -> int:
-        """Send and receive; returns how many requests are answered (fewer than all if cancelled)."""
+        """Send statements and receive replies. Returns the number of answered requests, fewer than all if
+        cancelled."""
         sent = first
         for number in range(first, len(requests)):
             if sent == number or sent - number < self.WINDOW // 2:
@@ -305,14 +306,14 @@ def _reply(result: str) -> Reply:
     try:
         return Reply(bytes.fromhex(result))
     except ValueError:
-        return Reply(failure=Failure.REFUSED, reason="the assembler's answer is not understood")
+        return Reply(failure=Failure.REFUSED, reason="the assembler gave an unknown answer")
 
 
 _shared: AssemblerClient | None = None
 
 
 def shared_client() -> AssemblerClient:
-    """The client of this process; its child is started by the first statement and ended at exit."""
+    """This process's client. The first statement starts its child, and process exit ends it."""
     global _shared
     if _shared is None:
         _shared = AssemblerClient()

@@ -1,8 +1,8 @@
-"""What the children that hold an assembler library have in common.
+"""Common part of the child processes that load an assembler library.
 
-Such a library can hang, crash or call exit, whatever it is fed; here it takes only this process with it. A
-child reads ``NUMBER <tab> DIALECT <tab> STATEMENT`` a line and answers ``NUMBER <tab> HEX`` or
-``NUMBER <tab> !REASON``, in order. Its first line is ``ready`` or ``failed <tab> REASON``.
+Such a library can hang, crash or exit on any input; here it takes down only its own process. A child reads
+one ``NUMBER <tab> DIALECT <tab> STATEMENT`` per line and answers in order with ``NUMBER <tab> HEX`` or
+``NUMBER <tab> !REASON``. Its first line is ``ready`` or ``failed <tab> REASON``.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ else:
     Protocol = object
 
 TIME_LIMIT = 0.25
-"""Seconds of processor time one statement may take before the child is killed."""
+"""Seconds of processor time per statement before the child is killed."""
 MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
 
 Example = tuple[str, str, str]
-"""Dialect, statement, and its bytes in hexadecimal."""
+"""Dialect, statement and expected bytes in hexadecimal."""
 
 
 class Engine(Protocol):
-    """An assembler library."""
+    """Interface to an assembler library."""
 
     def encode(self, dialect: str, statement: str) -> str:
-        """The bytes in hexadecimal, or ``!`` and a reason. No bytes at all are a failure."""
+        """The statement's bytes in hexadecimal, or ``!`` and a reason. An empty encoding is a failure."""
 
 
 def self_test(engine: Engine, examples: Iterable[Example]) -> str:
-    """What is wrong with the engine; empty if nothing."""
+    """What is wrong with the engine; empty if it works."""
     for dialect, statement, expected in examples:
         found = engine.encode(dialect, statement)
         if found != expected:
@@ -62,7 +62,7 @@ def serve(
     for line in requests:
         number, dialect, statement = line.decode("ascii").rstrip("\n").split("\t", 2)
         if has_timer:
-            # The signal's default action ends the process even inside of native code.
+            # The signal's default action ends the process even within native code.
             signal.setitimer(signal.ITIMER_PROF, TIME_LIMIT)
         result = engine.encode(dialect, statement)
         if has_timer:
@@ -73,7 +73,7 @@ def serve(
 
 
 def _limit_resources() -> None:
-    """As far as the system has such limits."""
+    """Set the limits that the system supports."""
     try:
         import resource
     except ImportError:
@@ -88,7 +88,8 @@ def _limit_resources() -> None:
 
 
 def run(make: Callable[[], Engine], examples: Iterable[Example]) -> None:
-    """Move the pipes away from descriptors 0 and 1, so that no print can get between the replies; serve."""
+    """Serve requests on the process's pipes, moved away from descriptors 0 and 1 so that nothing printed can
+    get between the replies."""
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)

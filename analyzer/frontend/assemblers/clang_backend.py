@@ -1,7 +1,7 @@
-"""clang's own assembler, for machines without GNU as for x86-64: Macs with the command line tools have it.
+"""clang as an assembler, for machines without GNU as for x86-64, such as Macs with the command line tools.
 
-Each statement gets a section of its own, whose bytes are what it became. What clang refuses it names by line,
-and it is asked again without that.
+Each statement is put into its own section, which then holds its bytes. clang reports rejected statements by
+line, and the rest is assembled again without them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ _HEADERS = {"att": ".att_syntax prefix", "intel": ".intel_syntax noprefix"}
 _OPTIONS = ("--target=x86_64-linux-gnu", "-x", "assembler", "-c", "-o", "out.o", "-")
 _REFUSED = pattern(r"^<stdin>:(\d+):\d+: (?:fatal )?error:", re.MULTILINE)
 _MOST_RUNS = 8
-"""It names all mistakes of a text at once; others may follow from that."""
+"""Maximum runs per batch. clang reports all errors of a text at once, but a removed statement may expose
+others."""
 
 
 def run(program: str, dialect: str, statements: Sequence[str]) -> Mapping[int, bytes]:
-    """As ``Assembler.run``."""
+    """See ``Assembler.run``."""
     taken = dict(enumerate(statements))
     for _ in range(_MOST_RUNS):
         if not taken:
             break
-        # Two lines for each: the number of the second one is 3, 5, 7 ...
+        # Two lines per statement: the statements themselves are lines 3, 5, 7 ...
         lines = [_HEADERS[dialect]]
         for index, statement in taken.items():
             lines += [f'.section .s{index},"ax",@progbits', statement]
@@ -54,5 +55,5 @@ _shared = ProgramClient(CLANG)
 
 
 def shared_clang_client() -> ProgramClient:
-    """The client of this process."""
+    """This process's client."""
     return _shared

@@ -1,7 +1,7 @@
-"""What a program of the user's machine may open: the kernel refuses everything else (Landlock, Linux 5.13).
+"""Restricts which files an external program may open, with Landlock (Linux 5.13 and later).
 
-A restriction holds for the thread that asks for it and for the programs that this thread starts, for good. It
-follows links to what they lead to, also those that change after somebody has looked.
+A restriction permanently applies to the calling thread and all programs that it starts. The kernel checks the
+target of a link when it is opened, so a link that is changed later cannot evade it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-"""System calls, with the same numbers on every machine."""
+"""System call numbers, which are the same on every architecture."""
 _ASK_VERSION, _BENEATH_PATH, _NO_NEW_PRIVILEGES = 1, 1, 38
 _EXECUTE, _WRITE, _READ, _LIST, _TRUNCATE, _CONTROL = (1 << bit for bit in (0, 1, 2, 3, 14, 15))
 _OF_FILES = _EXECUTE | _WRITE | _READ | _TRUNCATE | _CONTROL
-"""Rights that mean something for a file; a folder has all others, too."""
+"""Rights that apply to files; folders have all the others, too."""
 _FIRST_RIGHTS = (1 << 13) - 1
 _MORE_RIGHTS = {2: 1 << 13, 3: _TRUNCATE, 5: _CONTROL}
-"""Rights by the version of Landlock that brought them."""
+"""Rights added by each version of Landlock."""
 _NETWORK, _SIGNALS = (4, 0b11), (6, 0b11)
-"""Version; binding and connecting (TCP), abstract sockets and signals: nothing of that is allowed."""
+"""Landlock version and rights: TCP bind and connect; abstract sockets and signals. None of these is ever
+granted."""
 
 SYSTEM = (
     *("/bin", "/lib", "/lib32", "/lib64", "/libx32", "/sbin"),
@@ -36,7 +37,8 @@ SYSTEM = (
 )
 """Programs, their libraries and the compiler's headers."""
 _OF_INSTALLATION = ("bin", "lib*", "include", "*-linux-gnu*")
-"""The same where somebody has installed an assembler or a compiler of their own, beside its ``bin``."""
+"""The same for an assembler or compiler that is installed elsewhere, relative to the parent of its
+``bin``."""
 
 
 class _Ruleset(ctypes.Structure):
@@ -50,7 +52,7 @@ class _Beneath(ctypes.Structure):
 
 @cache
 def version() -> int:
-    """Which Landlock the kernel has; 0: none."""
+    """The kernel's Landlock version; 0 if it has none."""
     if not sys.platform.startswith("linux"):
         return 0
     try:
@@ -67,7 +69,7 @@ def _library() -> ctypes.CDLL:
 
 
 def installation(program: str, environment: Mapping[str, str]) -> list[str]:
-    """What a program needs that is not among the system's own: its libraries and headers."""
+    """Folders with the libraries and headers of a program that is installed outside the system's folders."""
     found = [os.path.dirname(os.path.realpath(program)), os.path.dirname(program)]
     beside = [os.path.join(os.path.dirname(folder), part) for folder in found for part in _OF_INSTALLATION]
     libraries = filter(os.path.isabs, environment.get("LD_LIBRARY_PATH", "").split(":"))
@@ -75,10 +77,13 @@ def installation(program: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def confine_this_thread(programs: Iterable[str], readable: Iterable[str], writable: Iterable[str]) -> bool:
-    """From now on this thread, and what it starts, can only run and read ``programs``, read ``readable`` and
-    do as it likes in ``writable``: files and folders with all in them. ``readable`` holds resolved paths; a
-    link that has been put in the place of one is not followed. No other file can be opened, no connection
-    made. False: nothing is restricted, the kernel cannot do that."""
+    """Restrict this thread, and the programs that it starts, permanently. They can run and read ``programs``,
+    read ``readable``, and do anything in ``writable``: files, and folders with all their contents. They can
+    open no other file and make no connection.
+
+    ``readable`` holds resolved paths; a link that has replaced one of them since is not followed. Returns
+    False if the kernel cannot do this; then nothing is restricted.
+    """
     known = version()
     if not known:
         return False
@@ -96,7 +101,7 @@ def confine_this_thread(programs: Iterable[str], readable: Iterable[str], writab
         resolved = frozenset(readable)
         for rights, place in ((rights, place) for rights, places in granted for place in places):
             with _opened(place) as (number, is_folder):
-                # What was named without links is that, or nothing: somebody may have put a link there since.
+                # A resolved path must still be what it was: a link may have replaced it since.
                 if number >= 0 and (place not in resolved or _is_place(number, place)):
                     rule = _Beneath(rights & (all_rights if is_folder else _OF_FILES & all_rights), number)
                     if call(_ADD_RULE, rules, _BENEATH_PATH, ctypes.byref(rule), 0):
@@ -109,16 +114,16 @@ def confine_this_thread(programs: Iterable[str], readable: Iterable[str], writab
 
 
 def _is_place(number: int, place: str) -> bool:
-    """Whether what is open is what had this name when its links were resolved."""
+    """Whether the open file or folder has this path, without any link."""
     try:
         return os.readlink(f"/proc/self/fd/{number}") == place
     except OSError:
-        return False  # without /proc nobody can tell
+        return False  # without /proc it cannot be checked
 
 
 @contextlib.contextmanager
 def _opened(place: str) -> Iterator[tuple[int, bool]]:
-    """A file or folder without leave to read it, and whether it is a folder; -1 if it is not there."""
+    """File descriptor of a path (without read access) and whether it is a folder; -1 if it does not exist."""
     try:
         number = os.open(place, os.O_PATH | os.O_CLOEXEC)
     except OSError:

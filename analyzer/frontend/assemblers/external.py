@@ -1,6 +1,8 @@
-"""Programs of the user's machine (assemblers, the C compiler): found on PATH, run with limits in an empty
-folder, and killed when they hang. They see no more of the machine than they need: few variables of the
-environment, and, where the kernel can do that, no files but their own, the system's and those they are given.
+"""Runs external programs (assemblers, the C compiler) in an empty folder, with limits, and kills them if they
+hang.
+
+They see only a few environment variables. If the kernel supports it, they can open only their own files, the
+system's files and those that they are given.
 """
 
 from __future__ import annotations
@@ -23,29 +25,30 @@ if TYPE_CHECKING:
 MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
 FILE_LIMIT = 256 << 20
-"""Bytes of one file that is written, and of what is read back."""
+"""Bytes of one file that a program writes, and of what is read back."""
 OUTPUT_LIMIT = 8 << 20
 """Bytes of the standard output."""
 _MESSAGES_LIMIT = 1 << 20
-"""Bytes that are read of what a program has to say."""
+"""Bytes of a program's messages that are read."""
 _POLL_SECONDS = 0.05
 _CHUNK = 1 << 16
 _SHELL = "/bin/sh"
 _LIMITS = 'ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; ulimit -f "$3"; shift 3; exec "$@"'
-"""Set by the shell and kept by what it becomes, children included. Systems without a limit go without."""
+"""The shell sets the limits and then becomes the program; child processes inherit them. A system without some
+limit goes without it."""
 _VARIABLES = ("PATH", "LD_LIBRARY_PATH", "SystemRoot", "PATHEXT", "SDKROOT", "DEVELOPER_DIR")
-"""All that programs learn of the environment: where they and their libraries are. What a text makes them say
-of the rest would be shown, and options in it are options of which nobody here knows."""
+"""Environment variables that programs see: where they and their libraries are. A text could make them print
+any other variable, and options in variables would change their behaviour."""
 _NOT_STARTED = (126, 127)
-"""What the shell and the loader of libraries say of a program that cannot be started."""
+"""Exit codes of the shell and of the dynamic loader for a program that cannot be started."""
 _KILLS = (signal.SIGTERM, getattr(signal, "SIGKILL", 0))
-"""Signals that others send."""
+"""Signals that other processes send."""
 _not_confined: set[str] = set()
-"""Programs that cannot start without more of the machine's files; none, as a rule."""
+"""Programs that cannot start while confined; usually none."""
 
 
 class HungError(Exception):
-    """The program died, or was killed: it took too long or too much, or nobody waits for it any more. The
+    """The program died or was killed, because it took too long or too much, or because it was cancelled. The
     message is a sentence."""
 
     def __init__(self, message: str = "It took too long, or died.") -> None:
@@ -53,12 +56,12 @@ class HungError(Exception):
 
 
 class KilledError(HungError):
-    """It was killed by somebody else, as far as one can tell."""
+    """The program was probably killed by another process."""
 
 
 class TooMuchError(HungError):
-    """The program writes without end. ``written``: the beginning of what it writes, by the name of the file;
-    the standard output has none."""
+    """The program writes more than the limit. ``written`` has the beginning of its outputs by file name; the
+    standard output has an empty name."""
 
     def __init__(self, limit: int, written: Mapping[str, bytes]) -> None:
         super().__init__(f"It makes more than {limit >> 20} MB of this.")
@@ -67,7 +70,7 @@ class TooMuchError(HungError):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a run left. ``files``: those that were asked for and written."""
+    """Result of a run. ``files`` has the requested files that were written."""
 
     status: int
     output: bytes
@@ -76,9 +79,9 @@ class Finished:
 
 
 def find_program(name: str) -> str | None:
-    """The absolute path of a program on PATH; None if it is only found relative to the current folder, which
-    may be a workspace that nobody has looked at."""
-    from shutil import which  # most texts need no program, and a start takes less time without this
+    """Absolute path of a program on PATH. None if it is only found relative to the current folder, which may
+    be an untrusted workspace."""
+    from shutil import which  # rarely needed, and slow to import
 
     found = which(name)
     if found is None or not os.path.isabs(found) or os.path.dirname(os.path.normpath(found)) == os.getcwd():
@@ -87,7 +90,7 @@ def find_program(name: str) -> str | None:
 
 
 def run(job: Job) -> Finished:
-    """Do it; once more if somebody kills the program. Raises OSError and HungError."""
+    """Run a job; once more if another process kills the program. Raises OSError and HungError."""
     from cyclelens.analyzer.frontend.assemblers import confinement
 
     try:
@@ -95,7 +98,7 @@ def run(job: Job) -> Finished:
     except KilledError:
         done = job.run()
     if done.status in _NOT_STARTED and confinement.version() and job.command[0] not in _not_confined:
-        # What its installation needs is nowhere where such things usually are.
+        # The installation needs files in unusual folders.
         _not_confined.add(job.command[0])
         done = job.run()
     return done
@@ -103,26 +106,26 @@ def run(job: Job) -> Finished:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A program to be run in a folder of its own."""
+    """A program to run in its own folder."""
 
     command: Sequence[str]
     timeout: float
-    """Seconds of the processor; of the clock four times that."""
+    """Seconds of processor time; the limit of elapsed time is four times that."""
     text: str = ""
-    """Its input."""
+    """Standard input."""
     readable: Sequence[str] = ()
-    """Files and folders that it may read besides its own, and the system's programs, libraries and headers.
-    The kernel refuses all others if it has Landlock."""
+    """Files and folders that the program may read in addition to its own and the system's programs, libraries
+    and headers. A kernel with Landlock refuses all others."""
     wanted: Sequence[str] = ()
     """Names of files in the folder that are read back."""
     given: Mapping[str, str] = field(default_factory=dict)
-    """Files that are put there before."""
+    """Files that are written into the folder first, by name."""
     file_limit: int = FILE_LIMIT
-    """Bytes of one file that is written."""
+    """Bytes of one file that the program may write."""
     cancel: Callable[[], bool] = lambda: False
 
     def run(self) -> Finished:
-        """Once. Raises OSError, HungError and KilledError."""
+        """Run the program once. Raises OSError, HungError and KilledError."""
         from pathlib import Path
 
         from cyclelens.analyzer.common import temporary
@@ -146,11 +149,11 @@ class Job:
             with messages.open("rb") as file:
                 errors = file.read(_MESSAGES_LIMIT).decode("utf-8", "replace")
             files = {name: found for name in self.wanted if (found := self._read(folder / name)) is not None}
-        # Windows has neither these signals nor the limit.
+        # Windows has neither these signals nor the file limit.
         if any(len(content) >= self.file_limit for content in files.values()):
             raise TooMuchError(self.file_limit, files)
         if process.returncode < 0:
-            # Who takes too long is killed by the system, too, but not before the time is over.
+            # The system, too, kills a program that takes too long, but not before its time is over.
             is_early = time.monotonic() - begun < self.timeout
             raise KilledError if is_early and -process.returncode in _KILLS else HungError
         return Finished(process.returncode, output, errors, files)
@@ -170,7 +173,7 @@ class Job:
         program = self.command[0]
 
         def start() -> None:
-            # Restrictions are those of a thread, so it is one that ends with this.
+            # Confinement applies to a thread for good, so this one ends right after starting the program.
             try:
                 if program not in _not_confined:
                     programs = (*confinement.SYSTEM, *confinement.installation(program, environment))
@@ -195,7 +198,7 @@ class Job:
 
 
 def _thread(work: Callable[[], None]) -> threading.Thread:
-    """A thread that works. Raises OSError if there can be none."""
+    """A started thread. Raises OSError if no thread can be started."""
     thread = threading.Thread(target=work, name="cyclelens-external", daemon=True)
     try:
         thread.start()
@@ -205,7 +208,8 @@ def _thread(work: Callable[[], None]) -> threading.Thread:
 
 
 def is_of_system(path: str, program: str) -> bool:
-    """Is a file one of the system's programs, libraries and headers, or of those that a program came with?"""
+    """Whether a file belongs to the system's programs, libraries and headers, or to the program's
+    installation."""
     from cyclelens.analyzer.frontend.assemblers import confinement
 
     real = os.path.realpath(path)
@@ -219,8 +223,8 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def _output(process: subprocess.Popen[bytes], timeout: float, cancel: Callable[[], bool]) -> bytes:
-    """All that the program writes until it ends. Raises HungError."""
-    # On a busy machine the clock runs ahead of the processor, whose time is limited, too.
+    """Standard output of the program until it ends. Raises HungError."""
+    # On a busy machine elapsed time exceeds processor time, which is limited as well.
     end = time.monotonic() + 4 * timeout
     output = bytearray()
 
@@ -247,11 +251,11 @@ def _output(process: subprocess.Popen[bytes], timeout: float, cancel: Callable[[
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the program with those that it has started and waits for. They stay in the group of this process:
-    whoever ends that ends them, too."""
+    """Kill the program and its descendants. They share this process's group, so ending the group ends them,
+    too."""
     with contextlib.suppress(OSError):
         if os.name == "posix":
-            # It starts nothing more while they are looked for.
+            # A stopped process cannot start more children during the search.
             process.send_signal(signal.SIGSTOP)
             for child in _children(process.pid):
                 os.kill(child, signal.SIGKILL)
@@ -261,7 +265,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _children(pid: int) -> Iterator[int]:
-    """The processes that a process has started, and these, as far as the system tells."""
+    """Descendants of a process, children before parents, as far as the system tells."""
     with contextlib.suppress(OSError):
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             children = [int(child) for child in file.read().split()]
@@ -271,7 +275,7 @@ def _children(pid: int) -> Iterator[int]:
 
 
 def _limited(timeout: float, file_limit: int) -> list[str]:
-    """What stands in front of a command to limit it, as far as the system can do that."""
+    """Command prefix that sets the limits, as far as the system supports them."""
     if os.name != "posix" or not os.access(_SHELL, os.X_OK):
         return []
     seconds, memory, blocks = max(int(timeout + 0.999), 1), MEMORY_LIMIT // 1024, file_limit // 512

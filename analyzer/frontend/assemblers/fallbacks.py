@@ -1,4 +1,4 @@
-"""The assemblers that are asked for what Keystone cannot encode, the first one first: one line for each."""
+"""Fallback assemblers for statements that Keystone cannot encode, in order of preference; one line each."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ class Client(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """``name``: what its lines are marked with. ``is_program``: it is a program of the machine, which may not
-    be run for texts that nobody trusts; what one of them refuses, the others are not asked for: each costs a
-    keystroke some milliseconds."""
+    """A fallback assembler. ``name`` marks the lines that it encoded. ``is_program``: it is an external
+    program, which may not be run for untrusted texts. If one external program refuses a statement, the others
+    are not tried, because each costs some milliseconds per keystroke."""
 
     name: str
     title: str
     is_program: bool
     client: Callable[[], Client]
     cuts: bool = False
-    """It cuts numbers that are too long for their operand as GNU as does: only it knows which it takes."""
+    """It truncates immediates that are too long for their operand, as GNU as does; only it knows which ones
+    it accepts."""
 
 
 class _Missing:
-    """A library that is not installed."""
+    """Client of a library that is not installed."""
 
     def encode(
         self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False

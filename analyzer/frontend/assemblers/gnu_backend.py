@@ -1,4 +1,4 @@
-"""GNU as as a second assembler. Its listing says which bytes each line became; what it refuses has none."""
+"""GNU as as a fallback assembler. Its listing has the bytes of each line; a rejected line has none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONTINUED = pattern(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 
 
 def run(program: str, dialect: str, statements: Sequence[str]) -> Mapping[int, bytes]:
-    """As ``Assembler.run``."""
+    """See ``Assembler.run``."""
     text = "\n".join([_HEADERS[dialect], *statements, ""])
     done = external.run(external.Job([program, *_OPTIONS], TIMEOUT, text))
     listed = parse_listing(done.output.decode("ascii", "replace"))
@@ -26,7 +26,7 @@ def run(program: str, dialect: str, statements: Sequence[str]) -> Mapping[int, b
 
 
 def parse_listing(listing: str) -> dict[int, bytes]:
-    """What every line (counted from 1) of an assembly text became, from GNU as's listing."""
+    """Bytes by line (from 1) in GNU as's listing of a text."""
     digits: dict[int, str] = defaultdict(str)
     for line in listing.splitlines():
         match = _LISTED.match(line) or _CONTINUED.fullmatch(line)
@@ -36,11 +36,11 @@ def parse_listing(listing: str) -> dict[int, bytes]:
 
 
 GNU_AS = Assembler("GNU as", ("as", "x86_64-linux-gnu-as", "x86_64-elf-as"), run)
-"""On machines that are no x86-64 ``as`` is for another processor."""
+"""Where the machine is not x86-64, ``as`` targets another processor."""
 
 _shared = ProgramClient(GNU_AS)
 
 
 def shared_gnu_client() -> ProgramClient:
-    """The client of this process."""
+    """This process's client."""
     return _shared

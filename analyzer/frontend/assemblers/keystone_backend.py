@@ -1,4 +1,4 @@
-"""The assembler child with Keystone: the only importer of keystone, run as a process of its own."""
+"""Assembler child process with Keystone. Only this module imports keystone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SELF_TEST = (
     ("intel", "mov eax,dword ptr [rsi+0x10]", "8b4610"),
     ("intel", "vfmadd231ps ymm0,ymm1,ymmword ptr [rdi+0x20]", "c4e275b84720"),
 )
-"""Statements whose bytes are known; a wrong one means that this build of Keystone cannot be used."""
+"""Statements with their known bytes. If one is wrong, this build of Keystone cannot be used."""
 _UNUSED: dict[str, dict[str, object]] = {
     "inspect": {},
     "platform": {"system": str},
@@ -22,12 +22,12 @@ _UNUSED: dict[str, dict[str, object]] = {
         for processor in ("arm", "arm64", "evm", "hexagon", "mips", "ppc", "sparc", "systemz")
     },
 }
-"""What Keystone's Python part imports for the case that it does not know where it is itself, and for other
-processors: a quarter of the time until this process is ready."""
+"""Modules that Keystone's Python package imports for other processors, and to find its own library in unusual
+places. They take a quarter of this process's start-up time."""
 
 
 class Engine:
-    """One Keystone engine a dialect."""
+    """One Keystone engine per dialect."""
 
     def __init__(self) -> None:
         import_without("keystone", _UNUSED)
@@ -41,8 +41,8 @@ class Engine:
             self._engines[dialect] = engine
 
     def encode(self, dialect: str, statement: str) -> str:
-        """The bytes in hexadecimal, or ``!`` and a reason. No bytes at all are a failure, although Keystone
-        calls it success."""
+        """The statement's bytes in hexadecimal, or ``!`` and a reason. An empty encoding is a failure,
+        although Keystone reports success."""
         try:
             code, _ = self._engines[dialect].asm(statement, 0, as_bytes=True)
         except self._error as error:
@@ -51,5 +51,5 @@ class Engine:
 
 
 def main() -> None:
-    """Serve the parent."""
+    """Entry point of the child process."""
     child.run(Engine, SELF_TEST)

@@ -1,7 +1,7 @@
-"""The assembler child with LLVM: the only importer of llvmlite (`cyclelens[llvm]`), in a process of its own.
+"""Assembler child process with LLVM. Only this module imports llvmlite (`cyclelens[llvm]`).
 
-LLVM ends the process on a statement that it does not accept, so every statement gets a process of its own
-again, forked from this one. Where there is no fork, the child ends, and its parent starts another.
+LLVM ends the process on a statement that it rejects, so a fork of this process handles each statement.
+Without fork, the child itself ends, and its parent starts another one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cyclelens.analyzer.frontend.assemblers.object_code import code_sections
 
 COMMAND = (sys.executable, "-P", "-X", "utf8", "-m", "cyclelens.analyzer.frontend.assemblers.llvm_backend")
 TIMEOUT = 0.25
-"""Seconds that one statement may take in its process."""
+"""Seconds that a statement may take in its process."""
 SELF_TEST = (
     ("att", "vaddps 0x40(%rdi),%zmm1,%zmm2{%k1}{z}", "62f174c9585701"),
     ("intel", "vaddps zmm2{k1}{z},zmm1,zmmword ptr [rdi+0x40]", "62f174c9585701"),
@@ -28,7 +28,7 @@ _HEADERS = {"att": "", "intel": ".intel_syntax noprefix\n"}
 
 
 class Engine:
-    """LLVM's own assembler, which llvmlite reaches as `module asm`."""
+    """LLVM's assembler, which llvmlite exposes as `module asm`."""
 
     def __init__(self) -> None:
         import llvmlite.binding as llvm
@@ -40,7 +40,7 @@ class Engine:
         self._machine = llvm.Target.from_triple(_TRIPLE).create_target_machine()
 
     def encode(self, dialect: str, statement: str) -> str:
-        """The bytes in hexadecimal, or ``!`` and a reason."""
+        """The statement's bytes in hexadecimal, or ``!`` and a reason."""
         if not hasattr(os, "fork"):
             return self._encode(dialect, statement)
         reading, writing = os.pipe()
@@ -70,17 +70,17 @@ class Engine:
 
 
 def is_installed() -> bool:
-    """Is llvmlite there? Looked for without loading it."""
+    """Whether llvmlite is installed; does not load it."""
     return importlib.util.find_spec("llvmlite") is not None
 
 
 def new_client() -> AssemblerClient:
-    """The parent's side."""
+    """A client whose child uses LLVM."""
     return AssemblerClient(COMMAND)
 
 
 def main() -> None:
-    """Serve the parent."""
+    """Entry point of the child process."""
     child.run(Engine, SELF_TEST)
 
 

@@ -1,4 +1,4 @@
-"""The code in an object that an assembler has just made for us; ``elf.py`` reads those of other people."""
+"""Reads code from object files that our own assembler runs made; ``elf.py`` reads untrusted ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EXECUTABLE = 4
 
 
 def code_sections(elf: bytes) -> Mapping[str, bytes]:
-    """The bytes of the sections with code, by name; none of what is no ELF64 object."""
+    """Bytes of the sections with code, by name; empty if this is not an ELF64 object."""
     if elf[:5] != b"\x7fELF\2":
         return {}
     (table,), (count, strings) = struct.unpack_from("<Q", elf, 0x28), struct.unpack_from("<HH", elf, 0x3C)

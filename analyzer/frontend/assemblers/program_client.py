@@ -1,7 +1,7 @@
-"""Assemblers of the machine, asked for what Keystone cannot encode, where they may be run.
+"""Runs external assemblers for statements that Keystone cannot encode, where running programs is allowed.
 
-They only ever get statements that the front end has rendered from parsed operands, never the user's text, in
-a folder of their own, so that no directive can make them read or write anything.
+They only see statements rendered from parsed operands, never the user's text, and run in their own folder, so
+no directive can make them read or write anything.
 """
 
 from __future__ import annotations
@@ -15,35 +15,34 @@ from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.assemblers.assembler_client import Failure, Reply, Request
 
 BATCH = 512
-"""Statements of one run."""
+"""Maximum statements per run."""
 DIALECTS = ("att", "intel")
 _SELF_TEST: Mapping[Request, str] = {
     ("att", "vaddps 0x40(%rdi),%zmm1,%zmm2{%k1}{z}"): "62f174c9585701",
     ("intel", "vaddps zmm2{k1}{z},zmm1,zmmword ptr [rdi+0x40]"): "62f174c9585701",
 }
 _FLEETING = (Failure.UNAVAILABLE, Failure.TIMEOUT)
-"""What says nothing about the next run."""
+"""Failures that say nothing about the next run."""
 _NEVER_ASKED = Reply(failure=Failure.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
 class Assembler:
-    """One kind of assembler."""
+    """A kind of external assembler."""
 
     title: str
     programs: tuple[str, ...]
-    """What it may be called, the usual name first. One that assembles for another processor fails the
-    self-test."""
+    """Names of the program, the usual one first. A program for another processor fails the self-test."""
     run: Callable[[str, str, Sequence[str]], Mapping[int, bytes]]
-    """From its path, a dialect and statements to the bytes of those that it takes, by their index. Raises
-    OSError and ``external.HungError``."""
+    """(program path, dialect, statements) -> bytes of the accepted statements by index. Raises OSError and
+    ``external.HungError``."""
 
 
 class ProgramClient:
-    """Encodes batches of statements. Safe to use from several threads."""
+    """Encodes batches of statements with an external program. Safe to use from several threads."""
 
     def __init__(self, assembler: Assembler, program: str | None = None) -> None:
-        """``program``: its path, by default the first on PATH that works."""
+        """``program``: path of the program; by default the first one on PATH that works."""
         self._assembler = assembler
         self._given = program
         self._program: str | None = None
@@ -53,12 +52,12 @@ class ProgramClient:
 
     @property
     def available(self) -> bool:
-        """Is there one that passes the self-test? Looked for once, unless it could not be run."""
+        """Whether a program passes the self-test. Checked once, unless the test could not be run."""
         return self.program is not None
 
     @property
     def program(self) -> str | None:
-        """The path of the one that is used."""
+        """Path of the program in use; None if none works."""
         if self._works is None:
             names = self._assembler.programs
             found = [self._given] if self._given else [external.find_program(name) for name in names]
@@ -77,7 +76,7 @@ class ProgramClient:
     def encode(
         self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
     ) -> Mapping[Request, Reply]:
-        """A reply for every request; repeated and already known ones cost nothing."""
+        """A reply for every request. Repeated and cached requests cost nothing."""
         wanted = list(dict.fromkeys(requests))
         with self._lock:
             if wanted and not self.available:
@@ -103,7 +102,7 @@ class ProgramClient:
         return results
 
     def _batch(self, dialect: str, statements: list[str]) -> dict[str, Reply]:
-        """Replies of one run; a batch that it cannot cope with is halved until the culprit stands alone."""
+        """Replies of one run. A batch that hangs the assembler is halved until the culprit stands alone."""
         assert self._program is not None
         title = self._assembler.title
         try:

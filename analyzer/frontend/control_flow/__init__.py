@@ -1,1 +1,1 @@
-"""Where control goes: graphs, blocks, natural loops."""
+"""Control flow analysis: graphs, basic blocks, natural loops."""

@@ -1,7 +1,7 @@
-"""Regions that branch within themselves, cut into basic blocks.
+"""Splits regions with inner branches into basic blocks.
 
-A block ends behind a jump to another place of the region, and in front of every place that such a jump goes
-to. Jumps out of the region are taken to fall through, as everywhere, and cut nothing.
+A block ends after a jump to another place of the region, and before every target of such a jump. Jumps out of
+the region are assumed to fall through and split nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.source import LINE_BYTES, Branching, Placement, Region, SourceLine
 
 FALLING_BACK = frozenset(["call", "callq", "xbegin"])
-"""Jumps that come back, or that only an abort takes."""
+"""Calls, and jumps that only an abort takes: control continues after them."""
 
 
 Made = tuple[list[Region], Branching | None]
@@ -30,30 +30,30 @@ Made = tuple[list[Region], Branching | None]
 
 @dataclass(frozen=True, slots=True)
 class Enclosed:
-    """The code that a region encloses."""
+    """The code inside a region."""
 
     span: Span
     pieces: Sequence[Piece]
     inside: Sequence[int]
-    """Which of the pieces, rising."""
+    """Indices of the region's pieces, ascending."""
     source_line: Callable[[int], SourceLine]
-    """Of a piece that has code."""
+    """Source line of a piece that has code."""
     placement: Placement
-    """Of the first."""
+    """Placement of the first piece."""
     section: str = ""
-    """The one that the pieces lie in, if it is known where."""
+    """Section of the pieces; empty if unknown."""
     incomplete: bool = False
     is_function: bool = False
-    """What nothing goes on behind ends a block: control leaves there for good."""
+    """For a function, a block also ends where control leaves for good."""
 
 
 class FoundRuns(NamedTuple):
-    """How the pieces of a loop are executed."""
+    """Runs of pieces that a loop executes."""
 
     runs: Sequence[Sequence[int]]
-    """Its basic blocks, or all pieces in their order if there is only one way around."""
+    """Basic blocks, or all pieces in execution order if the loop has only one path."""
     numbers: Sequence[int] = ()
-    """Those of the blocks, from 1."""
+    """Numbers of the blocks, from 1."""
     is_function: bool = False
 
 
@@ -62,10 +62,10 @@ def cut(
     inside: Sequence[int],
     leaving: Collection[int] = (),
 ) -> list[Sequence[int]]:
-    """The region's pieces (``inside``, rising indices) in runs without a branch to within the region; one run
-    if it is straight-line code, or a loop around such code. ``targets``: for every piece the one that it
-    jumps to, None for what comes back or leaves the file. ``leaving``: pieces that nothing goes on behind.
-    """
+    """Split a region's pieces (``inside``, ascending indices) at branches to places within the region. The
+    result has one run for straight-line code, or for a loop around such code. ``targets``: jump target of
+    each piece, None for calls and targets outside the file. ``leaving``: pieces after which control does not
+    continue."""
     if not inside:
         return [inside]
     first, last = inside[0], inside[-1]
@@ -86,7 +86,7 @@ def cut(
 
 
 def is_in_one_piece(pieces: Sequence[Piece], run: Sequence[int]) -> bool:
-    """Does each of these pieces stand right behind the one before?"""
+    """Whether these pieces are contiguous."""
     return all(
         pieces[after].offset == pieces[before].offset + len(pieces[before].code)
         for before, after in pairwise(run)
@@ -94,12 +94,12 @@ def is_in_one_piece(pieces: Sequence[Piece], run: Sequence[int]) -> bool:
 
 
 def target_of(piece: Piece) -> int | None:
-    """The piece that a jump goes to and does not come back from."""
+    """The piece that a jump without return goes to."""
     return None if piece.jump is None or piece.jump.mnemonic in FALLING_BACK else piece.target
 
 
 def ends_in_jump_to_start(pieces: Sequence[Piece], run: Sequence[int]) -> bool:
-    """Is the last instruction of a run a jump to its first?"""
+    """Whether the last instruction of a run jumps to its first."""
     emitted = [pieces[at] for at in run if pieces[at].code]
     target = target_of(emitted[-1]) if emitted else None
     if target is None or target >= len(pieces):
@@ -108,10 +108,9 @@ def ends_in_jump_to_start(pieces: Sequence[Piece], run: Sequence[int]) -> bool:
 
 
 def to_regions(code: Enclosed, found: FoundRuns | None = None, caches: Caches | None = None) -> Made:
-    """A stretch of code as a region, or as its basic blocks if it branches within itself, and how control
-    goes through what somebody marked. Incomplete code is not cut. ``found``: how a loop is executed that
-    nobody marked; ``caches`` remember instructions.
-    """
+    """Turn code into a region, or into basic blocks if it branches within itself. The second result is the
+    control flow through a marked region's blocks. Incomplete code is not split. ``found``: how a detected
+    loop is executed; None for marked regions. ``caches`` keep decoded instructions."""
     span, pieces, inside, placement = code.span, code.pieces, code.inside, code.placement
     if found is None:
         leaving = (
@@ -120,7 +119,7 @@ def to_regions(code: Enclosed, found: FoundRuns | None = None, caches: Caches | 
             else []
         )
         runs = cut({at: target_of(pieces[at]) for at in inside}, inside, leaving)
-        # An alignment that fills nothing may stand between two blocks.
+        # An alignment that needs no padding may stand between two blocks.
         runs = [run for run in runs if any(pieces[at].code for at in run)] or [inside]
         found = FoundRuns(runs, range(1, len(runs) + 1) if len(runs) > 1 else ())
         is_marked = True
@@ -164,7 +163,7 @@ def to_regions(code: Enclosed, found: FoundRuns | None = None, caches: Caches | 
 
 
 def _block(region: Region, number: int, start: int) -> Region:
-    """One of a region's basic blocks, so many bytes behind its beginning."""
+    """A basic block that starts ``start`` bytes into a region."""
     options = {key: value for key, value in region.options.items() if key not in ("align", "alignment")}
     given = region.options.get("alignment", region.options.get("align"))
     if given is not None:
@@ -181,7 +180,7 @@ def _block(region: Region, number: int, start: int) -> Region:
 
 
 def _leaves(piece: Piece, caches: Caches | None) -> bool:
-    """Does nothing go on behind it?"""
+    """Whether control does not continue after a piece."""
     return _kind(piece, caches) in (
         TransferKind.JUMP,
         TransferKind.LEAVE,
@@ -191,11 +190,11 @@ def _leaves(piece: Piece, caches: Caches | None) -> bool:
 
 
 def _kind(piece: Piece, caches: Caches | None) -> TransferKind | None:
-    """How control leaves a piece; an abort is not counted on."""
+    """How control leaves a piece. Transaction aborts are ignored."""
     if piece.jump is not None:
         return None if piece.jump.mnemonic in FALLING_BACK else kind_of(piece.jump.mnemonic)
     kind = kind_of(decode(piece.code, caches)[-1].mnemonic)
-    # What says no target has one that is not known; what it calls comes back.
+    # An indirect jump has an unknown target; an indirect call returns.
     return (
         {TransferKind.JUMP: TransferKind.SWITCH, TransferKind.CALL: None, TransferKind.BRANCH: None}.get(
             kind, kind

@@ -1,4 +1,4 @@
-"""Regions that branch within themselves: where each of their blocks leads, and all ways through them."""
+"""Control flow between the blocks of a region that branches within itself, and the paths through it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from cyclelens.analyzer.frontend.control_flow.loop_parts import Skeleton
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace, Region
 
 MAXIMUM_WAYS = 8
-"""Ways through a region that are analysed one by one."""
+"""Maximum number of paths that are analysed one by one."""
 
 _Next = Sequence[int | None]
-"""For every block the one that comes next."""
+"""Next block of each block."""
 Ending = tuple[TransferKind | None, int | None]
-"""How control leaves a block, None if it goes on, and the block of the region that it jumps to."""
+"""How control leaves a block (None if it falls through) and the block of the region that it jumps to."""
 
 
 def of_blocks(whole: Region, blocks: Sequence[Region], endings: Sequence[Ending]) -> Branching | None:
-    """A marked region, which is entered at its first block; None if a jump goes to places that are not known.
-    ``whole`` has its name, place and options."""
+    """Control flow of a marked region, entered at its first block. None if a jump has unknown targets.
+    ``whole`` has the region's name, place and options."""
     if any(kind is TransferKind.SWITCH for kind, _ in endings):
         return None
     passed: list[int | None] = []
@@ -50,15 +50,15 @@ def of_loop(
     jumps: tuple[JumpPlace, ...],
     names: Mapping[tuple[int, int], str],
 ) -> Branching:
-    """A loop that was found. ``jumps``: the last statements of its blocks; ``names``: of the regions, by the
-    loop's place and the number of its part."""
+    """Control flow of a detected loop. ``jumps``: last statements of its blocks. ``names``: region names by
+    loop key and part number."""
     blocks = tuple("" if part is None else names.get(part, "") for part in skeleton.parts)
     course = _Course(skeleton.passed, skeleton.taken, skeleton.entry)
     return _branching(region, True, blocks, course, jumps)
 
 
 class _Course(NamedTuple):
-    """Where control goes from each block, without a jump and with one, and the block where it comes in."""
+    """Successor of each block without and with its jump, and the entry block."""
 
     passed: tuple[int | None, ...]
     taken: tuple[int | None, ...]
@@ -75,13 +75,13 @@ def _branching(
 
 
 def _around(following: _Next) -> list[int | None]:
-    """As in a loop: back at the first block is the end of a time around, and what goes on behind the last one
-    has left."""
+    """Successors within a loop: the first block becomes the end of an iteration, and the end becomes an exit
+    (None)."""
     return [END if at == 0 else None if at == END else at for at in following]
 
 
 def _leading_to_end(passed: _Next, taken: _Next) -> set[int]:
-    """The blocks from which the end can be come to."""
+    """Blocks that reach the end."""
     before: dict[int, list[int]] = {}
     for following in (passed, taken):
         for block, at in enumerate(following):
@@ -98,7 +98,7 @@ def _leading_to_end(passed: _Next, taken: _Next) -> set[int]:
 
 
 def _ways(passed: _Next, taken: _Next, entry: int) -> tuple[tuple[int, ...], ...]:
-    """All ways, those without jumps first; none if a block is come to again, or if there are too many."""
+    """All paths, those without jumps first. Empty if a path revisits a block, or if there are too many."""
     found: list[tuple[int, ...]] = []
     left: list[tuple[int, ...]] = [(entry,)]
     while left:

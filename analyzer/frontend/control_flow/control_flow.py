@@ -1,11 +1,12 @@
-"""Where control goes in the code of a file, and which parts of it are loops; for texts, listings and objects.
+"""Control flow of a file's code and its loops, for texts, listings and object files.
 
-Places are numbers that count up within a section, statements or instructions as it suits the reader of the
-file; only those that control does not go on from are listed. A loop is a natural loop: an edge back to
-a place that dominates where it comes from, and all that leads to that edge. What is not known may hide a loop
-and makes none: a place that may be come to in unknown ways is an entry. People who write kernels by hand like
-to enter a loop in its middle, though: a cycle of jumps within a function that has only one way around is a
-loop wherever it is entered.
+Places are numbers that count up within a section: statements or instructions, as the file's reader chooses.
+Only control transfers are listed. A loop is a natural loop: a back edge to a place that dominates its source,
+and everything that reaches that edge. Unknown control flow may hide a loop but never creates one, because a
+place with unknown predecessors is an entry.
+
+Hand-written kernels often enter a loop in its middle. Therefore a cycle of jumps within a function that has
+only one path around is a loop wherever it is entered.
 """
 
 from __future__ import annotations
@@ -24,26 +25,27 @@ from cyclelens.analyzer.frontend.control_flow.loop_parts import Block, Flow, Loo
 from cyclelens.analyzer.frontend.statements.jumps import JUMPS
 
 _MOST_SWITCHED = 100_000
-"""Ways from switches to places; all further places are taken for entries."""
+"""Maximum edges from switches to places; all further places count as entries."""
 _DEEPEST_CALL = 50
-"""Calls within calls that are followed to learn whether they come back."""
+"""Depth of nested calls that are followed to learn whether they return."""
 
 
 class TransferKind(IntEnum):
     """How control leaves a place."""
 
     BRANCH = 0
-    """To its target, or on."""
+    """To the target or to the next place."""
     JUMP = 1
-    """To its target."""
+    """To the target."""
     CALL = 2
-    """To its target, and on if that comes back. A call of what the file does not hold goes on."""
+    """To the target, then to the next place if the callee returns. A call to code outside the file is assumed
+    to return."""
     LEAVE = 3
-    """To the caller, or to code that is not in the file."""
+    """To the caller, or to code outside the file."""
     STOP = 4
-    """Nowhere."""
+    """Execution ends here."""
     SWITCH = 5
-    """To one of several places, or to one that is not known."""
+    """To one of several places, or to an unknown one."""
 
 
 _MOST_SHAPES = 10_000
@@ -60,13 +62,13 @@ _NEVER_RETURNS = pattern(
     r"_(?:ZN|R)\w*(?:9panicking|_failed|_fail|handle_alloc_error|12handle_error|capacity_overflow|begin_panic|"
     r"rust_panic\w*|7process(?:4exit|5abort))\w*"
 )
-"""The C library, the runtimes of C++ and Rust."""
+"""Functions of the C library and of the C++ and Rust runtimes."""
 _COLD = pattern(r"\.cold(?:\.\d+)?$")
 
 
 def kind_of(mnemonic: str) -> TransferKind | None:
-    """How control leaves an instruction; None if it goes on. Jumps and calls that are not direct are
-    for the caller to tell. ``mnemonic``: in lower case."""
+    """How control leaves an instruction; None if it continues. Callers have to check for indirect jumps and
+    calls. ``mnemonic`` is in lower case."""
     if mnemonic in JUMPS:
         return {"jmp": TransferKind.JUMP, "call": TransferKind.CALL}.get(
             mnemonic.removesuffix("q"), TransferKind.BRANCH
@@ -77,12 +79,12 @@ def kind_of(mnemonic: str) -> TransferKind | None:
 
 
 def never_returns(function: str) -> bool:
-    """Is it known by its name that a function does not come back?"""
+    """Whether a function's name tells that it never returns."""
     return _NEVER_RETURNS.fullmatch(function) is not None
 
 
 class Transfer(NamedTuple):
-    """A place that control does not go on from."""
+    """A place with a control transfer."""
 
     place: int
     kind: TransferKind
@@ -94,33 +96,34 @@ class Code:
     """The code of a file."""
 
     sections: Sequence[int]
-    """The first place of each stretch of code that nothing goes on to, and the one behind the last."""
+    """First place of each stretch of code that is not entered from the place before, and the end of the last
+    stretch."""
     transfers: Sequence[Transfer]
-    """In order. Targets are places of the code."""
+    """In ascending order. Targets are places of the code."""
     functions: Sequence[int]
-    """Where functions begin, in order."""
+    """First places of functions, ascending."""
     entries: Collection[int]
-    """Places that control may come to in ways that are not known."""
+    """Places with unknown predecessors."""
     switches: Mapping[int, Sequence[int]]
-    """By place of each switch where it may go, as far as known."""
+    """Known targets by place of each switch."""
     is_code: Callable[[int, int], bool]
-    """Is there more than padding and data from one place up to another?"""
+    """``is_code(first, end)``: whether the range holds more than padding and data."""
     section: Callable[[int], int]
-    """The section of the file that a place is in. There may be gaps between the places of one."""
+    """Section of a place. Places of one section may have gaps between them."""
 
 
 def entries_of(functions: Mapping[int, str]) -> list[int]:
-    """Where control comes to from outside, of functions with their names by place: not to the part that a
-    compiler put elsewhere (``f.cold``)."""
+    """Function entries from outside; ``functions`` has names by place. Parts that a compiler moved elsewhere
+    (``f.cold``) are not entered from outside."""
     return [place for place, name in functions.items() if not _COLD.search(name)]
 
 
 def give_to_switches(
     switches: Mapping[int, list[int]], taken: Collection[int], functions: Mapping[int, str]
 ) -> list[int]:
-    """Add the places whose addresses are taken to where the switches of their function go; the part of it
-    that a compiler put elsewhere (``f.cold``) belongs to it. Returns the others: where a function begins, its
-    callers go. ``functions``: names by place."""
+    """Add places whose addresses are taken to the targets of the switches in their function. A part that a
+    compiler moved elsewhere (``f.cold``) belongs to its function. Returns the other places; function
+    beginnings are among them, because callers go there. ``functions`` has names by place."""
     starts = sorted(functions)
 
     def function_of(place: int) -> int | str:
@@ -142,17 +145,17 @@ def give_to_switches(
 
 
 class _Shapes:
-    """The loops of graphs that were looked at: an edit changes that of one function."""
+    """Cached loops by graph; an edit changes the graph of one function only."""
 
     def __init__(self, caches: Caches) -> None:
         self.cycles: Recent[tuple[object, ...], list[Cycle]] = caches.recent(_MOST_SHAPES)
 
 
 def find_loops(code: Code, caches: Caches) -> list[Loop]:
-    """All loops in the order of their lowest places, those that hold others before these."""
+    """All loops, ordered by their lowest places; outer loops before the loops inside them."""
     finder = _Finder(code, caches.of(_Shapes))
     loops = [loop for spans in finder.cyclic_spans() for loop in finder.loops_within(spans)]
-    # Of two that begin at the same place the outer one was found later.
+    # Of two loops that begin at the same place, the outer one was found later.
     loops.reverse()
     return sorted(loops, key=lambda loop: loop.lowest)
 
@@ -176,16 +179,16 @@ class _Finder:
         for targets in code.switches.values():
             starts.update(targets)
         self._starts = sorted(starts)
-        """Where blocks begin."""
+        """First places of blocks."""
         self._switches = sorted(code.switches)
         self._returns: dict[int, bool] = {}
-        """By what is called."""
+        """Whether a callee returns."""
 
-    # Which parts of the code may hold loops
+    # Code ranges that may hold loops
 
     def cyclic_spans(self) -> Iterator[list[tuple[int, int]]]:
-        """Stretches, from the first place to the last one, that no jump leads out of or into: those with
-        jumps back, and together those with jumps from one to the other."""
+        """Ranges (first and last place) that no jump enters or leaves and that contain backward jumps. Ranges
+        connected by jumps are grouped."""
         edges = [
             (place, target)
             for place, kind, target in self._code.transfers
@@ -194,7 +197,7 @@ class _Finder:
         edges += [(place, target) for place, targets in self._code.switches.items() for target in targets]
         crossing = {edge for edge in edges if self._section(edge[0]) != self._section(edge[1])}
         ends = [(min(edge), max(edge)) for edge in edges if edge not in crossing]
-        # What control goes on to from where it enters another section belongs together.
+        # The code from a target in another section up to the next transfer belongs together.
         last = [
             place
             for place, kind, _ in self._code.transfers
@@ -234,10 +237,10 @@ class _Finder:
     def _section(self, place: int) -> int:
         return bisect_right(self._code.sections, place)
 
-    # Their blocks
+    # Blocks of these ranges
 
     def loops_within(self, spans: Sequence[tuple[int, int]]) -> Iterator[Loop]:
-        """The loops of stretches that belong together, inner ones first."""
+        """Loops of a group of ranges, inner ones first."""
         flow, entries = self._flow(spans)
         guessed = tuple(at for at, block in enumerate(flow.blocks) if block.end - 1 in self._code.switches)
         called = tuple(at for at, block in enumerate(flow.blocks) if block.first in self._entries)
@@ -258,7 +261,7 @@ class _Finder:
         yield from found.values()
 
     def _flow(self, spans: Sequence[tuple[int, int]]) -> tuple[Flow, list[int]]:
-        """The blocks of stretches, and those that control comes to from outside."""
+        """Blocks of the ranges, and indices of those that are entered from outside."""
         blocks = [block for low, high in spans for block in self._blocks(low, high)]
         beginning = {block.first: at for at, block in enumerate(blocks)}
         ending = {block.end: at for at, block in enumerate(blocks)}
@@ -273,7 +276,7 @@ class _Finder:
         for at, block in enumerate(blocks):
             if at in live or not self._code.is_code(*block):
                 continue
-            # Nothing that is known leads here: a switch of the function does, or something outside of it.
+            # Unreached code: a switch of the function leads here, or something outside the function.
             around = (ending.get(place + 1) for place in self._switches_around(block.first))
             switches = [source for source in around if source in live]
             for source in switches:
@@ -299,7 +302,7 @@ class _Finder:
         return self._code.transfers[bisect_left(self._places, low) : bisect_right(self._places, high)]
 
     def _following(self, block: Block) -> Iterator[int]:
-        """The places that control may go to from the end of a block."""
+        """Places that control may go to from the end of a block."""
         transfer = self._at(block.end - 1)
         if (transfer is None or self._goes_on(transfer)) and block.end not in self._ends:
             yield block.end
@@ -308,7 +311,7 @@ class _Finder:
         yield from self._code.switches.get(block.end - 1, ())
 
     def _target(self, block: Block) -> int:
-        """The place that the jump at the end of a block goes to, -1 if there is none or it is not known."""
+        """Target of the jump at the end of a block; -1 if there is no jump or its target is unknown."""
         transfer = self._at(block.end - 1)
         if transfer is None or transfer.target is None or transfer.kind is TransferKind.CALL:
             return -1
@@ -319,7 +322,7 @@ class _Finder:
         return self._code.transfers[at] if at < len(self._places) and self._places[at] == place else None
 
     def _is_come_to(self, place: int) -> bool:
-        """Does control go on to here from what stands before?"""
+        """Whether control reaches this place from the code before it."""
         while place not in self._entries:
             if place in self._ends:
                 return False
@@ -333,7 +336,7 @@ class _Finder:
         return True
 
     def _switches_around(self, place: int) -> Sequence[int]:
-        """The switches of the function that a place is in."""
+        """Switches of the function around a place."""
         functions = self._code.functions
         after = bisect_right(functions, place)
         low = functions[after - 1] if after else 0
@@ -341,17 +344,17 @@ class _Finder:
         end = bisect_left(self._switches, functions[after]) if after < len(functions) else len(self._switches)
         return self._switches[begin:end]
 
-    # Which calls come back
+    # Calls that return
 
     def _goes_on(self, transfer: Transfer, depth: int = 0) -> bool:
-        """May control go on behind the place? ``depth``: calls that are being followed."""
+        """Whether control may continue after a transfer. ``depth``: number of calls being followed."""
         if transfer.kind is TransferKind.CALL:
             return transfer.target is None or self._comes_back(transfer.target, depth)
         return transfer.kind is TransferKind.BRANCH
 
     def _comes_back(self, start: int, depth: int) -> bool:
-        """May what is called return? Taken for granted while it is being found out, and where calls are
-        nested deeply."""
+        """Whether a callee may return. Assumed while it is being determined (recursion), and where calls nest
+        too deeply."""
         known = self._returns.get(start)
         if known is None:
             self._returns[start] = True

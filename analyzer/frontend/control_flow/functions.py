@@ -1,4 +1,4 @@
-"""The functions of a text: from a label that others call to the last instruction before the next one."""
+"""Finds the functions of a text: from a callable label to the last instruction before the next one."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import Lines
 
 _LOCAL = (".", "$", "@")
-"""What names of labels within functions begin with."""
+"""Prefixes of labels that are local to a function."""
 
 
 class FoundFunction(NamedTuple):
-    """A stretch of a text's code with a name."""
+    """A named function in a text."""
 
     name: str
     label: Label
     first: int
-    """Its first statement."""
+    """Index of its first statement."""
     last: int
-    """The one behind its last instruction."""
+    """Index after its last instruction."""
 
     def code(self, lines: Lines, program: Program) -> CodeRange:
-        """It as a region."""
+        """The function as a region."""
         begin, end = program.span(self.last - 1)
         line, column, end_column = lines.span(self.label.start, self.label.end)
         last_line = max(lines.locate(begin)[0], line)
@@ -36,8 +36,8 @@ class FoundFunction(NamedTuple):
 
 
 def find_functions(program: Program) -> list[FoundFunction]:
-    """All functions, in order: what the text declares as functions or for other files; without such labels,
-    those that nothing jumps to and whose code ends where nothing goes on."""
+    """All functions in order. If the text declares functions or global symbols, only those. Otherwise, labels
+    that are not jump targets and whose code ends in a jump, return or trap."""
     labels = {name: label for name in program.label_names() if (label := program.find_label(name, 0))}
     in_code = {
         name: label
@@ -63,7 +63,7 @@ def find_functions(program: Program) -> list[FoundFunction]:
 
 
 def _typed(program: Program) -> set[str]:
-    """What ``.type`` declares as a function."""
+    """Names declared as functions by ``.type``."""
     return {
         statement.arguments.partition(",")[0].strip().strip('"')
         for statement in program.statements
@@ -74,7 +74,7 @@ def _typed(program: Program) -> set[str]:
 
 
 def _callable(program: Program, labels: dict[str, Label]) -> set[str]:
-    """Labels that are not local, and that no jump goes to."""
+    """Labels that are not local and not jump targets."""
     targets = set()
     for statement in program.statements:
         if statement.kind is StatementKind.INSTRUCTION and (left := kind_of_statement(statement)) is not None:
@@ -84,7 +84,7 @@ def _callable(program: Program, labels: dict[str, Label]) -> set[str]:
 
 
 def _code(program: Program, own: Sequence[int]) -> list[int]:
-    """The instructions, without padding behind them."""
+    """Indices of the instructions, without trailing padding."""
     code = [at for at in own if program.statements[at].kind is StatementKind.INSTRUCTION]
     while code and is_padding(program.statements[code[-1]].text):
         code.pop()
@@ -92,6 +92,6 @@ def _code(program: Program, own: Sequence[int]) -> list[int]:
 
 
 def _ends(program: Program, index: int) -> bool:
-    """Does nothing go on behind a statement?"""
+    """Whether control does not continue after a statement."""
     left = kind_of_statement(program.statements[index])
     return left is not None and left[0] in (Leaving.JUMP, Leaving.LEAVE, Leaving.STOP)

@@ -1,4 +1,4 @@
-"""Dominators and loops of a flow graph. Nodes are numbers; others know what they stand for."""
+"""Dominators and loops of a flow graph. Nodes are integers with no meaning here."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cyclelens.analyzer.common.data_classes import dataclass, field
 
 Successors = Sequence[Sequence[int]]
-"""For every node those that may come next."""
+"""Possible next nodes of each node."""
 
 
 @dataclass(slots=True)
 class Cycle:
-    """A loop: the edges back to one node, and all that leads to them."""
+    """A loop: a header node, the edges back to it, and all nodes that reach these edges."""
 
     header: int
     nodes: list[int] = field(default_factory=list)
-    """Of the loop and of no loop within it; the header is the first."""
+    """Nodes of this loop but not of an inner one; the header comes first."""
     inner: list[Cycle] = field(default_factory=list)
-    """The loops directly within it."""
+    """Loops directly inside this one."""
 
     def body(self) -> list[int]:
-        """All nodes."""
+        """All nodes, those of inner loops included."""
         found, left = [], [self]
         while left:
             loop = left.pop()
@@ -32,7 +32,7 @@ class Cycle:
 
 
 def reached(successors: Successors, entries: Iterable[int], known: set[int]) -> None:
-    """Add to the known nodes all that can be come to from these entries."""
+    """Add every node reachable from ``entries`` to ``known``."""
     left = [node for node in entries if node not in known]
     known.update(left)
     while left:
@@ -43,9 +43,10 @@ def reached(successors: Successors, entries: Iterable[int], known: set[int]) -> 
 
 
 def immediate_dominators(successors: Successors, entries: Iterable[int]) -> list[int | None]:
-    """The last node that every way from the entries to a node goes through, without itself: -1 if only the
-    entries have that in common, None if there is no way to it. Lengauer and Tarjan's algorithm, in
-    O(edges · log nodes); the entries are the successors of a root, which is number 0 of the order here.
+    """Immediate dominator of each node: -1 if only the entries dominate it, None if it is unreachable.
+
+    Lengauer and Tarjan's algorithm, in O(edges · log nodes). The entries are the successors of a virtual
+    root, which has number 0 in the depth-first order.
     """
     order, parent = [-1], [0]
     number: dict[int, int] = {}
@@ -67,7 +68,7 @@ def immediate_dominators(successors: Successors, entries: Iterable[int]) -> list
     dominator = [0] * len(order)
 
     def least(at: int) -> int:
-        """The node of the smallest semidominator on the way up, whose links are shortened."""
+        """Node with the smallest semidominator on the path to the root; compresses the path."""
         way = []
         while ancestor[ancestor[at]] >= 0:
             way.append(at)
@@ -100,9 +101,10 @@ def immediate_dominators(successors: Successors, entries: Iterable[int]) -> list
 def find_cycles(
     successors: Successors, entries: Iterable[int], certain: Successors | None = None
 ) -> list[Cycle]:
-    """All natural loops, those within others before these: the edges back to a node that dominates where they
-    come from; those to the same node make one loop. Before them the rings of ``certain`` edges, if they are
-    given: cycles that go through nodes one by one, back to the first, and may be entered anywhere.
+    """All natural loops, inner ones before outer ones. Back edges to the same header make one loop.
+
+    If ``certain`` edges are given, their rings come first: cycles through consecutive nodes and back to the
+    first, which may be entered anywhere.
     """
     dominators = immediate_dominators(successors, entries)
     first, last = _intervals(dominators)
@@ -115,9 +117,9 @@ def find_cycles(
                 sources.setdefault(target, []).append(node)
     loops: dict[int, Cycle] = {}
     outermost = list(range(len(successors)))
-    """The header of the largest loop found so far that a node is in, by way of others; else itself."""
+    """Header of the largest loop so far that contains a node, by way of others; otherwise the node itself."""
     doors: dict[int, Sequence[int]] = {}
-    """By header the nodes through which a loop is come to."""
+    """Entry nodes of each loop, by header."""
 
     def header_of(node: int) -> int:
         top = node
@@ -154,8 +156,7 @@ def find_cycles(
 def _rings(
     edges: Successors, dominators: Sequence[int | None], sources: Mapping[int, Sequence[int]]
 ) -> Iterator[range]:
-    """The rings that no natural loop begins in. ``sources``: by header of a natural loop where its edges come
-    from."""
+    """Rings without the header of a natural loop. ``sources``: sources of the back edges, by header."""
     found = [
         range(target, node + 1)
         for node, following in enumerate(edges)
@@ -169,7 +170,8 @@ def _rings(
 
 
 def _is_ring(edges: Successors, first: int, last: int) -> bool:
-    """Does each node lead to the next, the last to the first, and none to another one of them?"""
+    """Whether the nodes form a ring: each leads to the next, the last to the first, and to no other of
+    them."""
     return all(
         [target for target in edges[node] if first <= target <= last] == [node + 1 if node < last else first]
         for node in range(first, last + 1)
@@ -177,7 +179,8 @@ def _is_ring(edges: Successors, first: int, last: int) -> bool:
 
 
 def _intervals(dominators: Sequence[int | None]) -> tuple[list[int], list[int]]:
-    """Numbers for the nodes of the dominators' tree: a node dominates those from its own to its last."""
+    """Preorder intervals of the dominator tree: a node dominates those numbered from its first to its
+    last."""
     below: dict[int, list[int]] = {}
     for node, dominator in enumerate(dominators):
         if dominator is not None:

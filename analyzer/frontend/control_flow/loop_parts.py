@@ -1,4 +1,4 @@
-"""A loop in the blocks that are to be looked at one by one, and how control goes through them."""
+"""Splits a loop into blocks that can be analysed one by one, and describes the control flow between them."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from cyclelens.analyzer.model.source import END
 
 
 class Block(NamedTuple):
-    """A stretch of code that control goes through from one end to the other."""
+    """A straight-line range of places."""
 
     first: int
     end: int
-    """Behind its last place."""
+    """Place after the last one."""
 
 
 @dataclass(slots=True)
 class Flow:
-    """Blocks, and how they follow each other."""
+    """Blocks and the control flow between them."""
 
     blocks: list[Block]
     successors: list[list[int]]
-    """Numbers of blocks; what control goes on to comes first."""
+    """Block numbers; the fall-through successor comes first."""
     jumps: list[int | None]
-    """The block that the jump at the end of each goes to."""
+    """Block that each block's final jump goes to."""
     sections: list[int]
-    """The section that each is in."""
+    """Section of each block."""
 
 
 class LoopPart(NamedTuple):
@@ -37,46 +37,45 @@ class LoopPart(NamedTuple):
 
     nodes: tuple[int, ...]
     block: Block
-    """All of them: they stand one behind the other."""
+    """All of them as one block: they are contiguous."""
 
 
 class Skeleton(NamedTuple):
-    """How control goes through a loop with several ways around, as if nothing led out of it. One entry for
-    each of its blocks, those of the loops within it too."""
+    """Control flow within a loop with several paths, ignoring its exits. Has one entry for each block, those
+    of inner loops included."""
 
     parts: tuple[tuple[int, int] | None, ...]
-    """The header's place of the loop that a block is a part of, and the number of the part; None if another
-    block stands for it."""
+    """The block's loop (by key) and part number; None if another block represents it."""
     passed: tuple[int | None, ...]
-    """The block that control goes on to if it does not jump; ``END`` for another time around."""
+    """Next block without a jump; ``END`` for the next iteration."""
     taken: tuple[int | None, ...]
-    """The same if it jumps."""
+    """Next block with the jump."""
     entry: int
     last: tuple[int, ...]
-    """The last place of each block."""
+    """Last place of each block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop."""
+    """A loop in a flow graph."""
 
     flow: Flow
     nodes: tuple[int, ...]
-    """Blocks that belong to it and to no loop within it, in order."""
+    """Blocks of this loop but of no inner loop, ascending."""
     header: int
-    """The block that all others are come to through, or the lowest of a cycle that is entered anywhere."""
+    """Block through which all others are entered, or the lowest block of a cycle that is entered anywhere."""
     inner: tuple[Loop, ...]
-    """The loops directly within it."""
+    """Loops directly inside this one."""
     lowest: int
     """Its lowest place."""
 
     @property
     def key(self) -> int:
-        """A place that no other loop has: the header's first."""
+        """A place that no other loop has: the first one of the header."""
         return self.flow.blocks[self.header].first
 
     def all(self) -> Iterator[Loop]:
-        """It and all loops within it."""
+        """This loop and all loops inside it."""
         left = [self]
         while left:
             loop = left.pop()
@@ -84,9 +83,9 @@ class Loop:
             left += loop.inner
 
     def parts(self) -> tuple[list[LoopPart], bool]:
-        """Its own basic blocks, as if nothing led out of it; whether there is only one way around, within a
-        section. Then they are in the order of execution from the lowest on, which the last one jumps back
-        to."""
+        """The loop's own basic blocks, ignoring its exits, and whether it has only one path within one
+        section. If so, the blocks are in execution order from the lowest on, and the last one jumps back to
+        it."""
         following = self._following()
         order: Sequence[int] = self.nodes
         sections = {self.flow.sections[node] for node in self.nodes}
@@ -115,17 +114,17 @@ class Loop:
         return parts, is_path
 
     def skeleton(self) -> Skeleton | None:
-        """How control goes through it; None if a jump has more than two ways to go."""
+        """Control flow within the loop; None if a block has more than one fall-through successor."""
         following = self._following()
         last: dict[int, int] = {}
-        """Of each block's nodes, by its first."""
+        """Last node of each block, by its first node."""
         stands_for: dict[int, tuple[int, int]] = {}
         entry = self.header
         for loop in self.all():
             parts, is_path = loop.parts()
             if loop is self:
                 last |= {part.nodes[0]: part.nodes[-1] for part in parts}
-                # What goes on to the header may belong to its part: every time around goes through that.
+                # The header may be in the middle of a part, because every iteration passes through that part.
                 entry = next(part.nodes[0] for part in parts if entry in part.nodes)
             else:
                 last |= {node: node for node in loop.nodes}
@@ -152,7 +151,7 @@ class Loop:
         return Skeleton(counted, tuple(passed), tuple(taken), numbers[entry], ends)
 
     def _following(self) -> dict[int, list[int]]:
-        """By block of the whole loop those of it that come next."""
+        """Successors within the loop, by block."""
         body = {node for loop in self.all() for node in loop.nodes}
         return {
             node: [target for target in self.flow.successors[node] if target in body] for node in sorted(body)
@@ -160,13 +159,13 @@ class Loop:
 
 
 def is_in_one_piece(places: Sequence[int]) -> bool:
-    """Does each of these places stand right behind the one before?"""
+    """Whether the places are consecutive."""
     return all(after == before + 1 for before, after in pairwise(places))
 
 
 def scattered(name: str) -> str:
-    """What there is to say about a loop whose only way around goes through several stretches of code."""
+    """Message about a loop whose only path goes through several separate stretches of code."""
     return (
-        f"The code of '{name}' does not stand in one piece: it is analysed as it is executed, as if its "
-        "pieces stood one behind the other. Fetching it may take longer."
+        f"The code of '{name}' is not contiguous: it is analysed in execution order, as if its "
+        "pieces were adjacent. Fetching it may take longer."
     )

@@ -1,4 +1,4 @@
-"""Loops that nobody marked: those of a text."""
+"""Finds the loops of an assembly text that have no markers."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from cyclelens.analyzer.model.source import Branching, JumpPlace, Region
 
 
 class FoundLoop(NamedTuple):
-    """What is known of a loop besides its code."""
+    """Facts about a loop besides its code."""
 
     key: int
     """``Loop.key``."""
     skeleton: Skeleton | None
-    """Where its blocks lead, if it has several ways around and that is known."""
+    """Control flow between its blocks, if it has several paths and they are known."""
     jumps: tuple[JumpPlace, ...] = ()
-    """The last statements of the skeleton's blocks."""
+    """Last statements of the skeleton's blocks."""
     inner: tuple[int, ...] = ()
-    """The loops directly within it, by their keys."""
+    """Keys of the loops directly inside this one."""
 
 
 class CodeRange(NamedTuple):
-    """A region, and the statements that its code is made of."""
+    """A region and its range of statements."""
 
     span: Span
     first: int
-    """The first statement."""
+    """Index of the first statement."""
     last: int
-    """The one behind the last."""
+    """Index after the last statement."""
     parts: Sequence[Block] = ()
-    """Of a loop: its basic blocks, or if there is only one way around its pieces as they are executed."""
+    """For a loop: its basic blocks, or its pieces in execution order if it has only one path."""
     numbers: Sequence[int] = ()
-    """Those of its basic blocks, from 1, if there are several ways around."""
+    """Numbers of its basic blocks, from 1, if it has several paths."""
     loop: FoundLoop | None = None
-    """None for what somebody marked."""
+    """None for marked code."""
     is_function: bool = False
 
     @property
     def own(self) -> Sequence[Block]:
-        """All statements of it."""
+        """All ranges of statements."""
         return self.parts or [Block(self.first, self.last)]
 
 
 class LoopRegion(NamedTuple):
-    """What became of the code of a loop, or of a part of it."""
+    """Regions made of a loop, or of a part of it."""
 
     span: Span
     loop: FoundLoop
@@ -61,8 +61,8 @@ class LoopRegion(NamedTuple):
 
 
 def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | None, str]]:
-    """For every loop with several ways around where its blocks lead, if that is known, and what there is to
-    say if its blocks alone have figures."""
+    """For every loop with several paths: its control flow if known, and a message if only its blocks get
+    figures."""
     names: dict[tuple[int, int], str] = {}
     regions_of: dict[int, list[Region]] = {}
     for span, loop, numbers, regions in made:
@@ -88,25 +88,23 @@ def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | N
             message = f"'{span.name}' branches within itself: {blocks} analysed one by one."
             if inner:
                 within = f"{', '.join(inner[:2])}{' and others' if len(inner) > 2 else ''}"
-                message = (
-                    f"'{span.name}' has loops within it ({within}): what else it has, {blocks} analysed."
-                )
+                message = f"'{span.name}' has inner loops ({within}): outside them, {blocks} analysed."
         yield span, branching, message
 
 
 def described(loop: Loop, is_path: bool, jump_at: Callable[[int], JumpPlace]) -> FoundLoop:
-    """What there is to say of a loop besides its code; ``is_path``: there is only one way around."""
+    """Facts about a loop besides its code. ``is_path``: it has only one path."""
     skeleton = None if is_path else loop.skeleton()
     jumps = () if skeleton is None else tuple(jump_at(place) for place in skeleton.last)
     return FoundLoop(loop.key, skeleton, jumps, tuple(inner.key for inner in loop.inner))
 
 
 def name_loops(loops: Sequence[Loop], labels: Mapping[int, tuple[str, int]]) -> dict[int, str]:
-    """Names for loops, by their keys: that of the label at its beginning, or ``loop-LINE`` and ``outer-LINE``
-    with the line counted from 1. ``labels``: by key the name, empty if it will not do, and the line."""
+    """Names of loops, by key: the label at the beginning, or ``loop-LINE`` or ``outer-LINE`` with lines from
+    1. ``labels``: label (empty if unsuitable) and line by key."""
     names: dict[int, str] = {}
     taken: set[str] = set()
-    # Where one loop begins with another, the label is that of the inner one.
+    # Where an outer and an inner loop begin at the same place, the inner one gets the label.
     for loop in sorted(loops, key=lambda loop: bool(loop.inner)):
         name, line = labels[loop.key]
         if not name or name in taken:
@@ -119,15 +117,16 @@ def name_loops(loops: Sequence[Loop], labels: Mapping[int, tuple[str, int]]) -> 
 
 
 def _is_name(label: str) -> bool:
-    """Is it not the number of a label, the place itself, or one of MASM's labels without a name?"""
+    """Whether a label can name a loop: not a numeric label, ``.``, ``$`` or one of MASM's anonymous
+    labels."""
     return not (label[:1].isdigit() or label in (".", "$") or label[:1] == "@")
 
 
 def find_loops(
     program: Program, lines: Lines, size: Callable[[int], int | None], caches: Caches
 ) -> list[CodeRange]:
-    """All loops; one whose code is in several sections comes several times. ``size``: the bytes of a
-    statement, None if they are not known."""
+    """All loops; a loop with code in several sections has one entry for each section. ``size``: bytes of a
+    statement, None if unknown."""
     flow = ProgramFlow(program, size, caches)
     loops = control_flow.find_loops(flow.code(), caches)
     labels = {loop.key: flow.label(loop.lowest) for loop in loops}

@@ -1,4 +1,4 @@
-"""The control flow of a text: what its statements say of jumps, calls, labels and tables."""
+"""Control flow of a text, from its jumps, calls, labels and jump tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BEGINNINGS = frozenset(
     for first in (letter, letter.upper())
     for second in following + following.upper()
 )
-"""Of the instructions that control may not go on from, and of their prefixes."""
+"""First two characters of control transfer instructions and of their prefixes."""
 _INSTRUCTION = pattern(
     r"((?:(?:bnd|notrack|lock|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)"
     r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
@@ -38,7 +38,7 @@ _INSTRUCTION = pattern(
 )
 _DIRECT = pattern(r"(?:(?:short|near(?:\s+ptr)?|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
 _BY_TABLE = pattern(r"@(?:plt|got\w*)$", re.IGNORECASE)
-"""Behind the name of a function that is called through a table of the linker's."""
+"""Suffix of a function that is called through one of the linker's tables."""
 _SYMBOL = pattern(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
 _NEAR_SYMBOL = pattern(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
 _PADDING = pattern(
@@ -47,28 +47,28 @@ _PADDING = pattern(
 _BYTES = pattern(r"[\s,0-9a-fx]{1,80}", re.IGNORECASE)
 _REMEMBERED = 1 << 16
 _NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
-"""Sections that name places of the code, and no switch reads."""
+"""Sections whose code addresses are not jump tables."""
 _FOLLOWED = frozenset(["byte", "type"])
 
 
 class _KnownFlow:
-    """How control leaves statements that were read before: an edit changes few of them."""
+    """Cached control transfers of statements; an edit changes few of them."""
 
     def __init__(self, caches: Caches) -> None:
         self.instructions: Recent[tuple[str, bool], tuple[TransferKind, str] | tuple[()]] = caches.recent(
             _REMEMBERED
         )
-        """By text, and whether that is in AT&T syntax; nothing for what goes on."""
+        """By text and whether it is AT&T syntax; empty for instructions that continue."""
         self.bytes: Recent[str, tuple[TransferKind | None]] = caches.recent(_REMEMBERED)
-        """Of instructions that are written as bytes."""
+        """For instructions written as ``.byte``, by their arguments."""
 
 
 class ProgramFlow:
-    """Where control goes in a text. A place is a statement that becomes bytes, counted section by section in
-    the order of addresses; behind the last of each section there is one more, where nothing stands."""
+    """Control flow of a text. A place is a statement that becomes bytes, numbered section by section in
+    address order. Each section ends with one extra place without a statement."""
 
     def __init__(self, program: Program, size: Callable[[int], int | None], caches: Caches) -> None:
-        """``size``: the bytes of a statement, None if they are not known."""
+        """``size``: bytes of a statement, None if unknown."""
         self._program = program
         self._caches = caches
         self._known = caches.of(_KnownFlow)
@@ -77,12 +77,12 @@ class ProgramFlow:
         self._functions: dict[int, str] = {}
         """Names by place."""
         self._labels: dict[int, tuple[Label, str]] = {}
-        """Labels and their names by place, of those that something goes to."""
+        """Labels and their names by place, of transfer targets."""
         self._transfers: list[Transfer] = []
         self._with_code: set[str] = set()
-        """Sections."""
+        """Sections with control transfers."""
         self._named: list[tuple[int, str]] = []
-        """Statements and the code that they take the address of."""
+        """Indices of statements and texts that take addresses of code."""
         for name in program.declared:
             if (label := program.find_label(name, 0)) is not None:
                 self._functions[self._place(label.index)] = name
@@ -90,7 +90,7 @@ class ProgramFlow:
         self._transfers.sort()
 
     def code(self) -> Code:
-        """All of the text's code."""
+        """Control flow facts for all of the text's code."""
         switches: dict[int, list[int]] = {
             transfer.place: [] for transfer in self._transfers if transfer.kind is TransferKind.SWITCH
         }
@@ -102,17 +102,17 @@ class ProgramFlow:
         entries = control_flow.give_to_switches(switches, taken, self._functions)
         entries += control_flow.entries_of(self._functions)
         if not self._functions:
-            # A piece of code by itself: it may begin with instructions that are written as bytes.
+            # A piece of code alone: it may begin with instructions that are written as bytes.
             entries += [first for first in self._sections[:-1] if self._begins_code(first)]
         section = partial(bisect_right, self._sections)
         return Code(self._sections, self._transfers, functions, entries, switches, self._is_code, section)
 
     def statement(self, place: int) -> int:
-        """The index of the statement at a place."""
+        """Index of the statement at a place."""
         return self._statements[place]
 
     def label(self, place: int) -> tuple[Label, str]:
-        """The label at a place and its name; without one, what could be it and nothing."""
+        """The label at a place and its name; without one, a stand-in with an empty name."""
         known = self._labels.get(place)
         if known is not None:
             return known
@@ -122,14 +122,15 @@ class ProgramFlow:
     # Statements and places
 
     def _find_sections(self) -> None:
-        """A section may come in several stretches of statements: its places count through."""
+        """Number the places. A section may consist of several stretches of statements; its places are
+        numbered consecutively."""
         by_section: dict[str, dict[int, list[int]]] = {}
         for index, statement in enumerate(self._program.statements):
             by_section.setdefault(statement.section, {}).setdefault(statement.subsection, []).append(index)
         self._statements: list[int] = []
         """By place."""
         self._places = [0] * len(self._program.statements)
-        """By statement its own place, or that of the next one which becomes bytes."""
+        """For each statement its place, or that of the next statement that becomes bytes."""
         self._sections = [0]
         for section, subsections in by_section.items():
             has_code = self._program.is_code(section)
@@ -149,7 +150,7 @@ class ProgramFlow:
             return statement.kind is StatementKind.INSTRUCTION
         if statement.name not in directives.ALIGNMENTS and not directives.makes_data(statement.name):
             return False
-        # An alignment may need no filling, and only the places of labels within code matter.
+        # An alignment may need no padding, and only places of labels within code matter.
         return not has_code or self._size(index) != 0
 
     def _place(self, index: int) -> int:
@@ -225,7 +226,7 @@ class ProgramFlow:
             self._transfers.append(Transfer(place, TransferKind.LEAVE if kind is TransferKind.JUMP else kind))
 
     def _taken(self, *, with_tables: bool) -> Iterator[tuple[str, Label]]:
-        """The labels whose addresses are taken, by tables too, with their names."""
+        """Labels whose addresses are taken, also by tables, with their names."""
         named = list(self._named)
         if with_tables:
             for index, statement in enumerate(self._program.statements):
@@ -243,17 +244,17 @@ class ProgramFlow:
 
 
 def kind_of_statement(statement: Statement) -> tuple[TransferKind, str] | None:
-    """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
+    """How control leaves an instruction and the symbol it goes to; None if it continues."""
     return _read_instruction(statement.text, statement.dialect.is_att)
 
 
 def is_padding(text: str) -> bool:
-    """Does an instruction only fill?"""
+    """Whether an instruction is only padding."""
     return _PADDING.match(text) is not None
 
 
 def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | None:
-    """How control leaves an instruction, and the symbol that it goes to; None if it goes on."""
+    """How control leaves an instruction and the symbol it goes to; None if it continues."""
     match = _INSTRUCTION.match(text)
     kind = control_flow.kind_of(match[2].lower()) if match else None
     if match is None or kind is None:
@@ -263,7 +264,7 @@ def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | Non
     if direct and not (target.lower() in registers.REGISTERS and not is_att):
         return kind, _BY_TABLE.sub("", spelled(direct[1]))
     if kind in (TransferKind.CALL, TransferKind.JUMP):
-        # Through a table of the linker's, to a function of another file.
+        # Call or jump through the linker's table to a function in another file.
         symbol = re.search(r"([A-Za-z_.][\w.$]*)@GOT\w*", target)
         if symbol is None and kind is TransferKind.JUMP:
             return (TransferKind.LEAVE if "rip" in target.lower() else TransferKind.SWITCH), ""
@@ -272,7 +273,7 @@ def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | Non
 
 
 def _kind_of_bytes(arguments: str, caches: Caches) -> TransferKind | None:
-    """Instructions that are written as bytes, such as ``.byte 0xf3, 0xc3``."""
+    """How control leaves instructions written as bytes, such as ``.byte 0xf3, 0xc3``."""
     if not _BYTES.fullmatch(arguments):
         return None
     try:

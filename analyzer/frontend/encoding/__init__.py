@@ -1,1 +1,1 @@
-"""One instruction to bytes: which assembler is asked what, and whether its answer is right."""
+"""Encodes single instructions: chooses the assembler and verifies its answer."""

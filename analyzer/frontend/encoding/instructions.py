@@ -1,7 +1,7 @@
-"""One instruction statement to bytes, or to the question that the assembler has to answer.
+"""Parses one instruction statement into bytes, or into a request to an assembler.
 
-Jumps, NOPs, prefixes, segment overrides and absolute addresses are encoded here, because the assembler gets
-them wrong; it is asked for everything else, and its answer is compared with the text.
+Jumps, NOPs, prefixes, segment overrides and absolute addresses are encoded here, because Keystone gets them
+wrong. Everything else is requested, and the answer is compared with the text.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ WAITING = {
     "fstenv": "fnstenv",
     "fsave": "fnsave",
 }
-"""Names that stand for FWAIT and another instruction, and that one."""
+"""Mnemonics that stand for FWAIT and a second instruction, by that instruction."""
 _WAIT = b"\x9b"
 _MNEMONIC = pattern(r"[a-z][a-z0-9_]{0,19}")
 _WORD = pattern(r"\s*([A-Za-z][\w.]*)")
@@ -71,9 +71,9 @@ _INVALID = pattern(r"[=?`\\]")
 _WISH = pattern(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
 )
-"""Pseudo-prefixes that choose between encodings."""
+"""Pseudo-prefixes that choose an encoding."""
 _SUFFIX = pattern(r"(?<=[a-z0-9])\.(s|d8|d32)$")
-"""GNU as's older way to choose: the other of two encodings, or the length of a displacement."""
+"""GNU as's older suffixes that choose an encoding: the alternative one, or a displacement size."""
 _SCALAR_VECTOR = pattern(
     r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
 )
@@ -89,39 +89,39 @@ _STRING_OPCODES = {
     "scas": 0xAE,
 }
 _STRING_MEMORY = {"ins": 1, "outs": 1, "movs": 2, "cmps": 2, "stos": 1, "lods": 1, "scas": 1}
-"""Memory operands they have when they are written out."""
+"""Number of memory operands in explicit form."""
 _BYTES_OF = {"b": 1, "w": 2, "l": 4, "d": 4, "q": 8, "byte": 1, "word": 2, "dword": 4, "qword": 8}
 _INTEL_NAMES = {"pushf": "pushfq", "popf": "popfq", "iret": "iretd"}
-"""Keystone's Intel parser takes the first of each for its 16-bit form."""
+"""Mnemonics that Keystone's Intel parser would take for their 16-bit forms."""
 _NARROWING = frozenset(["vcvtpd2dq", "vcvttpd2dq", "vcvtpd2ps"])
-"""Their names say the width of a memory operand in Keystone's Intel dialect too."""
+"""Mnemonics with a suffix for the memory operand's width, in Keystone's Intel dialect too."""
 
 _NOPS = {"nop": "", "nopw": "w", "nopl": "l", "nopq": "q"}
 _WIDTH_SUFFIX = {8: "b", 16: "w", 32: "l", 64: "q"}
 _SIZE_SUFFIX = {"word": "w", "dword": "l", "qword": "q"}
 NARROW = {1: 0x55, 2: 0x4321}
-"""Stand-ins for numbers that are not known where there is room for so many bytes only."""
+"""Placeholders for unknown values in fields of 1 or 2 bytes."""
 _MAXIMUM_REQUEST = 240
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Bytes that need no layout, and whose they are."""
+    """Bytes that need no layout, and the backend that made them."""
 
     code: bytes
     backend: str = "cyclelens"
 
 
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | EncodingRequest:
-    """Parse one instruction statement. Raises OperandError, UnsupportedError."""
+    """Parse one instruction statement. Raises OperandError and UnsupportedError."""
     refuse_apx(text, dialect.is_att, scope)
     prefix = b""
     wishes = ""
     named: list[str] = []
-    """Prefixes."""
+    """Names of the prefixes."""
     while match := _WISH.match(text):
         wish = match[1].lower()
-        # Nothing is optimised without GNU as's -O.
+        # GNU as optimises nothing without -O.
         wishes += f"{{{wish}}} " if wish != "nooptimize" else ""
         text = text[match.end() :]
     if text.startswith("{"):
@@ -142,7 +142,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
             return Encoded(prefix)
         text = rest
     if dialect.is_att and mnemonic in JUMPS and (match := _HINT.match(rest)):
-        # GNU as writes branch hints as segments.
+        # GNU as encodes branch hints as segment prefixes.
         named.append("ds" if match[1] == "t" else "cs")
         prefix += bytes([PREFIXES[named[-1]]])
         rest = rest[match.end() :]
@@ -158,7 +158,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
         prefix, mnemonic = renamed(prefix, mnemonic)
     rest = without_characters(rest)
     if is_ambiguous(rest):
-        raise OperandError("Names with Egyptian hieroglyphs (U+13000 to U+1307F) are not read.")
+        raise OperandError("Names with Egyptian hieroglyphs (U+13000 to U+1307F) are not supported.")
     parts = split_operands(readable(rest, dialect))
     if scope.names_registers:
         parts = [_with_registers(part, scope) for part in parts]
@@ -179,8 +179,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
         for part in parts
     ]
     if scope.looks_ahead:
-        # NASM first takes the number for a long one, and jumps around it may stay as long as they are then.
-        raise UnsupportedError("A constant that is set further down is left to NASM.")
+        # NASM first assumes a long number, and nearby jumps may keep the size that they have then.
+        raise UnsupportedError("Only NASM can encode a constant that is set further down.")
     if dialect.is_nasm:
         operands = as_nasm_chooses(mnemonic, operands)
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
@@ -189,7 +189,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
         target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
         return Jump(mnemonic, _with_prefixes(mnemonic, prefix, dialect), target)
     if not operands and mnemonic in _STRING_OPCODES:
-        raise OperandError(f"'{mnemonic}' does not say its size: add a suffix.")
+        raise OperandError(f"The size of '{mnemonic}' is unknown: add a suffix.")
     if (code := _string(mnemonic, operands)) is not None:
         return Encoded(prefixed(prefix, code, is_nasm=dialect.is_nasm))
     if dialect.is_gnu and (code := shortest(mnemonic, operands)):
@@ -224,7 +224,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
 
 
 def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
-    """The forms of a direct jump behind its prefixes. Raises UnsupportedError."""
+    """Forms of a direct jump, including its prefixes. Raises UnsupportedError."""
     short, near = JUMPS[mnemonic].short, JUMPS[mnemonic].near
     if not prefix:
         return JUMPS[mnemonic]
@@ -241,7 +241,7 @@ def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
 
 
 class _Name(NamedTuple):
-    """A mnemonic, and what stands before and behind it for how it is to be encoded."""
+    """A mnemonic with its pseudo-prefixes and suffix, which choose the encoding."""
 
     mnemonic: str
     wishes: str
@@ -251,7 +251,7 @@ class _Name(NamedTuple):
 def _asked(
     name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool
 ) -> EncodingRequest:
-    """What to ask the assemblers."""
+    """The request to the assemblers."""
     mnemonic, wishes, suffix = name
     fallback = _plain_request(wishes + mnemonic + suffix, operands, dialect, branch)
     reason = ""
@@ -278,7 +278,7 @@ def _asked(
 
 
 def _with_registers(text: str, scope: Scope) -> str:
-    """An operand with registers in the place of names that were given to them."""
+    """Replace names that were assigned to registers in an operand."""
 
     def named(match: re.Match[str]) -> str:
         register = scope.register(match[0])
@@ -288,7 +288,7 @@ def _with_registers(text: str, scope: Scope) -> str:
 
 
 def _check_characters(parts: Sequence[str]) -> None:
-    """Expressions of operands may have fewer operators than those of directives."""
+    """Refuse operators that GNU as accepts in directives but not in operands."""
     for part in parts:
         if match := _INVALID.search(part):
             raise OperandError(f"GNU as takes no '{match[0]}' in an operand.")
@@ -301,11 +301,11 @@ def _intel_order(mnemonic: str, operands: Sequence[Operand], att: bool) -> tuple
 def _plain_request(
     mnemonic: str, operands: Sequence[Operand], dialect: Dialect, indirect: bool
 ) -> Request | None:
-    """The statement as GNU as reads it; None if it is too long."""
+    """The statement in GNU as's syntax; None if it is too long."""
     rendered = []
     for operand in operands:
         if isinstance(operand, MemoryOperand) and operand.index in registers.VECTOR_INDEXES:
-            # LLVM writes the size of all elements of a gather together, GNU as that of one; none will do.
+            # For a gather LLVM writes the size of all elements, GNU as that of one; both accept none.
             operand = replace(operand, size=None)
         rendered.append(render_att(operand, indirect=indirect) if dialect.is_att else render_intel(operand))
     statement = f"{mnemonic} {','.join(rendered)}".strip()
@@ -313,7 +313,7 @@ def _plain_request(
 
 
 def _check_implied_address(mnemonic: str, operands: Sequence[Operand]) -> None:
-    """An address that is always the same says nothing in the bytes; one that is written otherwise would."""
+    """Refuse explicit addresses that differ from the implied one, which the bytes cannot express."""
     if any(isinstance(operand, Register) and operand.name in registers.VECTORS for operand in operands):
         return  # MOVSD and CMPSD of SSE2
     for operand in operands:
@@ -325,13 +325,13 @@ def _check_implied_address(mnemonic: str, operands: Sequence[Operand]) -> None:
 
 
 def _default_segment(memory: MemoryOperand) -> bool:
-    """The segment that the address has anyway: no prefix."""
+    """Whether the segment is the address's default, so that it needs no prefix."""
     stack = memory.base in ("rsp", "esp", "rbp", "ebp")
     return memory.segment == ("ss" if stack else "ds")
 
 
 def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
-    """A string instruction with its operands written out; None if it is something else."""
+    """Bytes of a string instruction with explicit operands; None if it is something else."""
     match = _STRING.fullmatch(mnemonic)
     memory = [operand for operand in operands if isinstance(operand, MemoryOperand)]
     if match is None or not memory or len(memory) != _STRING_MEMORY[match[1]]:
@@ -339,14 +339,14 @@ def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
     if any(place.base not in ("rsi", "rdi") or place.index or place.displacement for place in memory):
         return None
     if any(place.segment not in (None, "es" if place.base == "rdi" else "ds") for place in memory):
-        raise UnsupportedError("A string instruction with another segment is not supported.")
+        raise UnsupportedError("Segment overrides of string instructions are not supported.")
     widths = [registers.width(operand.name) // 8 for operand in operands if isinstance(operand, Register)]
     if match[1] in ("ins", "outs"):
         widths = []
     sizes = [_BYTES_OF[place.size] for place in memory if place.size in _BYTES_OF]
     size = ([_BYTES_OF[match[2]]] if match[2] else widths + sizes) or [0]
     if not size[0]:
-        raise OperandError(f"The size of '{mnemonic}' is not said: add a suffix.")
+        raise OperandError(f"The size of '{mnemonic}' is unknown: add a suffix.")
     opcode = _STRING_OPCODES[match[1]] + (size[0] > 1)
     return {2: b"\x66", 8: b"\x48"}.get(size[0], b"") + bytes([opcode])
 
@@ -363,13 +363,13 @@ def _question(
     ):
         return _scalar_vector(match[1], operands, prefix)
     if mnemonic == "vextractps" and not att and len(operands) == 3:
-        # Keystone's Intel parser takes the EVEX form of this one.
+        # Keystone's Intel parser chooses the EVEX form here.
         return _question(mnemonic, operands[::-1], prefix, ATT, False)
     if not att and _TO_INTEGER.fullmatch(mnemonic) and isinstance(operands[-1], MemoryOperand):
         return _question(mnemonic, operands[::-1], prefix, ATT, False)
     asked = list(operands)
     if mnemonic in ("mov", "movq") and any(is_segment(operand) for operand in operands):
-        # The 64-bit form has a prefix that changes nothing; GNU as leaves it out.
+        # The 64-bit form has a redundant prefix, which GNU as leaves out.
         mnemonic = "mov"
         asked = [narrowed(operand) for operand in operands]
     repair = Repair.NONE
@@ -379,7 +379,7 @@ def _question(
                 message = "An address of more than 32 bits needs 'movabs'."
                 named = {one.name for one in operands if isinstance(one, Register)}
                 is_cut = mnemonic == "lea" and not (dialect.is_gnu and 64 in map(registers.width, named))
-                # Only these have a form with 64 bits, and one that cuts them.
+                # Only these have a form with a 64-bit address, or one that truncates it.
                 if is_cut or (mnemonic.startswith("mov") and named & {*ACCUMULATORS, "al"}):
                     raise UnsupportedError(message)
                 raise OperandError(message)
@@ -409,8 +409,8 @@ def _is_dword(operand: Operand) -> bool:
 
 
 def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) -> EncodingRequest:
-    """Keystone's AT&T parser takes the EVEX forms of these, with wrong displacements, its Intel parser the
-    right ones."""
+    """Request in Intel syntax. Keystone's AT&T parser chooses the EVEX forms of these, with wrong
+    displacements; its Intel parser is right."""
     memory = operands[0]
     assert isinstance(memory, MemoryOperand)
     is_single = mnemonic == "vcvtss2sd" or (mnemonic.endswith("ss") and mnemonic != "vcvtsd2ss")
@@ -420,13 +420,13 @@ def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) ->
 
 
 def _explicit_widths(mnemonic: str, operands: Sequence[Operand]) -> str:
-    """``movzx %al,%eax`` -> ``movzbl``: the assembler knows only the name with both widths in AT&T."""
+    """``movzx %al,%eax`` -> ``movzbl``: in AT&T syntax Keystone only knows the mnemonic with both widths."""
     if mnemonic == "mov" and len(operands) == 2 and isinstance(operands[0], Immediate):
-        # Without the suffix the assembler always takes the form with a 64-bit number.
+        # Without the suffix Keystone always chooses the form with a 64-bit immediate.
         target = operands[1]
         return "movq" if isinstance(target, Register) and registers.width(target.name) == 64 else mnemonic
     if _TO_INTEGER.fullmatch(mnemonic) and len(operands) == 2 and isinstance(operands[1], Register):
-        # Without the suffix the assembler takes the EVEX form.
+        # Without the suffix Keystone chooses the EVEX form.
         return mnemonic + _WIDTH_SUFFIX.get(registers.width(operands[1].name), "")
     if mnemonic not in ("movzx", "movsx", "movzb", "movsb", "movzw", "movsw") or len(operands) != 2:
         return mnemonic
@@ -443,7 +443,7 @@ def _explicit_widths(mnemonic: str, operands: Sequence[Operand]) -> str:
 
 
 def _nop(mnemonic: str, operand: Operand, prefix: bytes) -> EncodingRequest:
-    """Ask for an instruction with the same address or register, whose opcode is then exchanged."""
+    """Request an instruction with the same address or register; its opcode is replaced afterwards."""
     suffix = _NOPS[mnemonic]
     if isinstance(operand, Register):
         suffix = _WIDTH_SUFFIX.get(registers.width(operand.name), "")

@@ -1,4 +1,4 @@
-"""Which of several encodings NASM takes, and GNU as."""
+"""Choices that NASM and GNU as make between several valid encodings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ACCUMULATORS = frozenset(["rax", "eax", "ax"])
 
 
 def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]:
-    """Operands for which the assemblers that are asked make what NASM makes of the ones that are written.
-    Raises UnsupportedError."""
+    """Rewrite operands so that other assemblers produce NASM's encoding of the original ones. Raises
+    UnsupportedError."""
     if any(_is_narrow(operand) for operand in operands):
-        raise UnsupportedError("The order of prefixes of a 32-bit address is left to NASM.")
+        raise UnsupportedError("Only NASM knows its order of prefixes for a 32-bit address.")
     if mnemonic != "mov" and any(
         isinstance(operand, Immediate) and not -(1 << 31) <= operand.value < 1 << 32 for operand in operands
     ):
-        raise UnsupportedError("What is left of a number that does not fit is left to NASM.")
+        raise UnsupportedError("Only NASM knows how it truncates a number that does not fit.")
     chosen = [
         _without_scale(operand) if isinstance(operand, MemoryOperand) and operand.base is None else operand
         for operand in operands
@@ -34,7 +34,7 @@ def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]
         return chosen
     target, source = chosen
     if mnemonic == "mov" and isinstance(source, Immediate) and not source.is_address:
-        # The upper half becomes zero by itself.
+        # Writing a 32-bit register clears the upper half.
         return [narrowed(target), source] if 0 <= source.value < 1 << 32 else chosen
     if mnemonic == "xchg" and isinstance(target, Register) and isinstance(source, Register):
         return chosen if {target.name, source.name} & ACCUMULATORS else [source, target]
@@ -42,7 +42,7 @@ def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]
 
 
 def _is_narrow(operand: Operand) -> bool:
-    """Is it an address of 32 bits?"""
+    """Whether the operand is a 32-bit address."""
     if not isinstance(operand, MemoryOperand):
         return False
     return 32 in (registers.width(operand.base or ""), registers.width(operand.index or ""))
@@ -57,7 +57,7 @@ def _without_scale(memory: MemoryOperand) -> MemoryOperand:
 
 
 def shortest(mnemonic: str, operands: Sequence[Operand]) -> bytes:
-    """What GNU as takes for an instruction that has a shorter form than its own; empty for all others."""
+    """GNU as's shorter encoding of an instruction that has one; empty for all others."""
     if mnemonic == "int" and operands == [Immediate(3)]:
         return b"\xcc"
     if mnemonic in ("xchg", "xchgq", "xchgw") and len(operands) == 2 and operands[0] == operands[1]:
@@ -67,7 +67,7 @@ def shortest(mnemonic: str, operands: Sequence[Operand]) -> bytes:
 
 
 def narrowed(operand: Operand) -> Operand:
-    """The 32-bit register of a 64-bit one."""
+    """The 32-bit part of a 64-bit register; other operands are unchanged."""
     if not isinstance(operand, Register) or registers.width(operand.name) != 64:
         return operand
     return Register(f"{operand.name}d" if operand.name[1].isdigit() else f"e{operand.name[1:]}")

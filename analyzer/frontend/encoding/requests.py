@@ -1,4 +1,4 @@
-"""What the assembler is asked, and the bytes of a statement from its answer."""
+"""Requests to assemblers, and the conversion of their answers to a statement's bytes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cyclelens.analyzer.frontend.statements.refusals import APX, is_apx
 
 _VEX2, _VEX3 = 0xC5, 0xC4
 _STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
-"""Opcodes of moves that store, and those of the same ones that load."""
+"""Opcodes of vector moves that store -> opcodes of the same moves that load."""
 MARK = 0x12345678
-"""Displacement by which an address is found again in the bytes."""
+"""Displacement that marks an address in the bytes."""
 
 
 class Repair(Enum):
-    """What has to be done to the assembler's bytes."""
+    """Correction of the assembler's bytes."""
 
     NONE = 0
     ABSOLUTE = 1
@@ -41,37 +41,36 @@ class Repair(Enum):
 
 @dataclass(slots=True)
 class EncodingRequest:
-    """What to ask the assembler, and what the answer has to say. Whoever reads a statement fills it in, field
-    by field, because copies would take longer; afterwards nobody changes it."""
+    """Request to the assembler, with everything needed to check the answer. Filled in field by field while
+    the statement is parsed, because copies take longer, and not changed afterwards."""
 
     request: Request | None
-    """For Keystone; None if only the fallback can know this."""
+    """For Keystone; None if only the fallback can encode this."""
     mnemonic: str
     operands: tuple[Operand, ...]
     """In Intel order."""
     prefix: bytes
     repair: Repair = Repair.NONE
     fallback: Request | None = None
-    """For GNU as: the statement without any of the ways around Keystone's defects."""
+    """For the fallback: the statement without workarounds for Keystone's defects."""
     reason: str = ""
     """Why Keystone is not asked."""
     key: tuple[Dialect, str, bool] | None = None
-    """Under which the answer may be remembered, because it is the same wherever the statement stands."""
+    """Cache key of the answer, if it does not depend on the statement's context."""
     narrower: EncodingRequest | None = None
-    """The same with a smaller stand-in for a number that is not known, for what has no room for 32 bits."""
+    """The same request with a smaller placeholder for an unknown number, for fields of fewer than 32 bits."""
     before: bytes = b""
-    """Another instruction that its name stands for, too."""
+    """Encoding of another instruction that precedes this one, such as FWAIT."""
     is_nasm: bool = False
-    """The order of prefixes is NASM's, and moves between registers have the form that loads, even if the
-    other one is shorter."""
+    """Use NASM's prefix order, and the load form of register moves even if the store form is shorter."""
 
     def written(self, request: Request) -> Written:
-        """What the answer to one of its requests has to say."""
+        """Expected content of the answer to one of the requests."""
         return Written(self.mnemonic, self.operands, request[0] == "att")
 
 
 class MismatchError(OperandError):
-    """The assembler's bytes say something else than the text."""
+    """The assembler's bytes differ from the text."""
 
 
 def _is_general(operand: Operand) -> bool:
@@ -83,7 +82,7 @@ def is_segment(operand: Operand) -> bool:
 
 
 def finish(question: EncodingRequest, answer: bytes, caches: Caches | None = None) -> bytes:
-    """The statement's bytes from the assembler's answer. ``caches`` remember instructions. Raises
+    """The statement's bytes from Keystone's answer. ``caches`` keep decoded instructions. Raises
     MismatchError."""
     code = answer
     if question.repair is Repair.ABSOLUTE:
@@ -95,33 +94,33 @@ def finish(question: EncodingRequest, answer: bytes, caches: Caches | None = Non
         at = answer.index(b"\xf7")
         code = answer[:at] + b"\x0f\x1f" + bytes([answer[at + 1] & 0xC7])
     if any(is_segment(operand) for operand in question.operands) and not _is_general(question.operands[0]):
-        # Only a general-purpose register gets more than the 16 bits of a segment register.
+        # A general-purpose destination may be wider than the 16 bits of a segment register; others never are.
         code = code.removeprefix(b"\x66")
     code = prefixed(question.prefix, code, is_nasm=question.is_nasm)
     assert question.request is not None, "Keystone answers only what it was asked"
     wrong = mismatch(question.written(question.request), code, caches=caches)
     if wrong:
-        raise MismatchError(f"The built-in assembler got this wrong ({wrong}); its bytes are not used.")
+        raise MismatchError(f"The built-in assembler encodes this wrongly ({wrong}); its bytes are not used.")
     return question.before + (_loading(code) if question.is_nasm else code)
 
 
 def finish_fallback(
     question: EncodingRequest, answer: bytes, *, cut: bool = False, caches: Caches | None = None
 ) -> bytes:
-    """The same for the fallback's answer, which may be an AVX-512 form. ``cut``: numbers may be cut. Raises
-    MismatchError, and UnsupportedError for what the decoder cannot read."""
+    """The statement's bytes from the fallback's answer, which may be an AVX-512 form. ``cut``: immediates may
+    be truncated. Raises MismatchError, and UnsupportedError for bytes that the decoder does not know."""
     code = prefixed(question.prefix, answer, is_nasm=question.is_nasm)
     if is_apx(code):
         raise UnsupportedError(APX)
     assert question.fallback is not None, "the fallback answers only what it was asked"
     wrong = mismatch(question.written(question.fallback), code, evex=True, cut=cut, caches=caches)
     if wrong:
-        raise MismatchError(f"The assembler got this wrong ({wrong}); its bytes are not used.")
+        raise MismatchError(f"The assembler encodes this wrongly ({wrong}); its bytes are not used.")
     return question.before + (_loading(code) if question.is_nasm else code)
 
 
 def _loading(code: bytes) -> bytes:
-    """A move between vector registers in the form that loads."""
+    """A move between vector registers in its load form; other code is unchanged."""
     if len(code) != 4 or code[0] != _VEX2 or code[1] & 0x80 or code[3] < 0xC0 or code[2] not in _STORING:
         return code
     target, source = code[3] & 7, code[3] >> 3 & 7

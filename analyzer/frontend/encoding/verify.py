@@ -1,4 +1,5 @@
-"""Do the bytes say what the text says? Decoded by another library and compared with the parsed operands."""
+"""Checks an assembler's bytes: decodes them with iced-x86 and compares the result with the parsed
+operands."""
 
 from __future__ import annotations
 
@@ -57,13 +58,13 @@ _EVEX = 0x62
 _ZERO_EXTENDING = frozenset(
     f"{vex}{name}" for vex in ("", "v") for name in ("movmskpd", "movmskps", "pextrb", "pextrw", "pmovmskb")
 )
-"""Their 64-bit destination is the 32-bit one."""
+"""Instructions whose 64-bit destination is encoded as the 32-bit register."""
 _COMMUTATIVE = frozenset(["xchg", "test"])
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An instruction as its text says it."""
+    """An instruction as written in the text."""
 
     mnemonic: str
     operands: Sequence[Operand]
@@ -79,10 +80,12 @@ def mismatch(
     cut: bool = False,
     caches: Caches | None = None,
 ) -> str:
-    """What is wrong with the bytes of one instruction; empty if they say what the text says.
-    ``evex``: AVX-512 forms are welcome; Keystone, which cannot scale their displacements, takes them at times
-    where the VEX form is meant. ``cut``: numbers may be cut that are too long for their operand, which GNU as
-    takes with a warning. ``caches`` remember instructions."""
+    """Difference between the bytes and the text of one instruction; empty if they agree.
+
+    ``evex``: AVX-512 forms are accepted. Keystone, which cannot scale their displacements, sometimes uses
+    them instead of VEX forms. ``cut``: immediates may be truncated to their operand, which GNU as does with a
+    warning. ``caches`` keep decoded instructions.
+    """
     mnemonic, operands = written.mnemonic, written.operands
     decoded = decoder.decode(code, caches)
     if len(decoded) != 1 or not decoded[0].mnemonic:
@@ -93,7 +96,7 @@ def mismatch(
     if not mnemonic_agrees(mnemonic, instruction.mnemonic, written.is_att):
         return f"the bytes are a '{instruction.mnemonic}'"
     if mnemonic.startswith("f"):
-        # x87: implied operands are written or left out at will.
+        # x87: implied operands may be written or left out.
         return _memory_mismatch(operands, instruction)
     return (
         _decoration_mismatch(operands, instruction)
@@ -104,7 +107,7 @@ def mismatch(
 
 
 def shortened(written: Written, code: bytes, caches: Caches | None = None) -> int | None:
-    """The number in an instruction (found right by :func:`mismatch`) that is less than what is written."""
+    """The encoded immediate if it is less than the written one; ``code`` has passed :func:`mismatch`."""
     instruction = decoder.decode(code, caches)[-1]
     if not _immediate_mismatch(written, instruction):
         return None
@@ -112,7 +115,7 @@ def shortened(written: Written, code: bytes, caches: Caches | None = None) -> in
 
 
 def mnemonic_agrees(written: str, decoded: str, att: bool) -> bool:
-    """Is the decoded Intel mnemonic what was written, up to synonyms and AT&T's suffixes?"""
+    """Whether the decoded Intel mnemonic is the written one, up to synonyms and AT&T suffixes."""
     decoded = _with_condition(_DECODED_NAMES.get(decoded, decoded))
     if _normal(written) == decoded:
         return True
@@ -134,7 +137,7 @@ def mnemonic_agrees(written: str, decoded: str, att: bool) -> bool:
         if written in (stem, f"{stem}l") and decoded[: len(stem)] == stem:
             return written == stem or decoded == f"{stem}d"
     if written.startswith(("fsub", "fdiv")) and att:
-        # AT&T's historical exchange of the reversed forms.
+        # AT&T syntax historically swaps the reversed forms.
         written = written.rstrip("slt") if written[4:] not in ("", "r", "p", "rp") else written
         return decoded.replace("r", "").removeprefix("i") in (
             written.replace("r", ""),
@@ -157,14 +160,14 @@ def _normal(mnemonic: str) -> str:
 
 
 def _with_condition(mnemonic: str) -> str:
-    """Conditions have several names; this is the one of each."""
+    """Replaces a condition by its canonical synonym."""
     if match := _CONDITIONAL.fullmatch(mnemonic):
         return match[1] + CONDITION_SYNONYMS.get(match[2], match[2])
     return mnemonic
 
 
 def _decoration_mismatch(operands: Sequence[Operand], instruction: Instruction) -> str:
-    """Mask, zeroing, broadcast and rounding."""
+    """Difference in mask, zeroing, broadcast or rounding; empty if they agree."""
     words = [
         word
         for operand in operands
@@ -193,7 +196,7 @@ def _memory_mismatch(operands: Sequence[Operand], instruction: Instruction) -> s
         operand for operand in instruction.operands if operand.kind in (OperandKind.MEMORY, OperandKind.AGEN)
     ]
     if len(written) != 1 or not found:
-        # String instructions imply their addresses; others cannot have two.
+        # String instructions imply their addresses; no other instruction has two.
         return (
             "" if not written or not instruction.operands or len(written) == 2 else "no address is accessed"
         )
@@ -223,7 +226,7 @@ def _same_address(written: MemoryOperand, found: DecodedOperand) -> bool:
     got = parts(found.base, found.index, found.scale)
     if wanted == got:
         return True
-    # [rax*2] is the shorter [rax+rax].
+    # [rax*2] is encoded as the shorter [rax+rax].
     return not written.base and written.scale == 2 and got == Counter({(index or "", 1): 2})
 
 
@@ -235,7 +238,7 @@ def _register_mismatch(operands: Sequence[Operand], instruction: Instruction) ->
     if instruction.mnemonic in _COMMUTATIVE:
         written, found = sorted(written), sorted(found)
     if instruction.mnemonic == "mov" and any(name in found for name in ("CS", "DS", "ES", "FS", "GS", "SS")):
-        # Any width of the general-purpose register means the same.
+        # The width of the general-purpose register does not matter.
         return ""
     if instruction.mnemonic in _ZERO_EXTENDING and written and found:
         written[0] = _half(written[0], found[0])
@@ -246,7 +249,7 @@ def _register_mismatch(operands: Sequence[Operand], instruction: Instruction) ->
 
 
 def _half(wide: str, found: str) -> str:
-    """The lower half of a 64-bit register if it is what was found, else the register as it is."""
+    """The lower half of a 64-bit register if that was found; otherwise the register itself."""
     return found if found in (f"{wide}D", f"E{wide[1:]}") else wide
 
 
