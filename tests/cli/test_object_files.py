@@ -428,9 +428,9 @@ def test_machine_code_without_a_loop_is_one_region(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("4801d8 xy", "line 1: 'xy' is no row of hexadecimal bytes"),
-        ("48\n1d8", "line 2: '1d8' is no row"),
-        ("", "there is no code in it"),
+        ("4801d8 xy", "line 1: 'xy' is not a row of hexadecimal bytes"),
+        ("48\n1d8", "line 2: '1d8' is not a row"),
+        ("", "the text has no code"),
         ("90 06", "no valid instruction at byte 0x1"),
     ],
 )

@@ -247,7 +247,7 @@ def test_a_number_that_gnu_as_cuts_is_pointed_out(region: Callable[..., Assemble
         pytest.skip("GNU as is not installed")
     found = region("addw $0x10005, %bx", external=True)
     assert [problem.code for problem in found.problems] == ["number-shortened"]
-    assert "what is left of it is 5" in found.problems[0].message
+    assert "it is truncated to 5" in found.problems[0].message
     assert not found.regions[0].incomplete
 
 

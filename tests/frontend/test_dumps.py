@@ -268,7 +268,7 @@ def test_a_dump_with_lines_left_out_has_no_figure() -> None:
     assert "mulss" in lines.pop(14)
     assembled = assemble("\n".join(lines))
     (problem,) = assembled.problems
-    assert (problem.line, problem.message) == (13, "The dump does not show all bytes behind this line.")
+    assert (problem.line, problem.message) == (13, "The dump does not show all bytes after this line.")
     assert [region.incomplete for region in assembled.regions] == [True]
 
 

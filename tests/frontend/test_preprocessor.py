@@ -296,7 +296,7 @@ def test_what_macros_swell_to_is_cut_off_and_stands_at_its_line(
     doubled = "".join(f"#define A{number + 1} A{number} A{number}\n" for number in range(14))
     result = run(f"#define A0 nop;\n{doubled}<\nret\n>\nA14\nA1\n")
     assert [(p.line + 1, p.code) for p in result.problems] == [(19, "not-preprocessed")]
-    assert "most of that of this line" in result.problems[0].message
+    assert "most of that from this line" in result.problems[0].message
     assert lines(result) == [(17, "c3")]
 
 

@@ -117,7 +117,7 @@ def test_machine_code_becomes_a_text_with_the_same_figure(
     assert figure["cycles_per_iteration"] == bare["predictions"][0]["cycles_per_iteration"] == 4.0
     straight = ask(server, "/instructions", text="480fafc0")["text"]
     assert len(ask(server, "/analysis", text=straight)["regions"]) == 1
-    assert "no row of hexadecimal bytes" in ask(server, "/instructions", text="xyz")["problem"]
+    assert "not a row of hexadecimal bytes" in ask(server, "/instructions", text="xyz")["problem"]
     assert ask(server, "/instructions", text="90 " * LONGEST_CODE)["problem"]
 
 

@@ -1,1 +1,1 @@
-"""Texts that an external program reads first: includes, preprocessors, NASM, listings."""
+"""Sources that an external program processes: includes, the C preprocessor, NASM, listings."""

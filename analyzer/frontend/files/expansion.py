@@ -1,6 +1,6 @@
-"""A text as the assembler proper sees it: behind the C preprocessor, with `.include`d files in their place.
+"""Expands a text to what the assembler reads: preprocessed, with `.include`d files in place.
 
-Every line of the result knows the line of the user's text that it comes from.
+Every line of the result knows the user's line that it comes from.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from cyclelens.analyzer.model.source import Origin
 TIMEOUT = 5.0
 """Seconds for one run of the C preprocessor, which usually takes 20 milliseconds."""
 MAXIMUM_LINES = 300_000
-"""Lines of a text with all that it includes."""
+"""Lines of a text with everything that it includes."""
 MAXIMUM_CHARACTERS = external.OUTPUT_LIMIT
-"""The same in characters, and of what the C preprocessor makes."""
+"""Characters of the same, and bytes of the C preprocessor's output."""
 _MAXIMUM_STATEMENTS = 2 * MAXIMUM_LINES
 _COMPILERS = ("cc", "gcc", "clang")
 _MAXIMUM_STUBS = 16
-"""Missing headers that are taken as empty."""
+"""Missing headers that are replaced by empty ones."""
 _MAXIMUM_NESTING = 20
 _MAIN = "<stdin>"
 _PREPROCESSED_FILE = pattern(r"\.(?:S|sx|spp)$")
@@ -39,7 +39,7 @@ _MISSING = pattern(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such fi
 _FORBIDDEN = pattern(r"fatal error: '?([^':\n]+?)'?: Permission denied")
 _MESSAGE = pattern(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
 INCLUDING = pattern(r"\.include", re.IGNORECASE)
-"""What a text that includes others with `.include` holds."""
+"""Matches texts that include others with `.include`."""
 _INCLUDE = pattern(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
 _LINE_END = pattern(r"\r\n|\n|\r")
 _SAFE_STUB = pattern(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
@@ -48,7 +48,7 @@ _DEFINE = pattern(r"[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something to tell about the text: a code of ``problems.py`` and a sentence. ``line``: zero-based."""
+    """A message about the text: a code of ``problems.py`` and a sentence. ``line`` is zero-based."""
 
     line: int
     code: str
@@ -57,7 +57,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The text, and for each line the user's; ``own`` ones stand there as they are or nearly so."""
+    """An expanded text and the user's line of each of its lines. ``own`` lines are the user's own, almost
+    unchanged."""
 
     text: str
     lines: Sequence[int]
@@ -67,27 +68,29 @@ class Expanded:
 
 
 def wants_preprocessor(source: Source, origin: Origin) -> bool:
-    """Is this for the C preprocessor: by its file's name, or, where there is none, by its directives?"""
+    """Whether the C preprocessor should process the text: decided by the file's name, or by its directives if
+    there is none."""
     if origin.path:
         return bool(_PREPROCESSED_FILE.search(origin.path))
     return source.has(_DIRECTIVES.search)
 
 
 def plain(text: str) -> Expanded:
-    """A text as it is."""
+    """The text without any expansion."""
     count = 1 + (len(_LINE_END.findall(text)) if "\r" in text else text.count("\n"))
     return Expanded(text, range(count), (True,) * count)
 
 
 def preprocess(text: str, origin: Origin, cancel: Callable[[], bool], caches: Caches) -> Expanded:
-    """The text behind the user's C preprocessor; as it is, with a note that says why, if that cannot be."""
+    """The text after the user's C preprocessor. If that fails, the text unchanged with a note that says
+    why."""
     found = includes.look(text, "c", origin, caches)
     if found.refusals:
         notes = [_not_run(refusal.line, refusal.message) for refusal in found.refusals]
         return _unchanged(text, notes)
     bad = next((define for define in origin.defines if not _DEFINE.fullmatch(define)), None)
     if bad is not None:
-        return not_preprocessed(text, f"'{bad}' defines no name.")
+        return not_preprocessed(text, f"The define '{bad}' has no valid name.")
     compiler = next(filter(None, map(external.find_program, _COMPILERS)), None)
     if compiler is None:
         return not_preprocessed(text, "There is no C compiler on PATH.")
@@ -105,23 +108,23 @@ def preprocess(text: str, origin: Origin, cancel: Callable[[], bool], caches: Ca
 
 
 def not_preprocessed(text: str, reason: str) -> Expanded:
-    """The text as it is, with a note that says why."""
+    """The unchanged text with a note that says why."""
     return _unchanged(text, [_not_run(_first_line(text), reason)])
 
 
 def _not_run(line: int, reason: str) -> Note:
-    message = f"The file is read without the C preprocessor, its lines as comments. {reason}"
+    message = f"The C preprocessor was not run, and its lines are read as comments. {reason}"
     return Note(line, "not-preprocessed", message)
 
 
 def _too_long(text: str, produced: str) -> Expanded:
-    """The text as it is, with a note at the line that most of the result comes from."""
+    """The unchanged text with a note at the line that produced most of the result."""
     made: Counter[int] = Counter()
     lines, user_lines, _, _ = _follow_markers(produced)
     for line, user_line in zip(lines, user_lines, strict=True):
         made[user_line] += len(line)
     limits = f"{MAXIMUM_CHARACTERS >> 20} MB, {MAXIMUM_LINES:,} lines or {_MAXIMUM_STATEMENTS:,} statements"
-    reason = f"It makes more than {limits} of the text, and most of that of this line."
+    reason = f"It would produce more than {limits}, most of that from this line."
     return _unchanged(text, [_not_run(made.most_common(1)[0][0], reason)])
 
 
@@ -139,11 +142,11 @@ _MOST_KEPT = 16
 
 
 class _Latest:
-    """What the C preprocessor was asked last."""
+    """Latest results of the C preprocessor."""
 
     def __init__(self, _caches: Caches) -> None:
         self.missing: dict[tuple[str, Origin], list[str]] = {}
-        """Headers that were not found, by compiler and text's file."""
+        """Missing headers by compiler and origin."""
         self.expanded: dict[tuple[object, ...], Expanded] = {}
 
 
@@ -155,7 +158,8 @@ def _preprocess(
     cancel: Callable[[], bool],
     caches: Caches,
 ) -> Expanded:
-    """Remembers the latest: one text is asked for several times in a row. Raises OSError, HungError."""
+    """Preprocess the text, with the latest results cached: the same text is requested several times in a row.
+    Raises OSError and HungError."""
     key = (text, compiler, origin, state)
     latest = caches.of(_Latest)
     known = latest.expanded
@@ -174,12 +178,12 @@ def _run(
     cancel: Callable[[], bool],
     known_missing: dict[tuple[str, Origin], list[str]],
 ) -> Expanded:
-    # Each missing header costs a run: those of last time are taken as missing from the start.
+    # Each missing header costs a run, so the headers that were missing last time are stubs from the start.
     stubs = dict.fromkeys(known_missing.pop((compiler, origin), ()), "")
     while True:
         command = [compiler, "-E", "-x", "assembler-with-cpp", *(f"-D{name}" for name in origin.defines)]
         for folder in includes.search_path(origin):
-            # The workspace's own folders are no place for <...>: they must not hide the compiler's headers.
+            # The workspace's own folders are only for "...": they must not hide the compiler's headers.
             named = folder in origin.include_paths
             command += ["-I", folder] if named else ["-iquote", folder]
         for path in origin.pre_includes:
@@ -224,7 +228,7 @@ def _run(
             ),
             _first_line(text),
         )
-        message = f"'{name}' is not found and taken as empty; name its folder as an include path."
+        message = f"'{name}' is not found and read as empty; add its folder to the include paths."
         notes.append(Note(place, "include-not-read", message))
     files |= includes.named_in_rule(done.files.get("read", b""))
     if not all(_may_be_read(file, compiler, origin) for file in files - {"-"}):
@@ -232,19 +236,19 @@ def _run(
     if len(lines) > MAXIMUM_LINES or produced.count(";") > _MAXIMUM_STATEMENTS:
         return _too_long(text, produced)
     if not produced:
-        return _unchanged(text, notes or [_not_run(_first_line(text), "It gave no text.")])
+        return _unchanged(text, notes or [_not_run(_first_line(text), "It produced no text.")])
     return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), preprocessed=True)
 
 
 def _may_be_read(name: str, compiler: str, origin: Origin) -> bool:
-    # What is relative is so to the folder of the run. That a header is called one of the system says nothing:
-    # those may include what a macro names.
+    # Relative names start at the run's folder. A system header may still include a file that a macro names,
+    # so every file is checked.
     is_stub = not os.path.isabs(name) and _SAFE_STUB.fullmatch(name)
     return bool(is_stub) or includes.may_read(name, origin) or external.is_of_system(name, compiler)
 
 
 def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], set[str]]:
-    """Lines, the user's line of each, whether it is the user's own; the files that were read."""
+    """Lines, the user's line of each, whether it is the user's own, and the files that were read."""
     lines: list[str] = []
     user_lines: list[int] = []
     own: list[bool] = []
@@ -260,10 +264,10 @@ def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], se
             continue
         name, flags = match[2], match[3].split()
         if name == _MAIN:
-            # Line 0 is what comes before the text: files that the user wants to be read there.
+            # Line 0 stands for files that the user includes before the text.
             number = max(int(match[1]) - 1, 0)
             if not in_main and "2" in flags:
-                # What was included stands at the line before the one that goes on.
+                # The included text belongs to the line before the one that continues.
                 user_lines[begin:] = [max(number - 1, 0)] * (len(user_lines) - begin)
             current, in_main = number, True
             continue
@@ -276,7 +280,7 @@ def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], se
 
 
 def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
-    """The text with the files of `.include` in their place; what cannot be read stays, with a note."""
+    """The text with `.include`d files in place. Unreadable ones keep their directive and get a note."""
     lines: list[str] = []
     user_lines: list[int] = []
     own: list[bool] = []
@@ -307,13 +311,13 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
 
 def _read_included(name: str, origin: Origin, depth: int) -> str | Refusal:
     if depth >= _MAXIMUM_NESTING:
-        return Refusal(0, f"Included files are followed {_MAXIMUM_NESTING} levels deep.")
+        return Refusal(0, f"Includes are nested more than {_MAXIMUM_NESTING} levels deep.")
     path = includes.find(name, includes.search_path(origin))
     if path is None:
-        return Refusal(0, f"'{name}' is not found; name its folder as an include path.")
+        return Refusal(0, f"'{name}' is not found; add its folder to the include paths.")
     if not includes.may_read(path, origin):
         message = (
-            f"'{name}' lies outside of the workspace and is not read; name its folder as an include path."
+            f"'{name}' is outside of the workspace and is not read; add its folder to the include paths."
         )
         return Refusal(0, message)
     try:
@@ -325,8 +329,8 @@ def _read_included(name: str, origin: Origin, depth: int) -> str | Refusal:
 def place_statements(
     statements: Iterable[RawStatement], source: Source, expanded: Expanded, lines: Lines, text: str
 ) -> list[RawStatement]:
-    """Statements of an expanded text, ``source``, with their places in the user's: where the same words stand
-    on the line, else the line as a whole."""
+    """Give statements of the expanded text ``source`` their places in the user's text: the same words if the
+    user's line has them, otherwise the whole line."""
     starts = Lines(source)
     ends: dict[int, int] = {}
     result = []

@@ -1,19 +1,19 @@
-"""Which files may be read for a text, and which ones it pulls in.
+"""Finds the files that a text includes, and decides which of them may be read.
 
-The rule: no file is read but those of the workspace, of the folders that the user named, and the programs'
-own (their libraries, the compiler's headers); and nothing of any other is shown. Three hold it:
+The only readable files are those of the workspace, of folders that the user named, and the programs' own
+(libraries, the compiler's headers). No content of any other file is shown. Three measures enforce this:
 
-1. The text is searched before any program gets it (`look`), and no program is run if it leads elsewhere. The
-   search errs on the side of finding too much: an `#include` in a branch that is never taken counts.
-2. The kernel lets programs open nothing else, whatever a text makes them try, where it has Landlock
-   (`confinement`). Files that are read here are judged by what is open, not by what their name led to.
-3. Programs are asked which files they read. If that is another one, or if they do not say, nothing of what
-   they made is used. Of a text that they refuse they do not say it; then nothing is used if any message names
-   another file.
+1. The text is searched before any program gets it (`look`), and no program runs if an include leads
+   elsewhere. The search may find too much: an `#include` in a branch that is never taken counts.
+2. With Landlock, the kernel lets programs open nothing else (`confinement`). Files that are read here are
+   checked after they are opened, so a changed link does not matter.
+3. Programs report the files that they read. If there is another one, or no report, the result is discarded.
+   Programs report nothing for texts with errors; then the result is discarded if a message names another
+   file.
 
-Without Landlock one way is left: an assembler reads a file of which only macros that put words together
-know, and refuses the text in words that macros of that file have made. Whether a file exists can be told
-anywhere.
+Without Landlock one gap remains: macros that concatenate words can make an assembler read a hidden file, and
+error messages may then contain words from macros of that file. Whether a file exists can be found out in any
+case.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from cyclelens.analyzer.common.regular_files import is_regular, open_regular
 from cyclelens.analyzer.model.source import Origin
 
 _OPEN_FILES = "/proc/self/fd"
-"""Where the kernel tells what is open."""
+"""Folder with links to this process's open files."""
 MAXIMUM_FILES = 500
 MAXIMUM_BYTES = 32 << 20
-"""Of all included files together."""
+"""Bytes of all included files together."""
 
 _GAP = r"(?:[ \t\f\v]++|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
 _PATTERNS: Mapping[str, re.Pattern[str]] = {
-    # What only asks for a file may tell that it is there, and stands anywhere in a line.
+    # A query for a file may reveal that the file exists, and can stand anywhere in a line.
     "c": pattern(
         rf"(?:(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}(?P<word>include_next|include|import|embed)\b{_GAP}"
         rf"|\b(?P<asked>__has_(?:include|include_next|embed)|GCC[ \t]+(?:dependency|pch_preprocess))\b"
@@ -48,7 +48,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     "gas": pattern(
         r'\.(?P<word>include|incbin)\b[ \t]*(?:"(?P<quoted>[^"\n]*)"|(?P<computed>[^\n]*))', re.IGNORECASE
     ),
-    # Strings and comments are read as what they are; directives may be arguments of macros.
+    # Strings and comments are recognised; directives may be arguments of macros.
     "nasm": pattern(
         r"\"[^\"\n]*\"?|'[^'\n]*'?|`(?:[^`\\\n]++|\\.)*+`?|;[^\n]*|"
         r"(?:%[ \t]*(?:[{\[][ \t]*)?(?P<word>include|require|depend|pathsearch[ \t]+[\w.$?@~]+)"
@@ -58,7 +58,7 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
     ),
 }
 _PUTS_TOGETHER = pattern(r"%[ \t]*(?:i?deftok\b|tok\b|[\[{+])", re.IGNORECASE)
-"""What makes words of NASM out of strings and other words, directives too."""
+"""NASM constructs that build words, and thus directives, from strings and other words."""
 _PACKAGE = pattern(r"^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)", re.IGNORECASE | re.MULTILINE)
 _DEFINITION = pattern(
     rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
@@ -71,7 +71,7 @@ _LINE_END = pattern(r"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An include that may not be followed. ``line``: of the text itself, zero-based."""
+    """An include that may not be followed. ``line`` is a zero-based line of the text itself."""
 
     line: int
     message: str
@@ -79,50 +79,50 @@ class Refusal:
 
 @dataclass(slots=True)
 class Included:
-    """What was found."""
+    """Result of the search for included files."""
 
     refusals: list[Refusal] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
-    """By the name of every file, in order, a digest of what it holds."""
+    """Digest of each file's content by name, in the order found."""
     total: int = 0
     missing: set[str] = field(default_factory=set)
-    """Names that are nowhere, although some of them may not be needed."""
+    """Names that were not found, although not all of them may be needed."""
     computed: list[tuple[int, str, str]] = field(default_factory=list)
-    """Line, macro and folder of includes that name a macro."""
+    """Line, macro and folder of each include that names a macro."""
     definitions: dict[str, set[str]] = field(default_factory=dict)
-    """What the C preprocessor's macros are defined as, anywhere."""
+    """Definitions of C macros, in any file."""
     packages: set[str] = field(default_factory=set)
-    """NASM's own packages of macros that are used, perhaps on a condition."""
+    """Packages of NASM macros that are used, perhaps conditionally."""
     texts: list[str] = field(default_factory=list)
-    """All texts for NASM, lines joined as it joins them."""
+    """All NASM texts, with continued lines joined."""
     hidden: bool = False
-    """There may be includes of NASM that cannot be seen in the text."""
+    """The text may have NASM includes that the search cannot see."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What a text says of other files."""
+    """References of a text to other files."""
 
     named: tuple[tuple[int, str | None, bool, str | None], ...]
-    """By line from zero on: a name (None if it is computed), whether it stands in angle brackets, and what
-    computes it."""
+    """(zero-based line, name, whether it is in angle brackets, expression). The name is None if it is
+    computed by the expression."""
     definitions: tuple[tuple[str, str], ...]
     packages: frozenset[str]
     joined: str
-    """For NASM the text with its lines joined, else nothing."""
+    """For NASM the text with continued lines joined; otherwise empty."""
     is_hidden: bool
 
 
 class _Seen:
-    """What included files said, by language and content: most are the same at the next edit, and for the next
-    text."""
+    """Cached references of included files, by language and content; most files are the same for the next edit
+    and the next text."""
 
     def __init__(self, caches: Caches) -> None:
         self.words: Recent[tuple[str, bytes], _Words] = caches.recent(MAXIMUM_FILES)
 
 
 def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
-    """Follow the includes of a text in ``c``, ``gas`` or ``nasm``."""
+    """Follow the includes of a text. ``language`` is ``c``, ``gas`` or ``nasm``."""
     included = Included()
     search = _Search(language, origin, included, caches.of(_Seen))
     for define in origin.defines:
@@ -134,13 +134,11 @@ def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
         if os.path.isfile(path):
             search.follow(path, False, 0, "")
         else:
-            included.refusals.append(
-                Refusal(0, f"'{path}', which is to be read before the text, is not there.")
-            )
+            included.refusals.append(Refusal(0, f"'{path}', to be included before the text, does not exist."))
     search.scan(text, folder, None)
     known = (-1, -1)
     while known != (len(included.contents), len(included.computed)) and not included.refusals:
-        # Files that are found may define more of what other includes name.
+        # Newly found files may define macros that other includes name.
         known = (len(included.contents), len(included.computed))
         for line, macro, beside in tuple(included.computed):
             search.follow_macro(macro, line, beside)
@@ -149,7 +147,7 @@ def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The includes of a text in a language, as they are followed."""
+    """The search for included files of one text."""
 
     language: str
     origin: Origin
@@ -157,8 +155,8 @@ class _Search:
     seen: _Seen
 
     def scan(self, text: str, folder: str, line: int | None, content: bytes = b"") -> None:
-        """Follow all that a text includes. ``line``: of the user's text, None if that is the text.
-        ``content``: the digest of any other text."""
+        """Follow all includes of a text. ``line``: the user's line that includes it, None for the user's text
+        itself. ``content``: digest of an included text."""
         words = _words(text, self.language) if line is None else self._words_of_file(text, content)
         if self.language == "nasm":
             self.included.texts.append(words.joined)
@@ -174,7 +172,7 @@ class _Search:
             if self.language == "c" and name is None and macro:
                 self.included.computed.append((place, macro[0], folder))
             elif not (self.language == "c" and name is None and (computed or "'")[0] == "'"):
-                # An apostrophe is prose in a comment ("#include's"): it begins no name of a file.
+                # An apostrophe belongs to prose in a comment ("#include's") and begins no file name.
                 self.follow(name, angled, place, folder)
 
     def _words_of_file(self, text: str, content: bytes) -> _Words:
@@ -185,7 +183,7 @@ class _Search:
         return words
 
     def follow_macro(self, macro: str, line: int, folder: str) -> None:
-        """Follow whatever the macro is defined as; what is defined nowhere names no file."""
+        """Follow all definitions of a macro; an undefined macro names no file."""
         for value in sorted(self.included.definitions.get(macro, ())):
             literal, other = _LITERAL.fullmatch(value), _OTHER_MACRO.fullmatch(value)
             if other is not None:
@@ -198,11 +196,11 @@ class _Search:
                 self.follow(name, bool(literal["angled"]), line, folder)
 
     def follow(self, name: str | None, angled: bool, line: int, folder: str) -> None:
-        """Follow one include of this line. ``angled``: its name stands in angle brackets."""
+        """Follow one include at this line. ``angled``: its name is in angle brackets."""
         if name is None:
-            self.included.refusals.append(Refusal(line, "Only file names that are written out are followed."))
+            self.included.refusals.append(Refusal(line, "The name of an included file must be written out."))
             return
-        # Assemblers do not look beside the file that includes another.
+        # Assemblers do not search the folder of the including file.
         beside = [folder] if folder and self.language == "c" and not angled else []
         folders = [*beside, *search_path(self.origin)]
         path = name if os.path.isabs(name) and os.path.isfile(name) else find(name, folders)
@@ -212,13 +210,13 @@ class _Search:
         if path is None:
             escapes = os.path.isabs(name) or ".." in re.split(r"[/\\]", name)
             if self.language == "c" and not escapes:
-                return  # one of the compiler's own, or missing, which the compiler will say
+                return  # the compiler's own file, or missing: then the compiler reports it
             if escapes:
-                self.included.refusals.append(Refusal(line, f"'{name}' lies outside of the workspace."))
+                self.included.refusals.append(Refusal(line, f"'{name}' is outside of the workspace."))
             self.included.missing.add(name)
             return
         if not may_read(path, self.origin):
-            message = f"'{name}' lies outside of the workspace; name its folder as an include path."
+            message = f"'{name}' is outside of the workspace; add its folder to the include paths."
             self.included.refusals.append(Refusal(line, message))
             return
         contents = self.included.contents
@@ -237,22 +235,22 @@ class _Search:
         except OSError as error:
             self.included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
             return
-        from hashlib import blake2b  # most texts include nothing, and a start takes less time without this
+        from hashlib import blake2b  # rarely needed, and slow to import
 
         contents[path] = blake2b(text.encode("utf-8", "surrogatepass")).digest()
         self.scan(text, os.path.dirname(path), line, contents[path])
 
 
 def search_path(origin: Origin) -> list[str]:
-    """Where included files are looked for: beside the text, in the user's folders, in the workspace."""
+    """Search path of included files: the text's folder, the user's include paths, the workspace."""
     own = [os.path.dirname(origin.path)] if origin.path else []
     return list(dict.fromkeys([*own, *origin.include_paths, *origin.folders]))
 
 
 def readable(origin: Origin) -> tuple[str, ...]:
-    """The folders with all that may be read for a text, and files, links resolved as they are now: the
-    workspace, and what the user named outside of it. What was named within the workspace and has become a
-    link out of it is not among them: nobody named the place where that leads."""
+    """Folders and files that may be read for a text, with links resolved: the workspace, and what the user
+    named outside of it. A path named within the workspace that is now a link to the outside is left out,
+    because the user did not name its target."""
     beside = [os.path.dirname(origin.path)] if origin.path else []
     homes = [os.path.normpath(home) for home in (*origin.folders, *beside)]
     real_homes = [os.path.realpath(home) for home in homes]
@@ -265,7 +263,7 @@ def readable(origin: Origin) -> tuple[str, ...]:
 
 
 def may_read(path: str, origin: Origin) -> bool:
-    """Does a file really lie within the workspace or a folder that the user named, or is named itself?"""
+    """Whether a file's resolved path is in the workspace or is, or is in, something that the user named."""
     return _within(os.path.realpath(path), readable(origin))
 
 
@@ -274,15 +272,15 @@ def _within(path: str, roots: Iterable[str]) -> bool:
 
 
 def named_in_rule(rule: bytes) -> set[str]:
-    """The files that a program says it has read, in a rule for make."""
+    """Files that a program read, from a make rule that it wrote."""
     text = rule.decode("utf-8", "replace").replace("\\\n", " ").partition(":")[2]
     names = re.findall(r"(?:\\.|\S)+", text)
     return {re.sub(r"\\([ #])", r"\1", name).replace("$$", "$") for name in names}
 
 
 def find(name: str, folders: Sequence[str]) -> str | None:
-    """The first of the folders' files of this name, or what else has this name there (a FIFO, a device): an
-    assembler would open that, too. Folders are not files."""
+    """Path of the first file of this name in the folders. Other things than regular files (a FIFO, a device)
+    count as well, because an assembler would open them; folders do not."""
     for folder in folders:
         path = os.path.join(folder, name)
         if os.path.exists(path) and not os.path.isdir(path):
@@ -291,9 +289,10 @@ def find(name: str, folders: Sequence[str]) -> str | None:
 
 
 def read(path: str, origin: Origin) -> str:
-    """The text of a file that may be read, whatever its name leads to by now. Raises OSError."""
+    """Content of a file that may be read. The check applies to the opened file, even if the name changes
+    meanwhile. Raises OSError."""
     with open_regular(path, MAXIMUM_BYTES) as file:
-        # A name may be made to lead elsewhere after it was looked at: what is open stays what it is.
+        # The name may be redirected after the check, but an open file stays the same.
         opened = f"{_OPEN_FILES}/{file.fileno()}"
         real = os.path.realpath(opened if os.path.exists(opened) else path)
         if not may_read(real, origin) or not os.path.samestat(os.fstat(file.fileno()), os.stat(real)):
@@ -304,7 +303,7 @@ def read(path: str, origin: Origin) -> str:
 def _words(text: str, language: str) -> _Words:
     joins: list[int] = []
     if language != "gas":
-        # Lines may be joined within a word; the words count, and the lines are counted afterwards.
+        # Words may continue on the next line. Joined lines are counted afterwards.
         pieces, length = [], 0
         for piece in _CONTINUATION.split(text):
             pieces.append(piece)
@@ -325,7 +324,7 @@ def _words(text: str, language: str) -> _Words:
 def _named(
     text: str, language: str, joins: Sequence[int]
 ) -> Iterator[tuple[int, str | None, bool, str | None]]:
-    """As ``_Words.named``. ``joins``: offsets at which lines were joined."""
+    """The references of ``_Words.named``. ``joins``: offsets at which lines were joined."""
     line = counted = joined = 0
     for match in _PATTERNS[language].finditer(text):
         groups = match.groupdict()

@@ -1,4 +1,4 @@
-"""A listing as instructions: where its jumps go, which statements are a region's, and where loops are."""
+"""Turns a listing into instructions: jump targets, the statements of regions, and loops."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _IACA_BEGIN, _IACA_END = bytes.fromhex("bb6f000000"), bytes.fromhex("bbde000000"
 _IACA_BYTES = bytes.fromhex("646790")
 _LONGEST_INSTRUCTION = 15
 _APART = 32
-"""Bits that the addresses of two sections differ above."""
+"""Bit position above which the addresses of two sections differ."""
 
 
 @dataclass(slots=True)
 class Section:
-    """One section's code: a piece for each instruction (or directive), and what the listing says of it."""
+    """Code of one section: a piece per instruction (or directive) with its listing entry."""
 
     name: str
     pieces: list[Piece]
     listed: list[Listed]
     firsts: list[int]
-    """For each piece the first one of the same statement."""
+    """For each piece the index of the first one of the same statement."""
     caches: Caches = field(default_factory=Caches)
-    """Remember instructions."""
+    """Caches of decoded instructions."""
     _texts: dict[int, list[str]] = field(default_factory=dict)
-    """Of statements, by their first piece: of those that somebody asked for."""
+    """Texts of a statement's pieces, by its first piece; filled on demand."""
 
     def source_line(self, at: int, place_of: Callable[[int], tuple[tuple[int, int, int], str]]) -> SourceLine:
-        """The statement that a piece comes from. ``place_of``: line, column and end column of a line's
-        content, and that."""
+        """Source line of a piece. ``place_of``: line number -> ((line, column, end column) of its content,
+        content)."""
         piece, listed = self.pieces[at], self.listed[at]
         text = self._text(at)
         place, content = place_of(listed.line)
@@ -57,7 +57,7 @@ class Section:
         return SourceLine(*place, text, piece.code, piece.backend, use=use)
 
     def jump(self, at: int) -> JumpPlace:
-        """The statement that a piece comes from, for people."""
+        """Location and text of a piece, for messages."""
         return JumpPlace(self.listed[at].line, self._text(at))
 
     def _text(self, at: int) -> str:
@@ -72,22 +72,22 @@ EMPTY = Section("", [], [], [])
 
 
 class ListedCode(NamedTuple):
-    """A region, the section that its code is in, and its pieces."""
+    """A region with its section and its pieces."""
 
     span: Span
     section: Section
     pieces: list[int]
     runs: FoundRuns | None = None
-    """How they are executed; None for what somebody marked."""
+    """Execution order; None for marked code."""
     loop: FoundLoop | None = None
-    """What else is known of a loop that nobody marked."""
+    """Other facts about a detected loop."""
     is_function: bool = False
 
 
 def sections(
     listing: Listing, user_lines: Callable[[int], int], backend: str, caches: Caches
 ) -> dict[str, Section]:
-    """The sections with their jumps resolved. ``user_lines``: the file's lines by the listing's."""
+    """Sections with resolved jumps. ``user_lines``: line of the listing -> line of the file."""
     found: dict[str, Section] = {}
     for listed in listing.statements:
         if (line := user_lines(listed.line)) != listed.line:
@@ -106,7 +106,7 @@ def sections(
 
 
 def _jumps(listed: Listed, caches: Caches) -> bool:
-    """Is it a gap so long that NASM fills it with a jump to its end?"""
+    """Whether NASM filled the gap with a jump to its end, as it does with long gaps."""
     instructions = decode(listed.code[:_LONGEST_INSTRUCTION], caches)
     return bool(instructions) and instructions[0].mnemonic == "jmp"
 
@@ -115,7 +115,7 @@ def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piec
     offset = listed.address
     for instruction in decode(listed.code, caches):
         piece = Piece(instruction.code, backend, offset=offset)
-        # A distance of nothing in the long form: the linker will fill it in.
+        # A zero distance in the long form is a field that the linker fills in.
         is_open = not instruction.branch_displacement and instruction.length > 2
         if instruction.mnemonic in JUMPS and instruction.branch_displacement is not None and not is_open:
             target = str(offset + instruction.length + instruction.branch_displacement)
@@ -125,7 +125,8 @@ def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piec
 
 
 def _texts(listed: Listed, parts: Sequence[Piece], caches: Caches) -> list[str]:
-    """What is written, where it can be told which instruction that is; else the decoded text."""
+    """Written text of each piece, if the pieces can be matched with the statements; otherwise the decoded
+    text."""
     written = [] if listed.unlike else [text.strip() for text in _without_label(listed.text).split(";")]
     if len(parts) == 1 and (listed.is_data or not listed.unlike):
         return [_without_label(listed.text)]
@@ -152,7 +153,7 @@ def _resolve(section: Section) -> None:
 def within(
     found: dict[str, Section], span: Span, lines: Lines, text: str
 ) -> tuple[Section, list[int]] | None:
-    """The pieces whose statements stand in a region, in the section of the first that is no data."""
+    """The pieces of a region's statements, in the section of the first one that is not data."""
     chosen: list[tuple[Section, list[int]]] = []
     for section in found.values():
         inside = [
@@ -162,7 +163,7 @@ def within(
             and span.start <= lines.content(listed.line, text)[0] < span.end
         ]
         while inside and section.listed[inside[0]].is_alignment:
-            # What is aligned before the first instruction lies in front of the region.
+            # Padding before the first instruction does not belong to the region.
             del inside[0]
         if inside:
             chosen.append((section, inside))
@@ -178,7 +179,7 @@ def loops(
     text: str,
     caches: Caches,
 ) -> list[ListedCode]:
-    """The loops of the code; one that is in several sections comes several times."""
+    """Loops of the code; a loop with code in several sections has one entry for each section."""
     machine = MachineCode()
     origins: list[tuple[Section, int]] = []
     for number, section in enumerate(found.values()):
@@ -230,7 +231,7 @@ def loops(
 
 
 def _instruction(section: Section, at: int) -> Instruction | None:
-    """The instruction of a piece; None for data, but for what is written as bytes and leaves a function."""
+    """Instruction of a piece. None for data, except a return that is written as bytes."""
     piece, listed = section.pieces[at], section.listed[at]
     if not piece.code or (listed.is_alignment and piece.jump is None):
         return PADDING
@@ -242,7 +243,7 @@ def _instruction(section: Section, at: int) -> Instruction | None:
 
 
 def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[ListedCode]:
-    """The regions between IACA's markers."""
+    """Regions between IACA markers."""
     number = 0
     for section in found.values():
         first = -1
@@ -265,7 +266,7 @@ def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[ListedC
 
 
 def _behind_bytes(pieces: Sequence[Piece], at: int) -> int:
-    """The place behind the three bytes of a marker; 0 if they are not there."""
+    """Index after the three bytes that complete a marker; 0 if they are missing."""
     code = b""
     while len(code) < len(_IACA_BYTES) and at < len(pieces):
         code += pieces[at].code

@@ -1,4 +1,4 @@
-"""The functions of a listing, as the object that was made of the text names them."""
+"""Finds the functions of a listing by the symbols of the assembled object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from cyclelens.analyzer.isa.decoder import decode
 def functions(
     listing: Listing, found: dict[str, Section], user_lines: Callable[[int], int], lines: Lines, text: str
 ) -> Iterator[ListedCode]:
-    """All of them, in the order of their sections. ``user_lines``: the file's lines by the listing's."""
+    """All functions, in the order of their sections. ``user_lines``: line of the listing -> line of the
+    file."""
     file = listing.object
     if file is None:
         return
@@ -50,6 +51,6 @@ def functions(
 
 
 def _fills(section: Section, at: int) -> bool:
-    """Does a piece only fill the place behind a function?"""
+    """Whether a piece is only padding."""
     code = section.pieces[at].code
     return not code or section.listed[at].is_alignment or all(map(is_padding, decode(code, section.caches)))

@@ -1,6 +1,6 @@
-"""Listings of GNU as and NASM: which line became which bytes, in which section, under which labels.
+"""Parses listings of GNU as and NASM: the bytes, section and labels of each line.
 
-A listing shows what macros became; all of that belongs to the line of the file on which they are used.
+A listing shows the expansion of macros, all of which belongs to the line that uses the macro.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _NASM_NOTHING = pattern(
     rb"(?:^[ \d]{6} {30}<\d++>[ \t]*+(?!\[?[ \t]*se[cg]|[\w.$?@%~#]++[ \t]*:|\")[^\n]*+\n)++",
     re.MULTILINE | re.IGNORECASE,
 )
-"""Lines of macros, which are most of a listing: no code, no label, no section or segment."""
+"""Lines of macros, which make up most of a listing: no code, no label, no section or segment directive."""
 _NASM_TEXT = 40
-"""Column behind which a listing of NASM has the source."""
+"""Column where the source begins in a NASM listing."""
 _MAXIMUM_REPEATED = 1 << 16
 
 _LABEL = pattern(r'\s*(?:"([^"\n]+)"|([A-Za-z_.$?@%][\w.$?@%~#]*|\d+))\s*:(?![:=])')
@@ -51,34 +51,34 @@ _ALIGNMENT = pattern(r"\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b", re
 
 @dataclass(slots=True)
 class Listed:
-    """The bytes of one statement, or of several on one line."""
+    """Bytes of one statement, or of several on one line."""
 
     line: int
-    """Of the file that the assembler read, zero-based."""
+    """Zero-based line of the file that the assembler read."""
     section: str
     address: int
     """Bytes from the start of the section."""
     code: bytes
     text: str
-    """The source, of a macro as it is written there."""
+    """Source text; for macros, as written in their definition."""
     unlike: bool = False
-    """``text`` may have been changed by macros before it was encoded."""
+    """Macros may have changed ``text`` before it was encoded."""
 
     @property
     def is_data(self) -> bool:
-        """Made by a data directive: no instructions."""
+        """Whether a data directive made the bytes."""
         return bool(_GNU_DATA.match(self.text) or _NASM_DATA.match(self.text))
 
     @property
     def is_alignment(self) -> bool:
-        """Made by an alignment."""
+        """Whether an alignment directive made the bytes."""
         return bool(_ALIGNMENT.match(self.text))
 
 
 @dataclass(slots=True)
 class Listing:
-    """All of a file, in its order. ``labels``: name and line by section and address. ``alignments``: of
-    sections, in bytes. ``object``: what it was assembled to, if that can be read."""
+    """A parsed listing in file order. ``labels``: (section, address) -> (name, line). ``alignments``: bytes
+    by section. ``object``: the assembled object, if it can be read."""
 
     statements: list[Listed] = field(default_factory=list)
     labels: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
@@ -89,19 +89,19 @@ class Listing:
 
 @dataclass(slots=True)
 class _ListedSection:
-    """Statements of a listing behind a line that chooses a section."""
+    """Statements of a listing that follow a section directive."""
 
     first: int
-    """Of its statements."""
+    """Index of its first statement."""
     section: str
-    """The name on that line, if there is one."""
+    """Name in the directive, if there is one."""
     is_sure: bool
-    """It stands in the text itself, not in a macro or in a file that is read."""
+    """The directive is in the text itself, not in a macro or an included file."""
 
 
 @dataclass(slots=True)
 class _Sections:
-    """Which section the next bytes go to."""
+    """Section that receives the next bytes."""
 
     current: str = ".text"
     previous: str = ".text"
@@ -135,7 +135,7 @@ class _Sections:
 
 
 def read_gnu(text: str) -> Listing:
-    """From ``as -almn``: with the text that macros make."""
+    """Parse a listing of ``as -almn``, which includes macro expansions."""
     listing, sections = Listing(), _Sections()
     waiting: list[tuple[str, int]] = []
     for line in text.split("\n"):
@@ -152,7 +152,7 @@ def read_gnu(text: str) -> Listing:
         statement = depth[2]
         sections.gnu(statement, listing)
         waiting += ((name, int(match[1]) - 1) for name in _labels(statement))
-        # What a repetition makes follows its end, and is listed there once more.
+        # The expansion of a repetition follows its end, where it is also listed a second time.
         if match[2] is None or re.match(r"\s*\.endr\b", statement, re.IGNORECASE):
             continue
         address = int(match[2], 16) if match[2][0] != "?" else 0
@@ -163,7 +163,8 @@ def read_gnu(text: str) -> Listing:
 
 
 def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
-    """From ``nasm -l``, which can be a hundred megabytes of macros. ``file``: what NASM made of the text."""
+    """Parse a listing of ``nasm -l``, which may have a hundred megabytes of macros. ``file``: the object that
+    NASM made."""
     listing, sections = Listing(), _Sections()
     waiting: list[tuple[str, int]] = []
     labels: list[tuple[int, tuple[str, int]]] = []
@@ -177,7 +178,7 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
         source = line[_NASM_TEXT:] if len(line) > _NASM_TEXT else ""
         level = _NASM_LEVEL.match(line[match.end() :])
         if not continued and (level is None or (repeats and level[1] == "1")):
-            # The lines of a repetition follow its end, with their own numbers.
+            # Lines of a repetition follow its end, with their own numbers.
             user_line = int(match[1]) - 1
             repeats = repeats if level else source.strip().lower().startswith("%endrep")
         if _NASM_SWITCH.match(source):
@@ -209,8 +210,8 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
 
 
 def _settle(listing: Listing, stretches: Sequence[_ListedSection], file: ObjectFile) -> None:
-    """Put the statements behind sections that macros name where the object has them: a listing shows what a
-    macro does not come to, too, and names that are not filled in."""
+    """Assign statements after section directives in macros to the sections that have their bytes in the
+    object. Listings include untaken macro branches, and names with unexpanded parameters."""
     codes = {name: file.section(name)[0] for name in file.names_of_code}
     ends = [*(stretch.first for stretch in stretches), len(listing.statements)][1:]
     for stretch, end in zip(stretches, ends, strict=True):
@@ -233,8 +234,9 @@ def _settle(listing: Listing, stretches: Sequence[_ListedSection], file: ObjectF
 
 
 def _fit_repeated(listing: Listing, file: ObjectFile | None) -> None:
-    """Of `EB0D90<rep Dh>` only the last byte is repeated, and of `7483<rep 3h>` a later copy of the jump may
-    take more bytes than the first: nothing but the next address tells that."""
+    """Fit repeated bytes to the room before the next address. In `EB0D90<rep Dh>` only the last byte repeats,
+    and in `7483<rep 3h>` a later copy of the jump may take more bytes than the first. Only the next address
+    tells."""
     following: dict[str, int] = {}
     for listed in reversed(listing.statements):
         code = file.section(listed.section)[0] if file is not None else b""
@@ -248,8 +250,8 @@ def _fit_repeated(listing: Listing, file: ObjectFile | None) -> None:
 
 
 def _nasm_bytes(data: str, code: bytes = b"") -> bytes:
-    """What a statement becomes whose bytes so far are ``code``. What stands in brackets is an address that
-    the linker fills in. Repeated bytes may be too many."""
+    """Bytes of a statement, appended to ``code``. Brackets contain addresses that the linker fills in.
+    Repeated bytes may be too many."""
     for match in _NASM_PIECE.finditer(data):
         if match[1] or match[2]:
             code += bytes.fromhex(match[1] or match[2])
@@ -276,7 +278,8 @@ def _add(listing: Listing, listed: Listed, waiting: list[tuple[str, int]]) -> No
 
 
 def lines_of_repetitions(listing: Listing, lines: Sequence[str]) -> None:
-    """GNU as lists what `.rept` makes at its `.endr`: move it to the lines of the body that say the same."""
+    """Move statements that GNU as lists at a `.endr` to the lines of the repetition's body with the same
+    text."""
     bodies = dict(_repetitions(lines))
     positions: dict[int, int] = {}
     for listed in listing.statements:
@@ -292,7 +295,7 @@ def lines_of_repetitions(listing: Listing, lines: Sequence[str]) -> None:
 
 
 def _repetitions(lines: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, str]]]]:
-    """The line of every `.endr`, and the statements of its body with their lines."""
+    """Line of each `.endr` with the statements of its body and their lines."""
     opened: list[int] = []
     for number, line in enumerate(lines):
         word = line.strip().lower()
@@ -304,7 +307,7 @@ def _repetitions(lines: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, st
 
 
 def _normal(text: str) -> str:
-    """A statement without its labels, comment and blanks."""
+    """A statement without labels, comments and blanks."""
     text = without_comments(text)
     while match := _LABEL.match(text):
         text = text[match.end() :]

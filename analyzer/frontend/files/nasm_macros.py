@@ -1,9 +1,9 @@
-"""What NASM's macros make of a text, and which line made it.
+"""Expands NASM's macros and finds the line that produced each line of the result.
 
-NASM goes through all macros in each of its passes, and lists every line of them: x86inc takes it seconds,
-and a hundred megabytes. Its preprocessor alone goes through them once; what is left is assembled
-at once. Every line that is no part of a macro's definition gets a mark in front, which the preprocessor
-passes on: what follows a mark was made by that line.
+NASM expands all macros in every pass and lists every line of them; for x86inc that takes seconds and a
+hundred megabytes. Its preprocessor alone expands them once, and the result assembles quickly. Every line
+outside macro definitions is preceded by a mark, which the preprocessor passes on: the lines after a mark were
+produced by the line that it names.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.source.lexer import NASM_QUOTED
 
 INPUT, RESULT = "input.asm", "made.asm"
-"""What the two texts are called where NASM runs."""
+"""File names of the two texts in NASM's folder."""
 MAXIMUM_RESULT = 160 << 20
-"""Bytes; a file with x86inc becomes less than one megabyte, as a rule; the largest are near 100."""
+"""Bytes. A file with x86inc usually expands to less than one megabyte; the largest are near 100."""
 NEEDS_ASSEMBLER = "preprocess-only mode"
-"""What NASM says of a macro that asks for an address: the preprocessor alone knows none."""
+"""NASM's message for a macro that needs an address, which the preprocessor alone does not know."""
 
 _MARK = "[cyclelens_line {}]"
 _MARKED = pattern(r"\[cyclelens_line (\d+)\]")
@@ -40,42 +40,42 @@ _CONSTANT = pattern(r"^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)", re.IGNORE
 _NUMBER = pattern(r"\d+|0x[\da-f]+", re.IGNORECASE)
 _ASKS = pattern(r"\s*%\s*(?:if|elif|i?assign|i?x?define|rep)\b", re.IGNORECASE)
 _FOLDED = pattern(rf"\s*(?:{_NUMBER.pattern})[\s:]+equ\s", re.IGNORECASE)
-"""What is left of a constant whose name stands for its number already."""
+"""Remainder of a constant whose name was already replaced by its number."""
 _LOCAL_TO_MACRO = pattern(r"\.\.@(\d)")
-"""Labels that NASM numbers: it starts anew for the macros of alignments."""
+"""Labels that NASM numbers; the macros of alignments start again at the first number."""
 _SMART = "%use smartalign"
-# Alignments wait until there are addresses. A package that is in use already is not taken again.
+# Alignments are deferred until addresses are known. A package already in use is not loaded again.
 _KEEP_ALIGNMENTS = ("%unimacro align 1-2+.nolist", "%unimacro alignmode 1-2.nolist")
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text with marks. ``lines``: the user's line, zero-based, of each."""
+    """A text with marks. ``lines``: zero-based user's line of each line."""
 
     text: tuple[str, ...]
     lines: tuple[int, ...]
 
     def messages(self, errors: str) -> str:
-        """What the preprocessor says, with the user's lines."""
+        """Messages of the preprocessor, with the user's lines."""
         return _with_lines(_PREPROCESSOR_MESSAGE, errors, self.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpandedText:
-    """What became of a text. ``lines``: the user's line of each; ``own``: the user's text, where it is
-    the same instruction in other words."""
+    """A text with expanded macros. ``lines``: the user's line of each line. ``own``: the user's text, where
+    it is the same instruction in other words."""
 
     text: tuple[str, ...]
     lines: tuple[int, ...]
     own: tuple[str | None, ...]
 
     def messages(self, errors: str) -> str:
-        """What the assembler says, with the user's lines."""
+        """Messages of the assembler, with the user's lines."""
         return _with_lines(_ASSEMBLER_MESSAGE, errors, self.lines)
 
     def directives(self) -> str:
-        """What NASM says of words that look like its preprocessor's when macros have made them: they would be
-        obeyed in a text that has gone through it before."""
+        """NASM's error messages for preprocessor directives that macros produced. NASM itself would not
+        report them in a preprocessed text, but obey them."""
         found = (
             number
             for number, line in enumerate(self.text)
@@ -85,7 +85,7 @@ class ExpandedText:
         return "\n".join(f"{INPUT}:{self.lines[number] + 1}: error: {message}" for number in found)
 
     def place(self, listing: Listing) -> None:
-        """Turn the listing of this text into one of the user's."""
+        """Convert a listing of this text to the user's lines."""
         for listed in listing.statements:
             own = self.own[listed.line]
             listed.unlike = own is None
@@ -96,9 +96,8 @@ class ExpandedText:
 
 
 def mark(lines: Sequence[str], *, smart_alignment: bool) -> Marked | None:
-    """The text with marks for the preprocessor; None if it does not tell where a macro's definition ends, or
-    counts its lines itself.
-    ``smart_alignment``: it uses NASM's package of that name."""
+    """The text with marks for the preprocessor. None if the end of a macro definition is unclear, or if the
+    text counts its lines itself. ``smart_alignment``: it uses NASM's package of that name."""
     text: list[str] = [*([_SMART] if smart_alignment else []), *_KEEP_ALIGNMENTS]
     numbers = [0] * len(text)
     depth, continued = 0, False
@@ -116,9 +115,10 @@ def mark(lines: Sequence[str], *, smart_alignment: bool) -> Marked | None:
 
 
 def constants(texts: Iterable[str]) -> dict[str, str]:
-    """The names that `equ` gives a value, and the number if the preprocessor may put it in their place, as it
-    does not know them by itself: where the name has one value, and only conditions and the like ask for it.
-    There a name and a number are the same.
+    """Names defined by `equ`, with their number if the preprocessor may replace them by it, otherwise empty.
+
+    The preprocessor does not know these names. Replacing one is safe if it has one value and only conditions
+    and similar directives use it, where a name and a number mean the same.
     """
     found: dict[str, set[str]] = defaultdict(set)
     for text in texts:
@@ -139,7 +139,7 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
 
 
 def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment: bool) -> ExpandedText:
-    """What the preprocessor made of a marked text, without marks. ``lines``: the user's."""
+    """The preprocessor's result for a marked text, with the marks removed. ``lines``: the user's lines."""
     text: list[str] = [_SMART] if smart_alignment else []
     numbers = [0] * len(text)
     own: list[str | None] = [None] * len(text)
@@ -161,7 +161,7 @@ def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment
 
 
 def last_line(result: bytes) -> int:
-    """The user's line, zero-based, that the preprocessor had come to when it was stopped."""
+    """The user's zero-based line that the preprocessor had reached when it was stopped."""
     begun = _MARKED.findall(result.decode("utf-8", "replace"))
     return int(begun[-1]) if begun else 0
 
@@ -173,7 +173,7 @@ def _own(written: str, made: str) -> str | None:
 
 
 def _with_lines(pattern: re.Pattern[str], errors: str, lines: Sequence[int]) -> str:
-    """Messages with the user's lines; what is wrong behind the end is put there."""
+    """Messages with the user's lines; errors beyond the end move to the last line."""
 
     def place(match: re.Match[str]) -> str:
         at = int(match[1]) - 1

@@ -1,4 +1,4 @@
-"""Profiles by addresses: the symbols of the programs that ran, as far as these may be read."""
+"""Adds symbols of the programs that ran to profiles with plain addresses, if these programs may be read."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _MAXIMUM_BYTES = 256 << 20
 
 
 def with_symbols(profile: Profile, origin: Origin) -> Profile:
-    """The profile with a symbol for each place that has only an address, where the mapped program is there,
-    may be read for a text of this origin, and has one."""
+    """The profile with a symbol for each location that has only an address. The mapped program must exist, be
+    readable for a text of this origin, and have a symbol for the address."""
     programs: dict[str, _Program | None] = {}
 
     def named(place: CodeLocation) -> CodeLocation:
@@ -41,7 +41,7 @@ def with_symbols(profile: Profile, origin: Origin) -> Profile:
 
 
 class _Program:
-    """An ELF file by its symbols."""
+    """Symbols of an ELF file."""
 
     def __init__(self, file: ObjectFile) -> None:
         self._file = file

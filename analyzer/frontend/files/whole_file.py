@@ -1,6 +1,6 @@
-"""Whole files through the user's assembler: everything is its own, macros, layout and encoding.
+"""Assembles whole files with the user's assembler, including macros, layout and encoding.
 
-Lines that it refuses are taken out and the rest is tried again: one mistake must not hide all figures.
+Rejected lines are removed and the rest is assembled again, so one mistake does not hide all figures.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
 
 TIMEOUT = 60.0
-"""Seconds for one run, which takes some milliseconds, with x86inc up to one, and ten for the largest."""
+"""Seconds for one run, which takes some milliseconds; up to one second with x86inc, and ten for the
+largest."""
 OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _MOST_KEPT = 8
@@ -35,11 +36,11 @@ _GNU_MESSAGE = pattern(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
 _GNU_USE = pattern(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
 _NASM_MESSAGE = pattern(r"(\S+?):(\d+): (?:error|fatal): (.*)")
 _GNU_CONTINUED = 200
-"""Further lines of a listing that one statement may have."""
+"""Continuation lines per statement in a listing."""
 _GNU_LISTED_BYTES = 8 * 4 * _GNU_CONTINUED
-"""A statement of so many bytes is not listed whole."""
+"""Longer statements are not listed completely."""
 _PLACE = pattern(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
-"""The file that a message is about."""
+"""File that a message is about."""
 _ANY_ERROR = pattern(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
 _STUB = "%warning not there\n"
 _NASM_STUB = pattern(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
@@ -51,34 +52,34 @@ _X86INC_DEFINES = {
     "FORCE_VEX_ENCODING": 0,
     "private_prefix": "asm",
 }
-"""What builds of projects with x86inc.asm define for 64-bit Linux, on the command line or in a file that the
-build makes; the user's own definitions and such a file win."""
+"""Definitions that builds of projects with x86inc.asm make for 64-bit Linux, on the command line or in a
+generated file. The user's own definitions and such a file take precedence."""
 _UNWANTED = pattern(
     r"\s*(?:\.(?:addrsig(?:_sym)?|(?:app)?file|loc|line(?:file)?)\b|#\s*(?:line\s+)?\d+\s+\")"
 )
-"""Without bytes: what GNU as does not know, and names of sources, which it would count as files it read and
-call the text itself."""
+"""Lines without bytes: directives that GNU as does not know, and source file names, which it would report as
+files that it read and use instead of the text's name."""
 _LINE_END = pattern(r"\r\n|\n|\r")
 
 
 @dataclass(slots=True)
 class Assembled:
-    """What became of a file. ``refused``: a message for every line that has no bytes because of a mistake."""
+    """An assembled file. ``refused``: message by line for lines without bytes because of a mistake."""
 
     backend: str
     listing: Listing = field(default_factory=Listing)
     refused: dict[int, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     failure: str = ""
-    """Why there is nothing at all."""
+    """Why there is no result at all."""
     failure_line: int = 0
-    """Where the reason lies, zero-based."""
+    """Zero-based line of the reason."""
     gave_up: bool = False
-    """The program has seen the text and refuses it."""
+    """The program has read the text and rejects it."""
 
 
 class _GaveUpError(Exception):
-    """The program cannot be given the text, because of something at a line (zero-based)."""
+    """The text cannot be passed to the program, because of a (zero-based) line."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -86,20 +87,20 @@ class _GaveUpError(Exception):
 
 
 class _OutsideError(Exception):
-    """The program read a file that it may not read, or does not say which ones it read."""
+    """The program read a file that it may not read, or does not report which files it read."""
 
 
 def has_nasm() -> bool:
-    """Is NASM on PATH?"""
+    """Whether NASM is on PATH."""
     return external.find_program("nasm") is not None
 
 
 Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
-"""The text, its place, what it includes, and whether to stop."""
+"""(text, origin, its includes, whether to stop) -> result."""
 
 
 class _Latest:
-    """What assemblers answered last."""
+    """Latest results of the assemblers."""
 
     def __init__(self, _caches: Caches) -> None:
         self.answers: dict[tuple[object, ...], Assembled] = {}
@@ -108,7 +109,7 @@ class _Latest:
 def assemble_file(
     name: Assembler, text: str, origin: Origin, cancel: Callable[[], bool], caches: Caches
 ) -> Assembled:
-    """Assemble a text with the assembler of this name. Never raises; remembers the latest answers."""
+    """Assemble a text with the named assembler. Never raises; the latest results are cached."""
     language = "nasm" if name == "nasm" else "gas"
     found = includes.look(text, language, origin, caches)
     if found.refusals:
@@ -153,18 +154,19 @@ def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]
 
 @dataclass(slots=True)
 class _Call:
-    """How an assembler is called: it writes `listing`, `out.o`, and to `read` which files it read."""
+    """Call of an assembler, which writes `listing`, `out.o` and (to `read`) the files that it read."""
 
     command: Sequence[str]
     input: str
-    """The name that the text gets."""
+    """File name of the text."""
     given: Mapping[str, str]
-    """Other files that are put beside it."""
+    """Other files in the same folder."""
     origin: Origin
     cancel: Callable[[], bool]
 
     def run(self, lines: Sequence[str]) -> external.Finished:
-        """Raises OSError, HungError, and _OutsideError if it read a file that it may not read."""
+        """Run the assembler. Raises OSError, HungError, and _OutsideError if it read a file that it may not
+        read."""
         return self.assemble([], self.input, lines, _WRITTEN)
 
     def assemble(
@@ -175,7 +177,7 @@ class _Call:
         wanted: Sequence[str],
         file_limit: int = external.FILE_LIMIT,
     ) -> external.Finished:
-        """One run. Raises as ``run``."""
+        """Run the assembler with further options. Raises like ``run``."""
         job = external.Job(
             [*self.command, *options, name],
             timeout=TIMEOUT,
@@ -205,8 +207,8 @@ def _accepted(
     call: _Call,
     mistakes_of: Callable[[str, int], Mapping[int, str]],
 ) -> external.Finished | None:
-    """Ask for the text, and again without the lines that are refused, until all are taken; None, with a
-    reason in the result, if that does not come to an end. Empties the lines that are refused."""
+    """Assemble the text, and again without the rejected lines, which are emptied, until it succeeds. None,
+    with a reason in the result, if it never does."""
     for _ in range(_MAXIMUM_RUNS):
         try:
             done = call.run(lines)
@@ -235,15 +237,15 @@ def _first_error(errors: str) -> str:
 
 
 def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:
-    """Message by line; what is wrong within a macro is put down to the line that uses it, and what is wrong
-    behind the end (a block that is never closed) to the last line."""
+    """Messages by line. Errors in a macro belong to the line that uses it; errors after the end (an open
+    block) belong to the last line."""
     found: dict[int, str] = {}
     line, message = -1, ""
     for text in errors.splitlines():
         if match := _GNU_MESSAGE.match(text):
             if line >= 0:
                 found.setdefault(min(line, lines - 1), message)
-            # What is wrong in another file is put down to the line that uses it, if that is known.
+            # An error in another file belongs to the line that uses it, if that is known.
             line, message = int(match[2]) - 1 if match[1] == _GNU_INPUT else -1, match[3]
         elif match := _GNU_USE.match(text):
             line = int(match[1]) - 1
@@ -257,18 +259,18 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     if program is None:
         return Assembled("nasm", failure="NASM is not on PATH.")
     result = Assembled("nasm")
-    # A slash at the end: old versions put folder and name together as they are.
+    # The trailing slash is needed because old versions concatenate folder and name.
     folders = [part for folder in includes.search_path(origin) for part in ("-I", f"{folder}/")]
     usual = _X86INC_DEFINES if "x86inc" in text else {}
     constants = nasm_macros.constants(found.texts)
-    # A name that stands for a number cannot be given a value once more; `%define` in a file wins by itself.
+    # A name that stands for a number cannot be defined again; `%define` in a file overrides it anyway.
     guessed = (f"{name}={value}" for name, value in usual.items() if name not in constants)
     defines = [part for define in (*guessed, *origin.defines) for part in ("-D", define)]
     defines += [part for path in origin.pre_includes for part in ("-P", path)]
     folded = [part for name, value in constants.items() if value for part in ("-D", f"{name}={value}")]
     command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/"]
     lines = _LINE_END.split(text)
-    # A missing file is taken as empty, and says so if it is needed.
+    # A missing file is replaced by one that warns if it is used.
     stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if _SAFE_STUB.fullmatch(name)}
     smart = "smartalign" in found.packages
     given = {"stubs/.empty": "", **stubs}
@@ -278,7 +280,7 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
         return result
     for name in dict.fromkeys(_NASM_STUB.findall(done.errors)):
         line = next((number for number, content in enumerate(lines) if name in content), 0)
-        message = f"'{name}' is not found and taken as empty; name its folder as an include path."
+        message = f"'{name}' is not found and read as empty; add its folder to the include paths."
         result.notes.append(Note(line, "include-not-read", message))
     file = _object(done)
     result.listing = listings.read_nasm(done.files.get("listing", b""), file)
@@ -290,17 +292,18 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
 
 @dataclass(slots=True)
 class _NasmCall(_Call):
-    """Macros first, then what they made; both together where macros ask for addresses."""
+    """Runs NASM's preprocessor first and assembles its result. If macros ask for addresses, NASM does both at
+    once."""
 
     defines: Sequence[str] = ()
     """Options for the preprocessor."""
     folded: Sequence[str] = ()
-    """The same for numbers that only the assembler knows, otherwise."""
+    """Options that define numbers which otherwise only the assembler knows."""
     smart_alignment: bool = False
     hidden: bool = False
-    """It may include files that nobody sees in the text."""
+    """The text may include files that the search cannot see."""
     made: ExpandedText | None = None
-    """What macros made of the latest text, if they were followed first."""
+    """Expansion of the latest text, if the preprocessor ran separately."""
 
     def run(self, lines: Sequence[str]) -> external.Finished:
         self.made = None
@@ -312,7 +315,7 @@ class _NasmCall(_Call):
                 followed = self.assemble(options, INPUT, marked.text, (RESULT, "read"), limit)
             except external.TooMuchError as error:
                 line = nasm_macros.last_line(error.written[RESULT])
-                reason = f"Its macros make more than {limit >> 20} MB of this line, or of those around it."
+                reason = f"Its macros expand this line, or those around it, to more than {limit >> 20} MB."
                 raise _GaveUpError(line, reason) from None
             if followed.status == 0:
                 text = followed.files.get(RESULT, b"").decode("utf-8", "replace")
@@ -325,8 +328,8 @@ class _NasmCall(_Call):
                 return replace(followed, errors=marked.messages(followed.errors))
         done = self.assemble([*self.defines, *_LISTED], INPUT, lines, _WRITTEN)
         if done.status == 0 and self.hidden and not confinement.version():
-            # NASM 2.16 does not say which files it included while it assembled; its preprocessor does, if it
-            # gets through.
+            # NASM 2.16 does not report which files it included while assembling. Its preprocessor does, if it
+            # succeeds.
             asked = self.assemble([*self.defines, "-M", "-MF", "read"], INPUT, lines, ("read",))
             if asked.status:
                 raise _OutsideError
@@ -338,7 +341,7 @@ _LISTED = ("-l", "listing", "-MD", "read", "-o", "out.o")
 
 
 def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
-    """Message by line; what is wrong behind the end is a block that is never closed."""
+    """Messages by line; an error after the end is a block that is not closed."""
     found: dict[int, str] = {}
     for match in _NASM_MESSAGE.finditer(errors):
         if match[1] == INPUT:
@@ -347,7 +350,7 @@ def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
 
 
 def _object(done: external.Finished) -> ObjectFile | None:
-    """What an assembler made, if that can be read."""
+    """The assembled object, if it can be read."""
     try:
         return ObjectFile(done.files.get("out.o", b""))
     except ObjectFileError:
@@ -355,8 +358,8 @@ def _object(done: external.Finished) -> ObjectFile | None:
 
 
 def _fill_in_addresses(listing: Listing, file: ObjectFile | None) -> None:
-    """Take the code from the object: every symbol has an address of its own there, and none in a listing; and
-    the alignments of its sections."""
+    """Take the code from the object, where symbols have addresses; a listing has none. Takes the sections'
+    alignments, too."""
     listing.object = file
     if file is None:
         return
@@ -377,4 +380,4 @@ def _fill_in_addresses(listing: Listing, file: ObjectFile | None) -> None:
 ASSEMBLERS: Mapping[Assembler, Run] = {Assembler.GAS: _gas, Assembler.NASM: _nasm}
 """By the name that users choose."""
 BACKENDS = {Assembler.GAS: "gnu as", Assembler.NASM: "nasm"}
-"""What a line's encoder is called."""
+"""Name of a line's encoder."""

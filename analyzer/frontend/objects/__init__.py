@@ -1,1 +1,1 @@
-"""What somebody has assembled: ELF files, their lines, functions and loops."""
+"""Reads assembled code: ELF files with their lines, functions and loops."""

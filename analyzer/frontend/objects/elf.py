@@ -1,10 +1,10 @@
-"""ELF files for x86-64: functions, their code and source lines. The only place that knows pyelftools.
+"""Reads ELF files for x86-64: functions, their code and source lines. Only this module uses pyelftools.
 
-A relocatable file (.o) is laid out as a linker would do it, one section behind the other, so that every byte
-of code has an address of its own; what is shown are the offsets within the section.
+A relocatable file (.o) is laid out as a linker would, section after section, so that every byte of code has a
+unique address; users see offsets within the section.
 
-pyelftools reads the line information and the tables for unwinding. Headers and symbols are read here: it
-gives a file up at its first bad section, and takes seconds for the symbols of a large program.
+pyelftools reads the line information and the unwind tables. Headers and symbols are read here, because
+pyelftools gives up at the first bad section and takes seconds for the symbols of a large program.
 """
 
 from __future__ import annotations
@@ -45,59 +45,60 @@ if TYPE_CHECKING:
     from elftools.dwarf.dwarfinfo import DWARFInfo
 
 MAXIMUM_DEBUG_BYTES = 1 << 29
-"""Decompressed size of one section of line information."""
+"""Maximum decompressed size of one section of line information."""
 _FIRST_ADDRESS = 0x400000
-"""Of an object's sections, as linkers have it: the small numbers among its data are no addresses of code."""
+"""Address of an object's first section, as linkers choose it: small numbers in its data then cannot look like
+addresses of code."""
 
 _CODE, _SYMBOLS, _RELOCATIONS, _NO_BYTES, _EXPORTED = 1, 2, 4, 8, 11
-"""Types of sections: SHT_PROGBITS, SYMTAB, RELA, NOBITS, DYNSYM."""
+"""Section types: SHT_PROGBITS, SYMTAB, RELA, NOBITS, DYNSYM."""
 _ALLOCATED, _EXECUTABLE, _COMPRESSED = 0x2, 0x4, 0x800
 _RELOCATION = struct.Struct("<QQq")
 _EXTERN_DISTANCE = 0x1000
 
 _FILLED_IN = frozenset([6, 7])
-"""R_X86_64_GLOB_DAT, JUMP_SLOT: the loader writes the address of a symbol there."""
+"""R_X86_64_GLOB_DAT, JUMP_SLOT: the loader writes a symbol's address there."""
 _RELATIVE_32 = frozenset([2, 4, 9, 19, 20, 22, 34, 41, 42])
-"""R_X86_64_PC32, PLT32, and the offsets to entries of the GOT, whose order nobody knows yet."""
+"""R_X86_64_PC32, PLT32, and offsets of GOT entries, whose order is not known yet."""
 _ABSOLUTE_32 = frozenset([10, 11])
 _ABSOLUTE_64 = 1
 
 
 class ObjectFile:
-    """An object, a program or a shared library. Raises ``ObjectFileError`` if it is none for x86-64.
+    """An object, a program or a shared library. Raises ``ObjectFileError`` if the file is not one for x86-64.
 
-    Everything else that is wrong raises ``ObjectFileError`` where it is needed: files may be damaged in any
-    way, and what one function needs may be whole.
+    Other defects raise ``ObjectFileError`` where the damaged part is needed: a file may be damaged in any
+    way, while what one function needs is intact.
     """
 
     def __init__(self, data: bytes) -> None:
         check_header(data)
         self.is_relocatable = int.from_bytes(data[16:18], "little") == 1
-        """Is it an object, whose addresses a linker fills in?"""
+        """The file is an object, whose addresses a linker fills in."""
         self._image = bytearray(data)
         self._bases: dict[int, int] = {}
-        """Of the sections of a relocatable file, by number."""
+        """Base addresses of a relocatable file's sections, by number."""
         self.caches = Caches()
-        """What is remembered of its code."""
+        """Caches about its code."""
         self._loaded: dict[int, bytes] = {}
-        """What was read of sections, by number."""
+        """Sections that were read, by number."""
         try:
             self._headers = list(section_headers(data))
             self._symbols = list(self._read_symbols())
             self._sections = {section.index: section for section in self._lay_out()}
         except ObjectFileError:
             raise
-        except Exception as error:  # pyelftools raises whatever Python raises when a file lies
+        except Exception as error:  # pyelftools raises any exception on wrong data
             raise damaged(error) from None
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
-        """All functions with a name, by address; those with several names come once for each."""
+        """All named functions, by address; a function with several names has one entry for each."""
         found: list[Function] = []
         for section in self._sections.values():
             symbols = [symbol for symbol in self._symbols if symbol.section == section.index]
             entries = [symbol for symbol in symbols if symbol.is_entry]
-            # Assembly files whose author declared nothing: every label may be a function.
+            # Assembly files without declarations: every label may be a function.
             entries = entries or [symbol for symbol in symbols if symbol.kind == NOTYPE]
             ends = {symbol.value + symbol.size for symbol in entries if symbol.size}
             borders = sorted(ends | {symbol.value for symbol in entries})
@@ -107,7 +108,7 @@ class ObjectFile:
 
     @cached_property
     def data(self) -> tuple[tuple[int, int], ...]:
-        """What symbols declare as data within code: the first address and the one behind the last of each."""
+        """Ranges in code that symbols declare as data: first address, and the address after the last."""
         return tuple(
             (symbol.value, symbol.value + symbol.size)
             for symbol in self._symbols
@@ -116,7 +117,7 @@ class ObjectFile:
 
     @cached_property
     def named(self) -> dict[str, int]:
-        """The addresses in code of symbols, those alone that no other place is called."""
+        """Addresses of code symbols whose names are unique."""
         found: dict[str, set[int]] = {}
         for symbol in self._symbols:
             if symbol.name and symbol.kind != OBJECT and symbol.section in self._sections:
@@ -125,7 +126,8 @@ class ObjectFile:
 
     @cached_property
     def entries(self) -> dict[int, str]:
-        """Names by address of what is a function by its own symbol, not for want of a better one."""
+        """Names by address of the symbols that are functions themselves, without labels used for lack of
+        functions."""
         return {
             symbol.value: symbol.name
             for symbol in self._symbols
@@ -133,7 +135,7 @@ class ObjectFile:
         }
 
     def marks(self, function: Function) -> list[tuple[str, int, int]]:
-        """What the macros of ``cyclelens.h`` mark in a function: name, first address, and the one behind."""
+        """Regions that the macros of ``cyclelens.h`` mark in a function: name, first address, end address."""
         begun: list[tuple[str, int]] = []
         found: list[tuple[str, int, int]] = []
         for symbol in sorted(self._symbols, key=lambda symbol: symbol.value):
@@ -151,7 +153,7 @@ class ObjectFile:
 
     @property
     def sections(self) -> tuple[Function, ...]:
-        """Every section with code as if it were one function."""
+        """Every section with code, as if it were one function."""
         return tuple(
             unnamed_function(section.address, len(section.code), section)
             for section in self._sections.values()
@@ -159,7 +161,8 @@ class ObjectFile:
         )
 
     def find(self, name: str) -> Function:
-        """The function of a name, or the one that an address (``0x1139``) lies in."""
+        """The function with this name, or the one that contains an address (``0x1139``). Raises
+        ObjectFileError if there is none."""
         same = [function for function in self.functions if function.name == name]
         if len({function.address for function in same}) > 1:
             places = ", ".join(f"{function.address - function.origin:#x}" for function in same)
@@ -174,7 +177,8 @@ class ObjectFile:
         raise ObjectFileError(self._missing(name))
 
     def code(self, function: Function) -> bytes:
-        """The bytes of a function; addresses that only a linker knows are stand-ins."""
+        """Bytes of a function; addresses that only a linker knows are placeholders. Raises ObjectFileError if
+        they are not in the file."""
         section = self._section_of(function.address)
         if section is None:
             raise ObjectFileError(f"the code of '{function.name}' is not in the file")
@@ -182,22 +186,22 @@ class ObjectFile:
         return section.code[start : start + function.size]
 
     def section(self, name: str) -> tuple[bytes, int]:
-        """The bytes of the section with code of this name, as ``code`` gives them, and its alignment; nothing
-        and 1 if there is none, or more than one."""
+        """Bytes of the code section with this name, like ``code``, and its alignment; (b"", 1) unless there
+        is exactly one."""
         found = [section for section in self._sections.values() if section.name == name]
         return (found[0].code, found[0].alignment) if len(found) == 1 else (b"", 1)
 
     @property
     def names_of_code(self) -> tuple[str, ...]:
-        """The names of the sections with code."""
+        """Names of the sections with code."""
         return tuple(dict.fromkeys(section.name for section in self._sections.values() if section.code))
 
     def symbol_at(self, address: int) -> str:
-        """A symbol that stands for this address, or whose address the loader writes there; else nothing."""
+        """Symbol at this address, or symbol whose address the loader writes there; empty if there is none."""
         return self._symbols_by_address.get(address, "")
 
     def read(self, address: int, size: int) -> bytes:
-        """Bytes of a section that is loaded, with addresses filled in; fewer where it ends."""
+        """Bytes of a loaded section, with addresses filled in; fewer at its end."""
         for number, header in enumerate(self._headers):
             start = self._bases.get(number, 0) if self.is_relocatable else header.address
             if header.flags & _ALLOCATED and start <= address < start + header.size:
@@ -210,11 +214,11 @@ class ObjectFile:
         return b""
 
     def is_code(self, address: int) -> bool:
-        """Does a section with code hold this address?"""
+        """Whether a section with code contains this address."""
         return self._section_of(address) is not None
 
     def address_of_offset(self, offset: int) -> int | None:
-        """The address of a byte of the file, if it is code."""
+        """Address of the byte at a file offset; None if it is not code."""
         for section in self._sections.values():
             start = self._headers[section.index].offset
             if start <= offset < start + len(section.code):
@@ -222,18 +226,18 @@ class ObjectFile:
         return None
 
     def base(self, name: str) -> int | None:
-        """The address of the section with code of this name, if there is one and no other."""
+        """Address of the code section with this name; None unless there is exactly one."""
         found = [section for section in self._sections.values() if section.name == name]
         return found[0].address if len(found) == 1 else None
 
     def places(self, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
-        """Where in the sources the instructions at these addresses of a function come from; None where the
-        file does not say. Of what is inlined from the system's or the compiler's own files, as intrinsics
-        are, the line that asked for it."""
+        """Source places of the instructions at these addresses of a function; None where unknown. Code
+        inlined from the system's or the compiler's own files, such as intrinsics, has the place of its call.
+        """
         dwarf = self._dwarf
         try:
             return look_up_places(dwarf, function, addresses) if dwarf else [None] * len(addresses)
-        except Exception:  # damaged line information: the code itself can be analysed without
+        except Exception:  # damaged line information is not needed to analyse the code
             return [None] * len(addresses)
 
     # Sections and symbols
@@ -260,7 +264,7 @@ class ObjectFile:
             names = self._content(self._headers[header.link])
             content = self._content(header)
             for name, info, _, section, value, size in SYMBOL.iter_unpack(whole_entries(content, SYMBOL)):
-                # Section 0: defined elsewhere. Mapping symbols and sections have no name.
+                # Section 0 means defined elsewhere. Mapping symbols and sections have no name.
                 yield Symbol(text_at(names, name), info & 15, info >> 4, section, value, size)
 
     def _name(self, header: Header) -> str:
@@ -268,7 +272,7 @@ class ObjectFile:
         return text_at(self._content(names), header.name)
 
     def _content(self, header: Header) -> bytes:
-        """The bytes of a section; raises ObjectFileError if the file ends before."""
+        """Bytes of a section. Raises ObjectFileError if the file ends before them."""
         start, size = header.offset, header.size
         if header.kind == _NO_BYTES:
             return b""
@@ -277,7 +281,7 @@ class ObjectFile:
         return bytes(self._image[start : start + size])
 
     def _lay_out(self) -> Iterator[Section]:
-        """The sections with code; those of a relocatable file get addresses, and so do all symbols."""
+        """The sections with code. In a relocatable file they get addresses, and so do all symbols."""
         bases = self._bases
         if self.is_relocatable:
             next_address = _FIRST_ADDRESS
@@ -298,7 +302,7 @@ class ObjectFile:
                 yield Section(number, self._name(header), address, base, alignment, code)
 
     def _move_symbols(self, bases: Mapping[int, int], end: int) -> None:
-        """Write the addresses of the layout into the image: what reads it, reads one address space."""
+        """Write the addresses of the layout into the image, so that all readers see one address space."""
         for header in self._headers:
             if header.kind != _SYMBOLS:
                 continue
@@ -306,14 +310,14 @@ class ObjectFile:
                 place = header.offset + number * SYMBOL.size
                 name, info, other, section, value, size = SYMBOL.unpack_from(self._image, place)
                 if section == 0:
-                    # Stand-ins for what other files define, far from each other.
+                    # Placeholders for symbols that other files define, far from each other.
                     value = end + number * _EXTERN_DISTANCE
                 value = (value + bases.get(section, 0)) % (1 << 64)
                 SYMBOL.pack_into(self._image, place, name, info, other, section, value, size)
         self._symbols = list(self._read_symbols())
 
     def _relocated(self, section: int, base: int, content: bytes) -> bytes:
-        """The code with the addresses of the layout filled in."""
+        """Code with the addresses of the layout filled in."""
         code = bytearray(content)
         for header in self._headers:
             if header.kind != _RELOCATIONS or header.info != section:
@@ -337,18 +341,18 @@ class ObjectFile:
             (section for section in self._sections.values() if section.address <= address < section.end), None
         )
 
-    # Which function is meant
+    # Finding the function that is meant
 
     def _at(self, address: int) -> Function:
-        """The function around an address as other programs show it; without symbols, the stretch of code that
-        the tables for unwinding tell of."""
+        """The function around an address as other programs show it; without symbols, the range of code in the
+        unwind tables."""
         for function in (*self.functions, *self._unwound):
             if function.address <= address + function.origin < function.end:
                 return function
         raise ObjectFileError(f"no function is known at {address:#x}")
 
     def _label(self, name: str) -> Function | None:
-        """From a label that is no function to the end of the function around it."""
+        """A label that is not a function, up to the end of the function around it."""
         for symbol in self._symbols:
             section = self._sections.get(symbol.section)
             if symbol.name == name and section is not None and section.address <= symbol.value < section.end:
@@ -357,7 +361,7 @@ class ObjectFile:
         return None
 
     def unnamed(self) -> tuple[Function, ...]:
-        """Functions that no symbol tells of, called as their addresses."""
+        """Functions without symbols, named by their addresses."""
         ordered = sorted(self.functions, key=lambda function: function.address)
         starts = [function.address for function in ordered]
 
@@ -369,15 +373,15 @@ class ObjectFile:
 
     @cached_property
     def _unwound(self) -> tuple[Function, ...]:
-        """What `.eh_frame` tells of, which stripped programs have too; a section of which nothing tells is
-        taken for one function."""
+        """Functions in `.eh_frame`, which stripped programs have, too. A section without any known function
+        counts as one function."""
         found: dict[int, Function] = {}
         try:
             for address, size in self._unwinding_entries():
                 section = self._section_of(address)
                 if section is not None and size and address + size <= section.end:
                     found[address] = unnamed_function(address, size, section)
-        except Exception:  # damaged tables tell of nothing
+        except Exception:  # damaged tables count as empty
             found.clear()
         known = [*self.functions, *found.values()]
         for whole in self.sections:
@@ -389,7 +393,7 @@ class ObjectFile:
         from elftools.dwarf.callframe import FDE
 
         dwarf = self._dwarf
-        # What a linker has yet to fill in cannot be told without relocations: `strip` takes those away too.
+        # Fields that a linker fills in need relocations, which `strip` may have removed.
         if dwarf is None or (self.is_relocatable and not self._is_there(_RELOCATIONS)):
             return
         for entry in dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else ():
@@ -406,7 +410,7 @@ class ObjectFile:
                 f"there is no function '{name}': the file has no symbols (it is stripped); give an address "
                 "such as 0x1139, or a file with symbols"
             )
-        # A mangled name has the plain one in it.
+        # A mangled name contains the plain one.
         close = get_close_matches(name, names) + [other for other in names if name.lower() in other.lower()]
         hint = "; --list-functions lists all"
         if close:
@@ -424,7 +428,7 @@ class ObjectFile:
     def _dwarf(self) -> DWARFInfo | None:
         try:
             return self._read_dwarf()
-        except Exception:  # damaged: the code itself can be analysed without
+        except Exception:  # damaged line information is not needed to analyse the code
             return None
 
     def _read_dwarf(self) -> DWARFInfo | None:
@@ -436,7 +440,7 @@ class ObjectFile:
                 size = int.from_bytes(self._content(header)[8:16], "little")
             if size > MAXIMUM_DEBUG_BYTES:
                 return None
-        # Here, because assembly language starts faster without it.
+        # A local import, because assembly texts do not need it.
         from elftools.elf.elffile import ELFFile
 
         return ELFFile(BytesIO(bytes(self._image))).get_dwarf_info(follow_links=False)

@@ -1,4 +1,4 @@
-"""ELF files: headers, sections, symbols, and what damaged ones are refused with."""
+"""ELF headers, sections and symbols, and the errors for damaged files."""
 
 from __future__ import annotations
 
@@ -32,35 +32,35 @@ class ObjectFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A stretch of code with a name."""
+    """A named range of code."""
 
     name: str
-    """The symbol as it is in the file; the address where there is none."""
+    """Symbol as it is in the file; the address if there is none."""
     address: int
-    """Of the first byte, in the layout of this program."""
+    """Address of the first byte in this program's layout."""
     size: int
     """Bytes."""
     origin: int
-    """What to subtract for the address that other programs show."""
+    """Subtracted from an address to get the one that other programs show."""
     alignment: int
-    """Bytes of which the linker puts ``origin`` at a multiple; those of a line where it is done."""
+    """The linker places ``origin`` at a multiple of this many bytes; 64 for linked files."""
 
     @property
     def end(self) -> int:
-        """Behind the last byte."""
+        """Address after the last byte."""
         return self.address + self.size
 
 
 @dataclass(frozen=True, slots=True)
 class LinePlace:
-    """A line of a source file, both as the compiler wrote them down; line and column count from zero."""
+    """A place in a source file as the compiler recorded it; line and column are zero-based."""
 
     file: str
     line: int
     column: int
     inlined: str = ""
-    """The function of the system's or the compiler's, ``_mm_add_ps``, that the line asks for by name and that
-    the instruction comes from."""
+    """Inlined function of the system or the compiler, such as ``_mm_add_ps``, that the line calls and the
+    instruction comes from."""
 
 
 class Header(NamedTuple):
@@ -103,14 +103,14 @@ class Symbol:
 
     @property
     def is_entry(self) -> bool:
-        """Does it say so itself that it is a function, may other files jump there, or has it a size?"""
+        """Whether the symbol is a function, or an untyped one that is global or has a size."""
         is_plain = self.kind == NOTYPE and (self.binding != _LOCAL or self.size > 0)
         return self.kind in (FUNCTION, _INDIRECT) or is_plain
 
 
 def check_header(data: bytes) -> None:
     if not data.startswith(MAGIC):
-        raise ObjectFileError("this is no ELF file")
+        raise ObjectFileError("this is not an ELF file")
     if len(data) < _HEADER_SIZE:
         raise ObjectFileError("the file is damaged: it ends within its header; is the copy complete?")
     machine = int.from_bytes(data[18:20], "little" if data[5] == 1 else "big")
@@ -137,7 +137,7 @@ def check_header(data: bytes) -> None:
 
 
 def section_headers(data: bytes) -> Iterator[Header]:
-    """All of them; ``check_header`` has seen that the table is whole."""
+    """All section headers; ``check_header`` has verified that the table is complete."""
     table, count = int.from_bytes(data[0x28:0x30], "little"), int.from_bytes(data[0x3C:0x3E], "little")
     if not count:
         count = Header(*_SECTION.unpack_from(data, table)).size
@@ -156,12 +156,12 @@ def text_at(names: bytes, offset: int) -> str:
 
 
 def whole_entries(content: bytes, entry: struct.Struct) -> bytes:
-    """A table without a last entry that is cut off."""
+    """A table without an incomplete last entry."""
     return content[: len(content) // entry.size * entry.size]
 
 
 def symbol_entry(image: bytes | bytearray, symbols: Header, number: int) -> tuple[int, ...]:
-    """An entry of a table of symbols. Raises ObjectFileError if the table has no such one."""
+    """Entry of a symbol table. Raises ObjectFileError if there is no such entry."""
     place = symbols.offset + number * SYMBOL.size
     if place + SYMBOL.size > min(symbols.offset + symbols.size, len(image)):
         raise ObjectFileError("the file is damaged: a relocation names a symbol that is not in its table")
@@ -169,8 +169,8 @@ def symbol_entry(image: bytes | bytearray, symbols: Header, number: int) -> tupl
 
 
 def function_of(symbol: Symbol, section: Section, borders: list[int]) -> Function:
-    """A symbol's stretch of code: without a size, up to where another function begins or ends, or to the
-    section's end."""
+    """The code of a symbol. Without a size it extends to the next beginning or end of a function, or to the
+    end of the section."""
     size = symbol.size
     if not size:
         after = bisect_right(borders, symbol.value)
@@ -181,6 +181,6 @@ def function_of(symbol: Symbol, section: Section, borders: list[int]) -> Functio
 
 
 def unnamed_function(address: int, size: int, section: Section) -> Function:
-    """A stretch of code that no symbol tells of, called as its address."""
+    """A range of code without a symbol, named by its address."""
     name = f"{address - section.origin:#x}"
     return Function(name, address, size, section.origin, section.alignment)

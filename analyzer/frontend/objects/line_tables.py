@@ -1,4 +1,4 @@
-"""Lines of sources by address, from DWARF."""
+"""Looks up source lines by address in DWARF tables."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from elftools.dwarf.lineprogram import LineProgram
 
 MAXIMUM_UNITS = 20_000
-"""Compilation units that are searched for a function's lines."""
+"""Maximum compilation units that are searched for a function's lines."""
 _SYSTEM = pattern(r"/usr/|/opt/|/rustc/|.*/lib/(?:gcc|clang|rustlib)/")
 _Call = tuple[int, int, LinePlace]
-"""Inlined code: the first address, the one behind the last, and the place that asked for it."""
+"""Inlined code: first address, end address, and the place of the call."""
 
 
 def look_up_places(dwarf: DWARFInfo, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
-    """Where in the sources the instructions at these addresses of a function come from. Of what is inlined
-    from the system's own files, the line that asked for it. Damaged tables raise whatever Python raises."""
+    """Source places of the instructions at these addresses of a function; None where unknown. Code inlined
+    from the system's own files has the place of its call. Damaged tables raise any exception."""
     for unit in _units(dwarf, function.address):
         program = dwarf.line_program_for_CU(unit)
         ranges = [] if program is None else list(_line_ranges(program, function))
@@ -39,7 +39,7 @@ def look_up_places(dwarf: DWARFInfo, function: Function, addresses: Sequence[int
 
 
 def _units(dwarf: DWARFInfo, address: int) -> Iterator[CompileUnit]:
-    """The compilation units that may hold an address, the likeliest first."""
+    """Compilation units that may contain an address, the likeliest first."""
     if not dwarf.has_debug_info:
         return
     ranges = dwarf.get_aranges()
@@ -67,8 +67,8 @@ def _call_length(call: _Call) -> int:
 
 
 def _own_place(place: LinePlace | None, address: int, calls: Sequence[_Call]) -> LinePlace | None:
-    """The innermost place outside of the system's files; the innermost one if there is none. ``calls``: the
-    inner ones first."""
+    """The innermost place outside of the system's files; the place itself if there is none. ``calls``: inner
+    ones first."""
     if place is not None and _is_of_system(place.file):
         for start, end, outer in calls:
             if start <= address < end and not _is_of_system(outer.file):
@@ -79,7 +79,7 @@ def _own_place(place: LinePlace | None, address: int, calls: Sequence[_Call]) ->
 def _inlined_calls(
     dwarf: DWARFInfo, unit: CompileUnit, program: LineProgram, function: Function
 ) -> Iterator[_Call]:
-    """What is inlined in a function."""
+    """Inlined calls in a function."""
     from elftools.dwarf.ranges import BaseAddressEntry
 
     name_of = _file_names(program)
@@ -116,7 +116,7 @@ def _inlined_calls(
                     _name(child),
                 )
                 yield from ((low, high, place) for low, high in meets)
-            # Namespaces have no addresses, and neither has a type; other functions' code is elsewhere.
+            # Namespaces have neither addresses nor types; code of other functions is elsewhere.
             if meets or child.tag in _WITHOUT_ADDRESSES:
                 yield from walk(child)
 
@@ -124,7 +124,7 @@ def _inlined_calls(
 
 
 def _name(die: DIE) -> str:
-    """Of what is inlined, by way of its declaration."""
+    """Name of an inlined function, found through its declaration."""
     for _ in range(_MOST_ORIGINS):
         if "DW_AT_name" in die.attributes:
             return str(die.attributes["DW_AT_name"].value.decode("utf-8", "replace"))
@@ -137,12 +137,12 @@ def _name(die: DIE) -> str:
 
 _ORIGINS = ("DW_AT_abstract_origin", "DW_AT_specification")
 _MOST_ORIGINS = 4
-"""From an inlined call to a name; a damaged file may go around."""
+"""Links from an inlined call to its name; in a damaged file they may be circular."""
 _WITHOUT_ADDRESSES = frozenset({"DW_TAG_namespace", "DW_TAG_lexical_block", "DW_TAG_module"})
 
 
 def _file_names(program: LineProgram) -> Callable[[int], str]:
-    """The names of a line program's files by number."""
+    """File names of a line program by number."""
     header = program.header
     version = header["version"]
     directories, files = header["include_directory"], header["file_entry"]
@@ -151,7 +151,7 @@ def _file_names(program: LineProgram) -> Callable[[int], str]:
         entry = files[number if version >= 5 else number - 1]
         folder = entry["dir_index"]
         parts = [entry["name"]]
-        # The first folder is the compiler's own: names are as short as they were given to it.
+        # The first folder is the compiler's own: names stay as short as they were passed to it.
         if folder > 0:
             parts.insert(0, directories[folder if version >= 5 else folder - 1])
         return str(join(*(part.decode("utf-8", "replace") for part in parts)))
@@ -160,7 +160,7 @@ def _file_names(program: LineProgram) -> Callable[[int], str]:
 
 
 def _line_ranges(program: LineProgram, function: Function) -> Iterator[tuple[int, int, LinePlace]]:
-    """First address, the one behind the last, and the place of every entry that meets a function."""
+    """First address, end address and place of every entry that overlaps a function."""
     name_of = _file_names(program)
     names: dict[int, str] = {}
     before: Any = None
@@ -171,7 +171,7 @@ def _line_ranges(program: LineProgram, function: Function) -> Iterator[tuple[int
         if before is not None and before.address < function.end and state.address > function.address:
             if before.file not in names:
                 names[before.file] = name_of(before.file)
-            # Line 0: the compiler's own doing.
+            # Line 0 marks code that the compiler added.
             if before.line:
                 place = LinePlace(names[before.file], before.line - 1, max(before.column - 1, 0))
                 yield before.address, state.address, place

@@ -1,7 +1,7 @@
-"""Functions of an object file to regions: what ``frontend`` is for a text.
+"""Finds the regions of functions in an object file.
 
-The regions of a function are what IACA's byte markers enclose, or else its innermost loops, or else its basic
-blocks. Every region lies where it lies in the file.
+A function's regions are what IACA's byte markers enclose, otherwise its innermost loops, otherwise its basic
+blocks. Every region keeps its alignment in the file.
 """
 
 from __future__ import annotations
@@ -49,59 +49,59 @@ from cyclelens.analyzer.model.source import (
 from cyclelens.analyzer.profiles.profile import Profile
 
 MAXIMUM_FUNCTION = 1 << 20
-"""Bytes of a function that is looked at."""
+"""Maximum bytes of an analysed function."""
 MAXIMUM_FUNCTIONS = 100
-"""Functions that are analysed without being named."""
+"""Maximum functions that are analysed without being named."""
 _LEAVING = pattern(r"ret|retf|iret|ud2|hlt|jmp")
 _IACA_START = b"\xbb\x6f\x00\x00\x00\x64\x67\x90"
 _IACA_END = b"\xbb\xde\x00\x00\x00\x64\x67\x90"
 
 _FOLLOWED_BYTES = 1 << 16
-"""Of functions that others call or jump to, and which are read to learn where control goes."""
+"""Bytes of functions that are read only because others call or jump to them, to follow control flow."""
 
 _Named = tuple[str, FoundRuns, FoundLoop | None]
-"""A name, the places of the instructions, and what is known of a loop that nobody marked."""
+"""Name, executed instructions, and facts about a detected loop."""
 
 
 class _Listing:
-    """The instructions of functions, and of those that they call. Places are those of ``machine``."""
+    """Instructions of functions and of those that they call. Places are indices in ``machine``."""
 
     def __init__(self, file: ObjectFile, wanted: Sequence[Function]) -> None:
         self.machine = MachineCode()
         self.lines: dict[int, LinePlace | None] = {}
-        """Where the instructions of wanted functions come from, by address."""
+        """Source places of the wanted functions' instructions, by address."""
         self._file = file
         self.caches = file.caches
         self._owners: list[Function] = []
-        """Of the instructions."""
+        """Function of each instruction."""
         self._known = outermost(file.functions or file.unnamed())
         self._starts = [function.address for function in self._known]
         for function in sorted(self._followed(wanted), key=lambda function: function.address):
             address = function.address
             if self._owners and address < self.machine.ends[-1]:
-                continue  # symbols of sizes that overlap
+                continue  # overlapping symbols
             inside = [entry for entry in file.entries if address < entry < function.end]
             code = file.code(function)
             for at, length, instruction in without_data(code, address, inside, file.data, file.caches):
                 self.machine.add(at, length, instruction, function.origin)
                 self._owners.append(function)
         self.targets = [self._target(place) for place in range(len(self._owners))]
-        """By place that of the instruction that a jump goes to."""
+        """For each instruction the place of its jump target."""
         for function in wanted:
             addresses = [self.machine.addresses[place] for place in self.within(function)]
             self.lines.update(zip(addresses, file.places(function, addresses), strict=True))
 
     def within(self, function: Function) -> range:
-        """The places of a function's instructions."""
+        """Places of a function's instructions."""
         addresses = self.machine.addresses
         return range(bisect_left(addresses, function.address), bisect_left(addresses, function.end))
 
     def loops(self) -> list[Loop]:
-        """Those of all that was read."""
+        """Loops of all code that was read."""
         return control_flow.find_loops(code_of(self.machine, Surroundings(self._file)), self._file.caches)
 
     def source_line(self, place: int) -> SourceLine:
-        """An instruction, and where it comes from."""
+        """An instruction with its source line."""
         instruction, address = self.machine.instructions[place], self.machine.addresses[place]
         assert instruction is not None, "no region has data"
         origin, line = self._owners[place].origin, self.lines.get(address)
@@ -112,7 +112,7 @@ class _Listing:
         code = instruction.code
         address_read = near(instruction, self.machine.ends[place])
         if address_read is not None:
-            # A stand-in for the distance: the same for the same place, whatever reads it.
+            # The address replaces the distance, so that all instructions that read the same place look alike.
             distance = address_read - self.machine.ends[place]
             before = len(code) - instruction.immediate_bits // 8
             at = code.rfind(distance.to_bytes(4, "little", signed=True), 0, before)
@@ -121,28 +121,28 @@ class _Listing:
         return SourceLine(*source, address=address - origin, file=file)
 
     def made(self) -> Iterator[CompiledInstruction]:
-        """The instructions of wanted functions whose line is known."""
+        """Instructions of the wanted functions whose source line is known."""
         for address, line in self.lines.items():
             instruction = self.machine.instructions[self.machine.at[address]] if line is not None else None
             if line is not None and instruction is not None:
                 yield CompiledInstruction(instruction.code, line.file, line.line, line.column, line.inlined)
 
     def placed(self, run: Sequence[int]) -> Iterator[Placed]:
-        """The instructions of a run with their addresses."""
+        """Instructions of a run with their addresses."""
         for at in run:
             instruction = self.machine.instructions[at]
             assert instruction is not None, "no region has data"
             yield self.machine.addresses[at], instruction
 
     def placement(self, run: Sequence[int]) -> Placement:
-        """Where a run of instructions begins."""
+        """Placement of a run's first instruction."""
         if not run:
             return Placement()
         owner = self._owners[run[0]]
         return Placement.in_section(self.machine.addresses[run[0]] - owner.origin, owner.alignment)
 
     def jump(self, place: int) -> JumpPlace:
-        """An instruction, for people."""
+        """Location and text of an instruction, for messages."""
         line = self.source_line(place)
         return JumpPlace(line.line, line.text, line.address)
 
@@ -160,14 +160,14 @@ class _Listing:
         return found
 
     def is_way_out(self, place: int) -> bool:
-        """Does nothing go on behind the instruction?"""
+        """Whether control does not continue after the instruction."""
         instruction = self.machine.instructions[place]
         return instruction is not None and _LEAVING.fullmatch(instruction.mnemonic) is not None
 
-    # What is read
+    # Functions that are read
 
     def _followed(self, wanted: Sequence[Function]) -> Iterator[Function]:
-        """The functions that these are in, and those that they lead to, the nearest first."""
+        """The functions that contain the wanted ones, and those that they lead to, nearest first."""
         seen: set[int] = set()
         left = deque(self._containing(function.address) or function for function in wanted)
         free = len(left)
@@ -205,7 +205,7 @@ class _Listing:
 
 
 _Profile = tuple[Profile, str] | None
-"""A recorded profile, and what the file was called when it ran."""
+"""A recorded profile, and the file's path when it was recorded."""
 
 
 def regions_of(
@@ -216,10 +216,9 @@ def regions_of(
     whole: bool = False,
     profile: _Profile = None,
 ) -> AssembledFile:
-    """The regions of functions. ``regions``: ``loops`` and ``both`` (with IACA's markers) as for texts;
-    ``auto`` and ``markers`` take the loops of a function that has no markers. ``whole``: a function without
-    loops is a region too. Raises ``ObjectFileError`` if code cannot be read.
-    """
+    """The regions of functions. ``regions``: ``loops`` and ``both`` (with IACA's markers) work as for texts;
+    ``auto`` and ``markers`` take the loops of a function without markers. ``whole``: a function without loops
+    is a region, too. Raises ``ObjectFileError`` if code cannot be read."""
     found: list[Region] = []
     ways: list[Branching] = []
     problems: list[Problem] = []
@@ -228,8 +227,8 @@ def regions_of(
     for function in wanted:
         if len(file.code(function)) > MAXIMUM_FUNCTION:
             raise ObjectFileError(
-                f"'{function.name}' has {function.size:,} bytes; functions of up to {MAXIMUM_FUNCTION:,} are "
-                "analysed"
+                f"'{function.name}' has {function.size:,} bytes; only functions of up to "
+                f"{MAXIMUM_FUNCTION:,} are analysed"
             )
     listing = _Listing(file, wanted)
     loops = listing.loops()
@@ -245,8 +244,9 @@ def regions_of(
     if sampled is not None and sampled.is_empty:
         sampled = None
         message = (
-            "The profile is of other code: none of its places is in this file. Of libraries, programs at "
-            "random addresses and objects it needs symbols: perf script -F brstacksym, or perf annotate."
+            "The profile is of other code: none of its addresses is in this file. For libraries, "
+            "position-independent programs and objects, record symbols: perf script -F brstacksym, or "
+            "perf annotate."
         )
         problems.append(make_problem("not-in-profile", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
     counts: dict[str, Counts] | None = None if sampled is None else {}
@@ -288,8 +288,8 @@ def regions_of(
 def named_regions(
     file: ObjectFile, name: str | None, regions: Regions, profile: _Profile = None
 ) -> AssembledFile:
-    """The regions of one function, or of all functions with loops if none is named. Raises
-    ``ObjectFileError`` if there is nothing of that kind."""
+    """The regions of one function, or of all functions with loops if ``name`` is None. Raises
+    ``ObjectFileError`` if there are none."""
     if name is not None:
         found = regions_of(file, [file.find(name)], regions, whole=True, profile=profile)
         message = f"'{name}' has no code"
@@ -298,7 +298,7 @@ def named_regions(
         found = regions_of(file, functions, regions, profile=profile)
         if not found.regions and regions == Regions.AUTO:
             found = regions_of(file, functions, regions, whole=True, profile=profile)
-        message = "no function has a loop: choose one with --function NAME, and all of it is analysed"
+        message = "no function has a loop: choose one with --function NAME to analyse it as a whole"
     if not found.regions:
         raise ObjectFileError(message)
     return found
@@ -307,7 +307,7 @@ def named_regions(
 def _all_functions(file: ObjectFile) -> Sequence[Function]:
     functions = outermost(file.functions or file.unnamed())
     if not functions:
-        raise ObjectFileError("the file has no function: neither symbols nor tables for unwinding name one")
+        raise ObjectFileError("the file has no function: neither symbols nor unwind tables name one")
     if len(functions) > MAXIMUM_FUNCTIONS:
         raise ObjectFileError(
             f"the file has {len(functions):,} functions: choose one with --function NAME; --list-functions "
@@ -317,7 +317,7 @@ def _all_functions(file: ObjectFile) -> Sequence[Function]:
 
 
 def outermost(functions: Iterable[Function]) -> list[Function]:
-    """Without second names, and without those that lie within others."""
+    """Functions without aliases and without those inside others."""
     found: list[Function] = []
     for function in sorted(functions, key=lambda function: (function.address, -function.size)):
         if not found or function.end > found[-1].end:
@@ -334,7 +334,7 @@ def _named(
     *,
     whole: bool,
 ) -> Iterator[_Named]:
-    """Which instructions are wanted; ``whole``: those of the function if nothing else is."""
+    """The wanted instructions; ``whole``: those of the function if there is nothing else."""
     name, own = function.name, listing.within(function)
     marked = [] if regions == Regions.LOOPS else list(_marked(file.code(function), function, listing))
     for number, run in enumerate(marked, 1):
@@ -359,7 +359,7 @@ def _named(
             last -= 1
         if last > own.start:
             run = [at for at in range(own.start, last) if listing.machine.instructions[at] is not None]
-            # Ways out of a loop are taken to fall through; those of a whole function end their block.
+            # Exits of a loop are assumed to fall through; exits of a whole function end their block.
             leaving = {at for at in run if listing.is_way_out(at)}
             is_function = run[-1] in leaving
             yield name, _cut(listing, run, leaving)._replace(is_function=is_function), None
@@ -368,8 +368,8 @@ def _named(
 def _between(
     listing: _Listing, own: range, loops: Sequence[Loop], marks: Iterable[tuple[str, int, int]]
 ) -> Iterator[_Named]:
-    """The loops between marks by the mark's name, with numbers if there are several; where there is no loop,
-    all that stands there."""
+    """Loops between marks, named after the mark and numbered if there are several. Without a loop, all code
+    between the marks."""
     addresses = listing.machine.addresses
     for name, first, end in marks:
         found = [loop for loop in loops if first <= addresses[loop.lowest] < end]
@@ -396,7 +396,7 @@ def _cut(listing: _Listing, run: Sequence[int], leaving: Collection[int] = ()) -
 
 
 def _marked(code: bytes, function: Function, listing: _Listing) -> Iterator[Sequence[int]]:
-    """What stands between the bytes that IACA's macros put into the code."""
+    """Code between the bytes of IACA's macros."""
     start = code.find(_IACA_START)
     while start >= 0:
         end = code.find(_IACA_END, start)
@@ -432,7 +432,7 @@ def _region(listing: _Listing, name: str, run: Sequence[int]) -> Region:
     is_loop = bool(run) and listing.targets[run[-1]] == run[0]
     placement = listing.placement(run)
     placement = placement if is_in_one_piece(run) else placement.pinned()
-    # Stand-ins for distances make other instructions than those of the function.
+    # Placeholder distances make instructions differ from the function's own.
     instructions = decode(b"".join(line.code for line in lines), listing.caches)
     first, last = min(known), max(known)
     return Region(name, first, last, {}, lines, is_loop, placement=placement, instructions=instructions)

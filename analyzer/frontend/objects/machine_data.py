@@ -1,4 +1,4 @@
-"""Which bytes of a function in an object file are data, and the instructions around them."""
+"""Separates data from instructions in a function of an object file."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 
 Listed = tuple[int, int, Instruction | None]
-"""Address, bytes, and the instruction; None for data."""
+"""Address, size in bytes, and the instruction; None for data."""
 _LOOKED_AT = 64
-"""Instructions behind one that loads an address."""
+"""Instructions that are searched after one that loads an address."""
 _PASSES = 8
-"""So often data are looked for, each time with what was found before."""
+"""Maximum number of searches for data, each of which uses the results of the one before."""
 
 
 def without_data(
     code: bytes, address: int, entries: Sequence[int], data: Iterable[tuple[int, int]], caches: Caches
 ) -> list[Listed]:
-    """The instructions of a function that begins at an address.
+    """Instructions of a function at an address.
 
-    Data are what the file declares as such, and what is read at an address that an instruction names relative
-    to its own and no control leads to, up to the next place that control leads to. Where the function jumps
-    through a register nobody knows all of these places: only what is declared is data then.
+    Data is what the file declares as such. Data is also what an instruction reads RIP-relative and control
+    does not reach, up to the next place that control reaches. If the function has an indirect jump, not all
+    reachable places are known, and only declared data counts.
 
-    ``entries``: addresses in the function that control may come to from outside, besides its beginning.
-    ``data``: the first and the last but one address of what is declared.
+    ``entries``: addresses in the function, besides its beginning, that are entered from outside. ``data``:
+    first and end address of each declared range.
     """
     end = address + len(code)
     known = sorted(
@@ -40,14 +40,14 @@ def without_data(
         found = _read_only(listed, address, end, entries)
         if not found:
             break
-        # What was read as instructions before may have swallowed the first one behind the data.
+        # The wrong decoding may have swallowed the first instruction after the data.
         known = sorted([*known, *found])
         listed = list(_decoded(code, address, known, caches))
     return listed
 
 
 def _decoded(code: bytes, address: int, data: Sequence[tuple[int, int]], caches: Caches) -> Iterator[Listed]:
-    """``data``: by address."""
+    """``data`` is sorted by address."""
     at, end = address, address + len(code)
     for first, last in (*data, (end, end)):
         for instruction in decode(code[at - address : max(first, at) - address], caches):
@@ -61,7 +61,7 @@ def _decoded(code: bytes, address: int, data: Sequence[tuple[int, int]], caches:
 def _read_only(
     listed: Sequence[Listed], address: int, end: int, entries: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """The stretches that are read and that control does not lead to."""
+    """Ranges that are read and that control does not reach."""
     reads = [
         (at, where)
         for number, (at, length, instruction) in enumerate(listed)
@@ -87,7 +87,8 @@ def _read_only(
 
 
 def _reads(listed: Sequence[Listed], number: int) -> bool:
-    """Does an instruction access the address that it names relative to its own, or what uses it next?"""
+    """Whether an instruction accesses its RIP-relative address, directly or through the next use of the
+    register."""
     instruction = listed[number][2]
     assert instruction is not None
     if instruction.mnemonic != "lea":
@@ -103,7 +104,8 @@ def _reads(listed: Sequence[Listed], number: int) -> bool:
 
 
 def _reached(listed: Sequence[Listed], entries: Iterable[int]) -> set[int] | None:
-    """Where control comes to, targets within other instructions too; None if nobody knows all of it."""
+    """Addresses that control reaches, including those inside other instructions; None if not all are
+    known."""
     instructions = {at: (at + length, instruction) for at, length, instruction in listed}
     reached: set[int] = set()
     left = list(entries)

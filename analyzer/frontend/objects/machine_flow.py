@@ -1,4 +1,4 @@
-"""The control flow of machine code. Places are instructions, one stretch of code behind the other."""
+"""Control flow of machine code. Places are instruction numbers, one range of code after the other."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, Op
 PADDING = decode(b"\x90")[0]
 _PADDING = frozenset(["nop", "int3"])
 _OPERAND_SIZE, _NOP = b"\x66", b"\x90"
-"""Any number of the first before the second only fill; by the letter that is ``xchg ax, ax``."""
+"""Any number of the first byte before the second is only padding, although it is formally ``xchg ax, ax``."""
 _STUB_BYTES, _STUB_LENGTH = 16, 3
-"""Of what stands for a function of another file: bytes, and instructions up to the jump there."""
+"""Bytes of a linker stub for a function in another file, and instructions up to its jump."""
 _TABLE_BYTES = 1 << 12
 _FAR_AWAY = 1 << 64
 
 
 @dataclass(slots=True)
 class MachineCode:
-    """Instructions in the order of their addresses, None for data."""
+    """Instructions in address order; None for data."""
 
     instructions: list[Instruction | None] = field(default_factory=list)
     addresses: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
-    """The addresses behind them."""
+    """Address after each instruction."""
     origins: list[int] = field(default_factory=list)
-    """Where their sections begin."""
+    """Address of each instruction's section."""
     at: dict[int, int] = field(default_factory=dict)
-    """Their places by address; what makes no bytes has none."""
+    """Place by address; entries without bytes are left out."""
 
     def add(self, address: int, length: int, instruction: Instruction | None, origin: int) -> None:
-        """Put an instruction, or some data, behind what is there."""
+        """Append an instruction, or data."""
         if length:
             self.at[address] = len(self.addresses)
         self.instructions.append(instruction)
@@ -44,7 +44,7 @@ class MachineCode:
         self.origins.append(origin)
 
     def target(self, place: int) -> int | None:
-        """The address that a jump or call at a place goes to, if it says so itself."""
+        """Address that a direct jump or call at a place goes to; None for anything else."""
         instruction = self.instructions[place]
         if instruction is None or instruction.branch_displacement is None:
             return None
@@ -52,16 +52,16 @@ class MachineCode:
 
 
 class Surroundings:
-    """What the file says besides its code."""
+    """Facts about the file besides its code."""
 
     def __init__(self, file: ObjectFile) -> None:
         self._file = file
         self.functions = file.entries
-        """Names by first address."""
+        """Function names by first address."""
 
     def name(self, address: int) -> str:
-        """Of the function that is called at an address, by way of the linker's stubs too, or whose address is
-        read there; empty if not known."""
+        """Name of the function at an address, of the target of a linker's stub there, or of the symbol whose
+        address is stored there; empty if unknown."""
         name, end = self._file.symbol_at(address), address
         if name:
             return name
@@ -75,8 +75,8 @@ class Surroundings:
     def table(
         self, address: int, size: int, is_code: Callable[[int], bool], *, holds_addresses: bool
     ) -> list[int]:
-        """What a table of at most so many bytes holds as far as that is code: addresses, or unless it is
-        known to hold these, distances from its beginning."""
+        """Targets in a table of at most ``size`` bytes, up to the first one that is not code. The table has
+        addresses or, unless ``holds_addresses``, distances from its own address."""
         data = self._file.read(address, min(size, _TABLE_BYTES))
         found: list[int] = []
         for width, base in ((8, 0),) if holds_addresses else ((4, address), (8, 0)):
@@ -91,12 +91,12 @@ class Surroundings:
 
 
 def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
-    """The control flow of machine code."""
+    """Control flow facts about machine code."""
     transfers: list[Transfer] = []
     switches: dict[int, list[int]] = {}
     taken: set[int] = set()
     tables: dict[int, bool] = {}
-    """Do tables hold addresses, for those that are known to?"""
+    """Table addresses, and whether the table is known to hold absolute addresses."""
     for place, instruction in enumerate(machine.instructions):
         if instruction is None:
             continue
@@ -130,7 +130,7 @@ def code_of(machine: MachineCode, around: Surroundings | None) -> Code:
     functions: dict[int, str] = {}
     if around is not None:
         functions = {machine.at[at]: name for at, name in around.functions.items() if at in machine.at}
-        # Code that begins a function may look like a distance.
+        # Code at the beginning of a function may look like a distance.
         starts = sorted(tables.keys() - around.functions.keys()) if switches else []
         for address, end in zip(starts, [*starts[1:], _FAR_AWAY], strict=False):
             holds_addresses = tables[address]
@@ -159,7 +159,7 @@ def _never_returns(around: Surroundings, address: int | None) -> bool:
 
 
 def _is_code(instructions: Iterable[Instruction | None]) -> bool:
-    """More than padding and data; what cannot be decoded is data."""
+    """Whether there is more than padding and data; undecodable bytes are data."""
     found = False
     for instruction in instructions:
         if instruction is None:
@@ -171,7 +171,8 @@ def _is_code(instructions: Iterable[Instruction | None]) -> bool:
 
 
 def _jumps_over_padding(machine: MachineCode, place: int) -> bool:
-    """NASM fills a long gap with a jump over NOPs: code if something leads there, and else padding."""
+    """Whether NASM filled a long gap with a jump over NOPs: code if something leads there, otherwise
+    padding."""
     while is_padding(machine.instructions[place]):
         place += 1
     instruction, address = machine.instructions[place], machine.target(place)
@@ -186,14 +187,14 @@ def _jumps_over_padding(machine: MachineCode, place: int) -> bool:
 
 
 def is_padding(instruction: Instruction | None) -> bool:
-    """Does it only fill?"""
+    """Whether the instruction is only padding."""
     return instruction is not None and (
         instruction.mnemonic in _PADDING or instruction.code.lstrip(_OPERAND_SIZE) == _NOP
     )
 
 
 def near(instruction: Instruction, end: int) -> int | None:
-    """The address that an operand says relative to the instruction's own."""
+    """RIP-relative address of an operand; None if there is none."""
     for operand in instruction.operands:
         if operand.base == "RIP" and operand.index is None:
             return end + operand.displacement
@@ -201,7 +202,7 @@ def near(instruction: Instruction, end: int) -> int | None:
 
 
 def _table(instruction: Instruction) -> list[int]:
-    """The address of a table that a jump reads by itself, ``jmp *table(,%rax,8)``, or that is read for it."""
+    """Address of a table that a jump reads, as in ``jmp *table(,%rax,8)``, or that is loaded for a jump."""
     return [
         operand.displacement
         for operand in instruction.operands

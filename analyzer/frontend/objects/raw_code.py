@@ -1,4 +1,4 @@
-"""Machine code by itself, as JIT compilers and dumps have it: made an object file of one function."""
+"""Makes an object file with one function out of plain machine code, as from JIT compilers and dumps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cyclelens.analyzer.frontend.source.lexer import COMMENT_SIGN
 from cyclelens.analyzer.isa.decoder import decode
 
 NAME = "code"
-"""Of the function."""
+"""Name of the function."""
 _HEADER, _SECTION, _SYMBOL = struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ"), "<IBBHQQ"
 _ALIGNMENT = 64
 _RELOCATION = struct.Struct("<QQq")
@@ -22,28 +22,28 @@ _COMMENT = pattern(f"{COMMENT_SIGN}.*")
 
 
 class RawCodeError(ValueError):
-    """It is no machine code; the message is for the user."""
+    """The text is not machine code; the message is for the user."""
 
 
 def from_hexadecimal(text: str) -> bytes:
-    """The bytes that are written down: ``48 01 d8``, ``4801d8``, ``0x48, 0x01``, on any number of lines; what
-    stands behind ``#``, ``;`` or ``//`` is a comment. Raises RawCodeError."""
+    """Bytes of a text such as ``48 01 d8``, ``4801d8`` or ``0x48, 0x01`` in any number of lines. ``#``, ``;``
+    and ``//`` begin comments. Raises RawCodeError."""
     code = bytearray()
     for number, line in enumerate(text.splitlines(), 1):
         words = _COMMENT.sub("", line).replace("\\x", " ").replace(",", " ").split()
         for word in words:
             found = _HEX.fullmatch(word)
             if found is None or len(found[1]) % 2:
-                raise RawCodeError(f"line {number}: '{word[:20]}' is no row of hexadecimal bytes")
+                raise RawCodeError(f"line {number}: '{word[:20]}' is not a row of hexadecimal bytes")
             code += bytes.fromhex(found[1])
     return bytes(code)
 
 
 def object_of(code: bytes) -> bytes:
-    """An ELF file with the code as its function, at a multiple of 64 bytes. Raises RawCodeError if not all of
-    it is instructions."""
+    """An ELF file with the code as its only function, at a multiple of 64 bytes. Raises RawCodeError if the
+    bytes are not all instructions."""
     if not code:
-        raise RawCodeError("there is no code in it")
+        raise RawCodeError("the text has no code")
     at = 0
     for instruction in decode(code):
         if not instruction.mnemonic:
@@ -53,11 +53,11 @@ def object_of(code: bytes) -> bytes:
 
 
 class MadeSymbol(NamedTuple):
-    """A symbol of a file that is made here."""
+    """A symbol to write."""
 
     name: str
     address: int
-    """As other programs show it."""
+    """Address as other programs show it."""
     size: int
     is_function: bool = True
 
@@ -67,7 +67,7 @@ class MadeRelocation(NamedTuple):
 
     address: int
     kind: int
-    """Of the ELF ABI for x86-64, table 4.9."""
+    """Relocation type of the ELF ABI for x86-64, table 4.9."""
     symbol: str
 
 
@@ -77,7 +77,7 @@ class CodeSection:
 
     name: str
     address: int
-    """Of its first byte."""
+    """Address of its first byte."""
     code: bytes
     alignment: int
     symbols: Sequence[MadeSymbol] = ()
@@ -85,8 +85,8 @@ class CodeSection:
 
 
 def elf_of(stretches: Sequence[CodeSection], *, is_linked: bool = False) -> bytes:
-    """An ELF file with these sections: an object, whose addresses count from the beginning of each section,
-    or a program."""
+    """An ELF file with these sections: a program if ``is_linked``, otherwise an object, whose addresses are
+    relative to each section."""
     strings, names = bytearray(b"\0"), bytearray(b"\0")
 
     def put(pool: bytearray, text: str) -> int:
@@ -107,7 +107,7 @@ def elf_of(stretches: Sequence[CodeSection], *, is_linked: bool = False) -> byte
         numbers[symbol_name] = count
         count += 1
     table = len(stretches) + 1
-    # Name, kind, flags, address, content, link, info, alignment, size of an entry.
+    # Name, kind, flags, address, content, link, info, alignment, entry size.
     rows: list[tuple[int, int, int, int, bytes, int, int, int, int]] = []
     for stretch in stretches:
         address = stretch.address if is_linked else 0

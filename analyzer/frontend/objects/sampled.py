@@ -1,4 +1,4 @@
-"""A recorded profile in the addresses of code: how often it was executed, and where samples fell."""
+"""Maps a recorded profile to addresses of code: execution counts and samples."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from cyclelens.analyzer.model.source import Counts
 from cyclelens.analyzer.profiles.profile import CodeLocation, Profile
 
 _LONGEST_RUN = 1 << 16
-"""Bytes in a straight line; what seems longer is two runs of which the profile has lost a branch."""
+"""Maximum bytes of a straight-line run; a longer one is two runs between which the profile lost a branch."""
 OTHER_CODE = (
     "The profile is of other code than '{}': its branches and samples do not fall on these instructions. "
-    "Record what was built from this version."
+    "Record a build of this version."
 )
 Placed = tuple[int, Instruction]
-"""An instruction and its address."""
+"""An instruction with its address."""
 
 
 def in_file(profile: Profile, file: ObjectFile, path: str) -> Sampled:
-    """A profile of an ELF file, which was called ``path`` when it ran."""
+    """The profile of an ELF file that was at ``path`` when the profile was recorded."""
     own = os.path.basename(path)
     mapped = [each for each in profile.mapped if own and os.path.basename(each.path) == own]
 
@@ -42,7 +42,7 @@ def in_file(profile: Profile, file: ObjectFile, path: str) -> Sampled:
 
 
 class Sampled:
-    """A profile of code whose places ``address_of`` finds."""
+    """A profile of code in which ``address_of`` locates the profile's places."""
 
     def __init__(self, profile: Profile, address_of: Callable[[CodeLocation], int | None]) -> None:
         self._by_instructions = profile.by_instructions
@@ -60,10 +60,10 @@ class Sampled:
                 samples[at] += hits  # type: ignore[assignment]
         self._samples = _Below(samples)
         self.is_empty = not ends and not samples
-        """Nothing of it is in this code."""
+        """Nothing in the profile belongs to this code."""
 
     def counts(self, instructions: Sequence[Placed]) -> Counts:
-        """Of a stretch of code without branches within it."""
+        """Counts for a straight-line piece of code."""
         last = instructions[-1][0]
         jumped = self._ends.at(last)
         return Counts(
@@ -75,8 +75,8 @@ class Sampled:
         )
 
     def is_of(self, instructions: Iterable[Placed]) -> bool:
-        """Do most branches and samples fall where there are branches and instructions? An interrupt may end a
-        run anywhere."""
+        """Whether most branches and samples fall on branches and instructions. An interrupt may end a run
+        anywhere."""
         possible = total = 0.0
         for address, instruction in instructions:
             inside = range(address, address + instruction.length)
@@ -86,7 +86,7 @@ class Sampled:
         return 2 * possible >= total
 
     def _covering(self, address: int) -> int:
-        """The runs that go through an address."""
+        """Number of runs through an address."""
         return self._starts.up_to(address) - self._ends.up_to(address - 1)
 
 
@@ -96,7 +96,7 @@ def _may_leave(instruction: Instruction) -> bool:
 
 
 class _Below:
-    """Sums of counts up to a key."""
+    """Prefix sums of counts over sorted keys."""
 
     def __init__(self, counts: Counter[int]) -> None:
         self._counts = counts

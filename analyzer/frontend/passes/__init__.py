@@ -1,1 +1,1 @@
-"""One text, read by the front end itself or by the user's assembler."""
+"""Passes that read a text: the built-in assembler, or the user's."""

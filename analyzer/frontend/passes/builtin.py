@@ -1,4 +1,4 @@
-"""Texts as the front end itself reads and encodes them."""
+"""Reads and encodes texts with the built-in front end."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Region, Severity, SourceLine
 
 _NASM_ALIGNMENT = 16
-"""Bytes to which NASM and MASM align a section of code by themselves."""
+"""Default alignment of code sections in NASM and MASM, in bytes."""
 
 _Circumstances = tuple[tuple[object, ...], list[object]]
-"""The statements of a region and where they are, and what they ask of the rest of the text."""
+"""Statements of a region with their locations, and the facts about the rest of the text that they depend
+on."""
 
 
 @dataclass(slots=True)
@@ -49,19 +50,19 @@ class _Window:
     found: CodeRange
     section: str
     code: RegionCode | None
-    """None: there are too many statements."""
+    """None if there are too many statements."""
     circumstances: _Circumstances = field(init=False)
-    """All that its regions depend on."""
+    """Everything that the region's result depends on."""
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """Location of the region."""
         return self.found.span
 
 
 @dataclass(slots=True)
 class OwnReading:
-    """One text, read by the front end."""
+    """Reads one text with the built-in front end."""
 
     reading: AssemblyRun
     program: Program = field(init=False)
@@ -69,13 +70,13 @@ class OwnReading:
     layouts: Layouts = field(init=False)
 
     def regions(self, found: Scan, spans: list[Span]) -> list[Region]:
-        """Regions of the text as the front end reads and encodes it."""
+        """Regions of the text, encoded."""
         expanded = self.reading.expanded()
         source, parts = self.reading.source, found.parts
         if expanded.text != self.reading.text:
             source = Source(expanded.text, self.reading.memory.versions)
             if self.reading.options.syntax not in BY_NAME:
-                # Registers may be macros: what they make shows the dialect, as GNU as sees it.
+                # Macros may stand for registers, so the expanded text shows the dialect as GNU as sees it.
                 self.reading.dialect = detect(source)
             again = scan(source, semicolon_starts_comment(source, self.reading.dialect), self.reading.stop)
             placed = place_statements(
@@ -83,9 +84,7 @@ class OwnReading:
             )
             parts = [(0, ScannedPart(placed))]
         if style(self.reading.source) is Style.MASM:
-            message = (
-                "This looks like MASM: instructions and labels are read, its directives and macros are not."
-            )
+            message = "This looks like MASM: instructions and labels are read, directives and macros are not."
             place = self.reading.lines.content(0, self.reading.text)
             self.reading.report("not-supported", message, *place, Severity.INFORMATION)
             is_listing = masm.is_listing(self.reading.text)
@@ -159,7 +158,7 @@ class OwnReading:
         )
 
     def _measure(self, program: Program) -> DistanceAt:
-        """The distances of labels in what has been read so far."""
+        """Function for distances between labels in the part of the text read so far."""
         return Layouts(program, self._encoder(program)).distance
 
     def _windows(self, places: Iterable[CodeRange]) -> list[_Window]:
@@ -186,8 +185,8 @@ class OwnReading:
         return windows
 
     def _earlier(self, window: _Window) -> Made | None:
-        """The regions that the window became in an earlier version, if nothing that they depend on has
-        changed: statements, their places, and what they ask of the rest of the text."""
+        """The window's regions from an earlier version of the text, if nothing they depend on has changed:
+        statements, their locations, and facts about the rest of the text."""
         key, outside = window.circumstances = self._circumstances(window)
         known = self.encoder.memory.regions[key]
         return known[1] if known is not None and known[0] == outside else None
@@ -251,7 +250,7 @@ class OwnReading:
         return made
 
     def _placement(self, window: _Window, index: int) -> Placement:
-        """Where a statement lies, as far as that is known."""
+        """Placement of a statement, as far as known."""
         offset, modulus = self.layouts.offset(index), self.layouts.modulus(index)
         usual = 1 if style(self.reading.source) is Style.GAS else _NASM_ALIGNMENT
         known = min(max(self.layouts.laid(window.section).alignment, usual), LINE_BYTES)
@@ -260,15 +259,13 @@ class OwnReading:
         return Placement(offset % known, known)
 
     def _report_includes(self) -> None:
-        """What a macro includes, or shares its line with other statements: what is missing may be code."""
+        """Report includes in macros or with other statements on their line: they may contain code."""
         told = {problem.line for problem in self.reading.problems if problem.code == "include-not-read"}
         for first, part in zip(self.program.firsts, self.program.parts, strict=True):
             for index in part.includes:
                 place = self.program.span(first + index)
                 if self.reading.lines.locate(place[0])[0] not in told:
-                    message = (
-                        "An include is read if it has a line of its own; --assembler gas reads this one."
-                    )
+                    message = "An include is only read on a line of its own; --assembler gas reads this one."
                     self.reading.report("include-not-read", message, *place, Severity.WARNING)
 
     def _report_open_comment(self, offset: int | None, spans: Iterable[Span]) -> None:
@@ -278,5 +275,5 @@ class OwnReading:
     def _report_duplicate_labels(self, covers: Callable[[int], bool]) -> None:
         for name, label in self.program.labels_again():
             if covers(label.start):
-                message = f"The label '{name}' is defined already; jumps go to its first place."
+                message = f"The label '{name}' is already defined; jumps go to its first definition."
                 self.reading.report("duplicate-label", message, label.start, label.end)

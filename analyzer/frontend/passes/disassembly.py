@@ -1,6 +1,6 @@
-"""Texts that disassemblers print: the machine code that they hold, as regions with the lines of the text.
+"""Reads the output of disassemblers: its machine code becomes regions with the lines of the text.
 
-Where the bytes are missing, instructions are encoded, each in the form that is as long as its addresses say.
+Instructions without bytes are encoded, in the form whose length fits their addresses.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from cyclelens.analyzer.model.source import (
 )
 
 _USUAL_ALIGNMENT = 16
-"""Bytes to which compilers align functions."""
+"""Bytes to which compilers usually align functions."""
 _FIRST_PAGE = 0x1000
-"""Below that lies no code of a program, but that of most objects."""
+"""Code below this address belongs to an object file, not to a program."""
 _FILLED = b"\x90"
-"""Takes the place of bytes that the dump does not show, in front of functions say."""
+"""Replaces bytes that the dump does not show, for example before functions."""
 _JUMP = pattern(r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+(?:0x)?([0-9a-f]+)$")
 _NOP = pattern(r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b")
 _LONG_NOP = bytes.fromhex("662e0f1f840000000000")
 _LONGEST = 15
 _WISHES = ("", "{disp32} ", "{disp8} ", "{vex3} ", "{evex} ", "{load} ", "{store} ")
-"""Ways to have another form of an instruction."""
+"""Pseudo-prefixes that request other forms of an instruction."""
 _CHUNK = 5_000
 """Statements that are encoded together."""
 _KINDS = {"R_X86_64_64": 1, "R_X86_64_PC32": 2, "R_X86_64_PLT32": 4, "R_X86_64_GOTPCREL": 9}
@@ -59,8 +59,8 @@ _LONG_JUMP = 5
 
 
 def read(reading: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
-    """The regions of a dump: what is marked in it, the loops of its functions, or the functions. Problems are
-    those of its lines."""
+    """Regions of a dump: its marked code, the loops of its functions, or the functions. Problems are at the
+    lines of the dump."""
     rows = [row for part in dump.parts for row in part.rows]
     dialect = _dialect(reading, rows)
     problems = _encode(reading, dump, dialect)
@@ -101,7 +101,7 @@ def read(reading: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFi
 
 
 def _wants_whole(reading: AssemblyRun, parts: Sequence[_Code]) -> bool:
-    """Are functions regions, because no part has a loop?"""
+    """Whether functions are regions, because no part has a loop."""
     if reading.options.function is not None:
         return True
     if reading.options.regions != Regions.AUTO or any(code.is_marked for code in parts):
@@ -110,7 +110,7 @@ def _wants_whole(reading: AssemblyRun, parts: Sequence[_Code]) -> bool:
 
 
 class _Code:
-    """A section of the dump as a file, and where its instructions stand in the text."""
+    """A section of the dump as an object file, with the text lines of its instructions."""
 
     def __init__(self, part: DumpSection, spans: Sequence[Span], is_object: bool) -> None:
         self.part = part
@@ -119,7 +119,7 @@ class _Code:
         self.file = ObjectFile(elf_of([stretch], is_linked=is_linked))
         base = 0 if is_linked else stretch.address
         self._rows = {row.address - base: row for row in part.rows}
-        """By address as the file shows it."""
+        """Rows by address in the file."""
         self.is_marked = any(not symbol.is_function for symbol in stretch.symbols)
         ends = {end: row.line for row in part.rows for end in (row.address + len(row.code),)}
         self.functions = [
@@ -127,10 +127,10 @@ class _Code:
         ]
         """Name, first and last line."""
         self.gaps: list[Problem] = []
-        """Where regions have code that the dump does not show."""
+        """Problems for regions with code that the dump does not show."""
 
     def regions(self, reading: AssemblyRun, spans: Sequence[Span], *, whole: bool) -> AssembledFile:
-        """Those that are wanted, as the file has them. Raises ObjectFileError."""
+        """The wanted regions, as found in the file. Raises ObjectFileError."""
         options, functions = reading.options, list(self.file.functions)
         if options.function is not None:
             functions = [function for function in functions if function.name == options.function]
@@ -141,7 +141,7 @@ class _Code:
         return regions_of(self.file, functions, options.regions, whole=whole)
 
     def region(self, region: Region, spans: Sequence[Span], doubtful: set[int]) -> Region:
-        """A region with its lines."""
+        """A region with the lines of the dump."""
         lines = []
         is_whole = True
         row = self.part.rows[0]
@@ -149,7 +149,7 @@ class _Code:
             known = self._rows.get(line.address or 0)
             if known is None and is_whole:
                 is_whole = False
-                message = "The dump does not show all bytes behind this line."
+                message = "The dump does not show all bytes after this line."
                 self.gaps.append(Problem(row.line, row.column, row.end_column, "syntax-error", message))
             row = known or row
             here = replace(line, line=row.line, column=row.column, end_column=row.end_column, text=row.text)
@@ -169,7 +169,7 @@ class _Code:
         )
 
     def branching(self, branching: Branching, regions: Sequence[Region]) -> Branching:
-        """The same of where control goes between regions."""
+        """Control flow between regions, with the lines of the dump."""
         own = [region for region in regions if region.name in branching.blocks] or list(regions)
         jumps = []
         for jump in branching.jumps:
@@ -184,7 +184,7 @@ class _Code:
         )
 
     def problem(self, problem: Problem) -> Problem:
-        """What is said of a function stands at its first line."""
+        """A problem of a function, moved to the function's first line."""
         named = next((line for name, line, _ in self.functions if f"'{name}" in problem.message), None)
         line = self.part.rows[0].line if named is None else named
         return replace(problem, line=line) if problem.line == UNKNOWN_LINE else problem
@@ -196,12 +196,11 @@ def _dialect(reading: AssemblyRun, rows: Sequence[Row]) -> Dialect:
     return INTEL if not detect(Source("\n".join(row.text for row in rows))).is_att else ATT
 
 
-# What a linker has yet to do
+# Fields that a linker fills in
 
 
 def _is_of_object(part: DumpSection) -> bool:
-    """Do its addresses count from the beginning of a section? Calls to what stands right behind them are of
-    other files."""
+    """Whether its addresses are relative to a section. A call with a zero distance leads to another file."""
     return (
         part.rows[0].address < _FIRST_PAGE
         or bool(part.relocations)
@@ -232,7 +231,7 @@ def _stretch(part: DumpSection, spans: Sequence[Span], is_linked: bool) -> CodeS
 
 
 def _alignment(functions: Sequence[tuple[str, int, int, int]]) -> int:
-    """That of a section, as far as the places of its functions tell."""
+    """Alignment of a section, as far as the addresses of its functions tell."""
     alignment = _USUAL_ALIGNMENT
     for _, _, begin, _ in functions:
         while begin % alignment:
@@ -241,7 +240,7 @@ def _alignment(functions: Sequence[tuple[str, int, int, int]]) -> int:
 
 
 def _relocations(part: DumpSection) -> Iterator[MadeRelocation]:
-    """The fields that the dump names, and those that look open: each is of another symbol then."""
+    """Relocations in the dump, and one to a unique symbol for each other field that looks unfilled."""
     named = {each.address for each in part.relocations}
     for each in part.relocations:
         if each.kind in _KINDS:
@@ -253,7 +252,7 @@ def _relocations(part: DumpSection) -> Iterator[MadeRelocation]:
 
 
 def _open_field(code: bytes) -> int:
-    """Where an instruction has a distance that a linker fills in; 0 if it has none."""
+    """Offset of a distance in an instruction that a linker fills in; 0 if there is none."""
     if len(code) < _LONG_JUMP or _OPEN not in code:
         return 0
     instruction = decode(code)[0]
@@ -264,17 +263,17 @@ def _open_field(code: bytes) -> int:
     return 0
 
 
-# Bytes that the dump does not hold
+# Bytes that are missing in the dump
 
 
 def _encode(reading: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]:
-    """Put bytes into the rows without; a problem for each that has none of the right length."""
+    """Encode the rows without bytes. Returns a problem for each that has no encoding of the right length."""
     sizes: dict[int, int] = {}
-    """By row."""
+    """By row identity."""
     for part in dump.parts:
         for row, behind in pairwise(part.rows):
             size = behind.address - row.address
-            # What fills the place in front of a function may not be shown.
+            # Padding before a function may be missing in the dump.
             sizes[id(row)] = size if behind.address not in part.functions or _NOP.match(row.text) else 0
     missing = [row for part in dump.parts for row in part.rows if not row.code]
     left = []
@@ -296,21 +295,21 @@ def _encode(reading: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]
     for row in left:
         size = sizes.get(id(row), 0)
         row.code = _FILLED * (size or 1)
-        what = f"has the {size} bytes that its addresses give it" if size else "is known"
+        what = f"has the {size} bytes between its address and the next" if size else "is known"
         message = f"No encoding of this instruction {what}."
         problems.append(Problem(row.line, row.column, row.end_column, "unsupported-instruction", message))
     return problems
 
 
 def _nop(size: int) -> bytes:
-    """A NOP of so many bytes, as assemblers fill with; nothing where there is none."""
+    """A NOP of this size, as assemblers use for padding; empty if there is none."""
     if size <= len(_LONG_NOP):
         return nop_fill(size) if size else b""
     return b"\x66" * (size - len(_LONG_NOP)) + _LONG_NOP if size <= _LONGEST else b""
 
 
 def _jump(row: Row, size: int) -> bytes | None:
-    """A direct jump, whose target is an address; None for anything else, and for one of another size."""
+    """A direct jump to an address. None for anything else, or if no form has this size."""
     match = _JUMP.match(row.text)
     if match is None or match[2].lower() not in JUMPS:
         return None
@@ -333,7 +332,7 @@ def _jump(row: Row, size: int) -> bytes | None:
 
 
 def _assembled(reading: AssemblyRun, statements: Sequence[str], dialect: Dialect) -> Iterator[bytes]:
-    """The bytes of each statement, empty where there are none."""
+    """Bytes of each statement; empty if it cannot be encoded."""
     options = replace(reading.options, syntax=Syntax(dialect.name), regions=Regions.MARKERS, function=None)
     for first in range(0, len(statements), _CHUNK):
         chunk = [statement.replace(";", " ") for statement in statements[first : first + _CHUNK]]

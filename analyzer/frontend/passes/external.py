@@ -1,4 +1,4 @@
-"""Whole files through the user's assembler, GNU as or NASM."""
+"""Reads whole files with the user's assembler, GNU as or NASM."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from cyclelens.analyzer.model.source import Placement, Region, Severity
 
 
 def or_by_nasm(reading: AssemblyRun, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
-    """Regions of a text that looked plain as NASM has them, if it understands more of it. ``reported``:
-    the problems before it was read here."""
+    """Regions of a text that looked plain, read by NASM if that understands more of it. ``reported``: number
+    of problems before the built-in pass."""
     refused = sum(region.incomplete for region in regions)
     is_asked = (
         reading.options.assembler == Assembler.AUTO
@@ -54,8 +54,8 @@ def or_by_nasm(reading: AssemblyRun, spans: list[Span], regions: list[Region], r
 def by_another_program(
     reading: AssemblyRun, spans: list[Span], wanted: Assembler | None = None
 ) -> list[Region] | None:
-    """Regions of what the user's assembler makes of the file, or the ``wanted`` one; None if none is
-    wanted, or it is not there."""
+    """Regions from the user's assembler, or from the ``wanted`` one. None if no assembler applies or it
+    fails."""
     wanted = wanted or reading.options.assembler
     if wanted == Assembler.AUTO and style(reading.source) is Style.NASM and needs_nasm(reading.source):
         wanted = Assembler.NASM
@@ -103,7 +103,7 @@ def by_another_program(
         severity = Severity.ERROR if covers(start) else Severity.WARNING
         reading.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
 
-    # A macro can be thousands of instructions on one line.
+    # A macro may expand to thousands of instructions on one line.
     place_of = cache(partial(_place_of, reading))
     regions: list[Region] = []
     made: list[LoopRegion] = []
@@ -148,6 +148,6 @@ def _loops(
 
 
 def _place_of(reading: AssemblyRun, line: int) -> tuple[tuple[int, int, int], str]:
-    """Line, column and end column of a line's content, and that."""
+    """(line, column, end column) of a line's content, and the content."""
     start, end = reading.lines.content(line, reading.text)
     return reading.lines.span(start, end), reading.text[start:end]

@@ -1,4 +1,4 @@
-"""Texts of which conditions leave out all code: where, and how to have it read."""
+"""Reports conditions that exclude all code of a text, and how to include it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _DEFINED = pattern(r"\bdefined[ \t]*(?:\([ \t]*(\w+)[ \t]*\)|[ \t](\w+))")
 
 
 def report(reading: AssemblyRun, raw: Iterable[RawStatement]) -> None:
-    """Say which condition leaves out all code, if one does. ``raw``: what the text says without them."""
+    """Report the condition that excludes all code, if there is one. ``raw``: statements without regard to
+    conditions."""
     inside = 0
     for statement in raw:
         word, _ = block_edge(statement.text, inside=bool(inside))
@@ -40,7 +41,7 @@ def _blanks(text: str) -> int:
 
 
 def _around(text: str, offset: int) -> tuple[re.Match[str], bool] | None:
-    """The outermost condition around a place, and whether that stands in its first branch."""
+    """The outermost condition around an offset, and whether the offset is in its first branch."""
     opened: list[tuple[re.Match[str], bool]] = []
     for match in _EDGE.finditer(text, 0, offset):
         word = match["word"].lower()
@@ -57,10 +58,10 @@ def _report(reading: AssemblyRun, condition: re.Match[str], is_first: bool) -> N
     rest = _COMMENT.sub("", condition["rest"]).strip()
     said = f"{condition['sign'].strip()}{condition['word']} {rest}".strip()
     line, _ = reading.lines.locate(condition.start())
-    way = "define what it asks for"
+    way = "define what it tests"
     if condition["sign"] != "." and is_first and (options := _options(condition["word"].lower(), rest)):
-        way = f"{options} (setting defines) lets it be read"
-    message = f"Everything is left out by '{said[:80]}' at line {line + 1}; {way}."
+        way = f"{options} (setting: defines) includes it"
+    message = f"The condition '{said[:80]}' at line {line + 1} excludes all code; {way}."
     start = condition.start() + _blanks(condition[0])
     reading.report(
         "left-out", message, start, condition.start() + len(condition[0].rstrip()), Severity.WARNING
@@ -68,7 +69,7 @@ def _report(reading: AssemblyRun, condition: re.Match[str], is_first: bool) -> N
 
 
 def _options(word: str, condition: str) -> str:
-    """What defines the names of a condition as it wants them; nothing if that cannot be told."""
+    """Options that define the names of a condition so that it holds; empty if unclear."""
     if "!" in condition or "n" in word.removeprefix("if")[:1]:
         return ""
     found = []

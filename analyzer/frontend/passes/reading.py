@@ -1,4 +1,4 @@
-"""A text that is being read: what is known of it, what was found, and how problems are reported."""
+"""State of a text that is being read: its facts, its results, and how problems are reported."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from cyclelens.analyzer.model.source import (
 )
 
 MAXIMUM_REGION = 20_000
-"""Statements of one region."""
+"""Maximum statements of one region."""
 NO_PROGRAMS = (
-    "Other programs may not be run here: the folder is not trusted, or a setting or an option forbids it."
+    "External programs may not be run: the folder is not trusted, or a setting or an option forbids it."
 )
 REFUSED_BEFORE = "A statement before it in its section could not be encoded"
 
@@ -51,7 +51,7 @@ _Place = TypeVar("_Place", CodeRange, listed.ListedCode)
 
 @dataclass(slots=True)
 class AssemblyRun:
-    """The state of one call of ``assemble``, whoever reads the text."""
+    """State of one call of ``assemble``, shared by all passes."""
 
     source: Source
     dialect: Dialect
@@ -64,26 +64,26 @@ class AssemblyRun:
     problems: list[Problem] = field(default_factory=list)
     branchings: list[Branching] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
-    """All regions, in the order of the text."""
+    """All regions in text order."""
     has_markers: bool = False
-    """Somebody has marked something, or has begun to."""
+    """The text has markers, complete or not."""
     unmarked: bool = False
-    """Loops were taken because nothing is marked."""
+    """Loops were chosen because nothing is marked."""
     has_code: bool = True
-    """Some statement of the text, as it was read, is an instruction."""
+    """The text has an instruction, as far as it was read."""
     functions: list[Span] = field(default_factory=list)
-    """All of the text, if one of them was asked for."""
+    """All functions of the text, if one of them was requested."""
     is_foreign: bool = False
-    """The text is for another program, which has not taken it."""
+    """The text is for another program, which has not accepted it."""
     spot: Callable[[str], Spot | None] = lambda name: None
-    """Where a symbol of the text lies."""
+    """Location of a symbol."""
 
     def __post_init__(self) -> None:
         self.text = self.source.text
         self.lines = Lines(self.source)
 
     def expanded(self) -> Expanded:
-        """The text behind the C preprocessor, if it is for that, and with the files that it includes."""
+        """The text after the C preprocessor, if it needs that, with included files."""
         expanded = plain(self.text)
         if style(self.source) is Style.GAS and wants_preprocessor(self.source, self.options.origin):
             if not self.options.allow_external_programs:
@@ -96,12 +96,13 @@ class AssemblyRun:
         return expanded
 
     def takes_loops(self, marked: Sequence[object]) -> bool:
-        """``marked``: the regions that IACA's markers enclose, and the others."""
+        """Whether loops become regions. ``marked``: the regions of IACA's and other markers."""
         self.unmarked = self.options.regions == Regions.AUTO and not marked and not self.has_markers
         return self.unmarked or self.options.regions in (Regions.LOOPS, Regions.BOTH)
 
     def without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
-        """The loops outside of marked regions, up to the limit, under names that these do not have."""
+        """Loops outside of marked regions, up to the limit, under names different from these regions'
+        names."""
         spans = list(spans)
         marked, names = coverage(spans), {span.name for span in spans}
         left = [place for place in found if not marked(place.span.start)]
@@ -119,8 +120,8 @@ class AssemblyRun:
         return left
 
     def cut(self, code: Enclosed, found: FoundRuns | None) -> Made:
-        """The region of a stretch of code, or its basic blocks, and what there is to say about that.
-        ``found``: how a loop is executed that nobody marked."""
+        """The region of a piece of code, or its basic blocks; reports what is unusual. ``found``: how a
+        detected loop is executed."""
         span, pieces = code.span, code.pieces
         if not any(pieces[at].code for at in code.inside) and not code.incomplete:
             self.report_region("empty-region", "There is no code in this region.", span)
@@ -137,7 +138,7 @@ class AssemblyRun:
         return made
 
     def describe_loops(self, made: Iterable[LoopRegion]) -> None:
-        """Where the blocks of loops lead, and what there is to say of those without a figure of their own."""
+        """Add the control flow of loops, and report those without a figure of their own."""
         for span, branching, message in branchings(list(made)):
             self.branchings += [] if branching is None else [branching]
             if message:
@@ -161,9 +162,9 @@ class AssemblyRun:
         functions: Callable[[], list[_Place]],
         loops: Callable[[], Sequence[_Place]],
     ) -> list[_Place]:
-        """The regions that are wanted, of those that somebody marked, of loops and of functions: where one
-        function is asked for, what lies in it, or without any region in it the function itself; where nothing
-        is marked and there is no loop, all functions."""
+        """The wanted ones among marked regions, loops and functions. If a function is requested, only regions
+        in it, or the function itself if it has none. If there are neither markers nor loops, all functions.
+        """
         wanted, owner = self.options.function, None
         if wanted is not None:
             known = functions()
@@ -182,7 +183,7 @@ class AssemblyRun:
         return places or (functions()[:MAXIMUM_REGIONS] if self.unmarked else [])
 
     def no_function(self, name: str) -> Problem:
-        """The text has no function of a name."""
+        """Problem: the text has no function with this name."""
         known = [span.name for span in self.functions]
         message = f"there is no function '{name}'{among(name, known) if known else ', and no other one'}"
         return make_problem("no-such-function", message, UNKNOWN_LINE, 0, 0)

@@ -1,4 +1,4 @@
-"""What keeps statements of a region from being encoded, and what seems wrong with others."""
+"""Reports statements of a region that cannot be encoded or look wrong."""
 
 from __future__ import annotations
 
@@ -22,44 +22,44 @@ _PLAIN_SYMBOL = pattern(r"[A-Za-z_.?][\w.$?]*")
 
 
 def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: CodeRange, section: str) -> None:
-    """Report it, each at its statement."""
+    """Report the problems of a region, each at its statement."""
     for index in (index for part in found.own for index in range(*part)):
         statement = program.statements[index]
         if statement.section == section and statement.kind is StatementKind.DIRECTIVE:
             _remark_directive(reading, program, index)
     for index in sorted(code.divided):
-        message = "This divides by zero: GNU as warns of it, and divides by one."
+        message = "This divides by zero: GNU as warns and divides by one instead."
         reading.report("division-by-zero", message, *program.span(index), Severity.WARNING)
     for index, content in code.contents.items():
         if index in code.refused:
             _report_refused(reading, found.span, program.span(index), code.refused[index])
         elif index in code.shortened:
-            message = (
-                f"This number is too long for its operand; what is left of it is {code.shortened[index]}."
-            )
+            message = f"This number is too long for its operand; it is truncated to {code.shortened[index]}."
             reading.report("number-shortened", message, *program.span(index), Severity.WARNING)
         elif index in code.undefined:
-            message = f"'{code.undefined[index]}' is not defined in this file; it is taken as an address."
+            message = f"'{code.undefined[index]}' is not defined in this file; it is treated as an address."
             reading.report("undefined-symbol", message, *program.span(index), Severity.WARNING)
         elif isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             target = content.target.text.strip()
             name = spelled(target)
             if _PLAIN_SYMBOL.fullmatch(target) and not code.is_defined(name, index):
                 hint = did_you_mean(name, program.label_names())
-                message = f"The label '{name}' is not defined in this file and taken as far away{hint or '.'}"
+                message = (
+                    f"The label '{name}' is not defined in this file; it is treated as far away{hint or '.'}"
+                )
                 reading.report("undefined-label", message, *program.span(index), Severity.WARNING)
 
 
 def _remark_directive(reading: AssemblyRun, program: Program, index: int) -> None:
     statement = program.statements[index]
     if not statement.refusal and not directives.is_known(statement.name):
-        message = f".{statement.name} is not a known directive; it is taken to make no code."
+        message = f".{statement.name} is not a known directive; it is assumed to make no code."
         reading.report("unknown-directive", message, *program.span(index), Severity.WARNING)
 
 
 def _report_refused(reading: AssemblyRun, region: Span, place: tuple[int, int], refused: Refused) -> None:
     if refused.code == "assembler-unavailable":
-        # Not the statement's fault: said once a region.
+        # The statement is not at fault, so this is reported once per region.
         problem = make_problem(
             refused.code, refused.message, region.first_line, region.column, region.end_column
         )

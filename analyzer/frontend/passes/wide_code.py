@@ -1,6 +1,5 @@
-"""Where 256-bit code leaves upper halves of vector registers in use: at a return, a call, or a region of
-legacy SSE. What a text shows is followed line by line; behind a jump that is always taken nothing is known.
-"""
+"""Finds places where 256-bit code leaves upper halves of vector registers in use: at a return, a call, or a
+region of legacy SSE. The text is followed line by line; after an unconditional jump nothing is known."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from cyclelens.analyzer.model.upper_halves import UpperHalves
 
 _CODE = "sse-avx-mix"
 _IN_USE = (
-    "upper halves of vector registers in use: 256-bit code, last in line {}, and no vzeroupper behind it."
+    "upper halves of vector registers in use: 256-bit code, last in line {}, and no vzeroupper after it."
 )
 _WIDE = pattern(r"(?i)\b[yz]mm\d")
 _TARGET = pattern(r"(?i)%?[xyz]mm(?:\d|1[0-5])\b")
@@ -36,7 +35,7 @@ def remark_wide_code(
     made: Sequence[tuple[int, Sequence[Region]]],
     refused: Collection[int],
 ) -> None:
-    """Report it, each at its statement. ``made``: the first statement of each window with its regions;
+    """Report these places, each at its statement. ``made``: first statement and regions of each window.
     ``refused``: statements that cannot be encoded."""
     if not _WIDE.search(reading.text):
         return
@@ -62,7 +61,8 @@ def remark_wide_code(
 
 
 def _writes_wide(statement: Statement) -> bool:
-    """Whether a vector register that counts is the target of an operation of 256 bits or more."""
+    """Whether the target of an operation of 256 bits or more is a vector register that legacy SSE can
+    name."""
     text = statement.text
     if not _VECTOR_STATEMENT.match(text) or not _WIDE.search(text):
         return False
@@ -72,12 +72,12 @@ def _writes_wide(statement: Statement) -> bool:
 
 
 def _leaves(statement: Statement) -> object:
-    """The pattern of a return, a call or a jump that is always taken; None for all else."""
+    """Matching pattern of a return, a call or an unconditional jump; None for anything else."""
     return next((each for each in (_RETURN, _CALL, _JUMP) if each.match(statement.text)), None)
 
 
 def _line(reading: AssemblyRun, program: Program, index: int) -> int:
-    """Of a statement, as editors count."""
+    """One-based line of a statement."""
     return reading.lines.locate(program.span(index)[0])[0] + 1
 
 
@@ -90,14 +90,14 @@ def _returning(line: int) -> str:
 
 def _calling(line: int) -> str:
     return (
-        f"The call is made with {_IN_USE.format(line)} Legacy SSE in what is called pays for them. "
+        f"The call is made with {_IN_USE.format(line)} Legacy SSE in the callee pays for them. "
         "That is right if it takes a ymm or zmm register, and costs nothing if it uses no legacy SSE."
     )
 
 
 def _remark_regions(reading: AssemblyRun, regions: Iterable[Region], line: int) -> None:
-    """Legacy SSE, in a region that has no 256-bit code of its own, of which the hazard would tell."""
-    # Here, because hardly any text asks.
+    """Report legacy SSE in regions without 256-bit code of their own; with it, the hazard reports the mix."""
+    # A local import, because few texts need it.
     from cyclelens.analyzer.isa.upper_halves import upper_halves
 
     for region in regions:
@@ -114,7 +114,7 @@ def _remark_regions(reading: AssemblyRun, regions: Iterable[Region], line: int) 
         message = (
             f"Legacy SSE with {_IN_USE.format(line)} From Skylake to Rocket Lake every result is merged with "
             f"the old register; other cores put the upper halves aside, {often}. The figures leave that out; "
-            "vzeroupper in front of the region ends it, if no upper half is needed any more."
+            "vzeroupper before the region avoids it, if no upper half is needed any more."
         )
         reading.problems.append(
             make_problem(_CODE, message, place.line, place.column, place.end_column, Severity.INFORMATION)
@@ -122,7 +122,7 @@ def _remark_regions(reading: AssemblyRun, regions: Iterable[Region], line: int) 
 
 
 def _ends(region: Region) -> Iterator[tuple[SourceLine, int]]:
-    """Its statements, and where each ends in the code."""
+    """Statements with the offset of their end in the code."""
     end = 0
     for line in region.lines:
         end += len(line.code)
