@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, overload
 
 from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.files import InputError, analyze_bytes, beside, read_bytes
 from cyclelens.analyzer.engine.plans import ALIGNMENTS
 from cyclelens.analyzer.engine.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.engine.shared import shared_workspace
@@ -325,8 +326,6 @@ def _cores(arch: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _analysis(analyzer: Analyzer, source: Source, options: AnalysisOptions, function: str | None) -> Analysis:
-    from cyclelens.analyzer.cli.common import InputError, analyze_bytes, beside, read_bytes
-
     if not isinstance(source, str):
         options = replace(options, origin=beside(NOWHERE, os.fspath(source)))
     try:

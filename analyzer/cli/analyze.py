@@ -9,20 +9,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import (
-    ELF_MAGIC,
     OK,
     PROBLEMS,
-    InputError,
     add_analysis_arguments,
     add_profile_argument,
     analysis_options,
     analyze_file,
     is_clean,
     new_parser,
-    read_bytes,
-    to_text,
 )
 from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.engine.files import ELF_MAGIC, InputError, read_bytes, to_text
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import Analysis

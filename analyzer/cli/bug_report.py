@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from cyclelens.analyzer.cli.common import OK, InputError, new_parser
+from cyclelens.analyzer.cli.common import OK, new_parser
 from cyclelens.analyzer.common.log import LOG
+from cyclelens.analyzer.engine.files import InputError
 
 _PACKAGES = ("cyclelens", "iced-x86", "keystone-engine", "llvmlite", "lsprotocol", "lxml", "pygls")
 _PROGRAMS = ("as", "nasm", "gcc", "clang", "rustc")

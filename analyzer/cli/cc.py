@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.cli.common import (
     OK,
     PROBLEMS,
-    InputError,
     add_profile_argument,
     add_target_arguments,
     analysis_options,
     is_clean,
     new_parser,
-    to_text,
 )
 from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.engine.files import InputError, to_text
 from cyclelens.analyzer.model.choices import Regions, Syntax
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import OK, InputError, new_parser
+from cyclelens.analyzer.cli.common import OK, new_parser
 from cyclelens.analyzer.common import temporary
+from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.characterizing.between_tables import CoreRecords

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from cyclelens.analyzer.cli.common import (
     OK,
     PROBLEMS,
-    InputError,
     add_analysis_arguments,
     analyze_file,
     is_clean,
     new_parser,
 )
+from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.source import Severity
 
 if TYPE_CHECKING:

@@ -9,18 +9,14 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import (
-    ELF_MAGIC,
     OK,
     PROBLEMS,
-    InputError,
     add_analysis_arguments,
     analysis_options,
-    analyze_bytes,
     new_parser,
     nothing,
-    read_bytes,
-    to_text,
 )
+from cyclelens.analyzer.engine.files import ELF_MAGIC, InputError, analyze_bytes, read_bytes, to_text
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.comparisons.table import ComparisonTable

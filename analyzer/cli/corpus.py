@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from cyclelens.analyzer.cli.common import OK, PROBLEMS, InputError, microarchitectures
+from cyclelens.analyzer.cli.common import OK, PROBLEMS, microarchitectures
+from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.options import ModelOptions
 
 TYPE_CHECKING = False

@@ -17,18 +17,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
-from cyclelens.analyzer.cli.common import (
-    OK,
-    PROBLEMS,
-    InputError,
-    new_parser,
-)
+from cyclelens.analyzer.cli.common import OK, PROBLEMS, new_parser
 from cyclelens.analyzer.cli.examples import EXAMPLES
 from cyclelens.analyzer.cli.usage import WRONG_USAGE, Parser
 from cyclelens.analyzer.common import log
 from cyclelens.analyzer.common.defects import described
 from cyclelens.analyzer.common.escaping import Painted, printable
 from cyclelens.analyzer.common.suggestions import did_you_mean
+from cyclelens.analyzer.engine.files import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.cli.common import (
     OK,
     PROBLEMS,
-    InputError,
     add_analysis_arguments,
     analyze_file,
     new_parser,
     title_of,
 )
+from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.measuring.harness import Harness

@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Iterator
 from io import BufferedReader, StringIO
 
-from cyclelens.analyzer.cli.common import OK, PROBLEMS, InputError, alignment, new_parser
+from cyclelens.analyzer.cli.common import OK, PROBLEMS, alignment, new_parser
+from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.engine.workers import collect_rarely
 
 TYPE_CHECKING = False

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import (
     OK,
-    InputError,
     add_analysis_arguments,
     analysis_options,
-    explained,
     new_parser,
     nothing,
-    read_text,
     title_of,
 )
 from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.engine.files import InputError, explained, read_text
 from cyclelens.analyzer.model.choices import Clocks
 
 if TYPE_CHECKING:

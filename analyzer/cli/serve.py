@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from cyclelens.analyzer.cli.common import OK, InputError, new_parser
+from cyclelens.analyzer.cli.common import OK, new_parser
+from cyclelens.analyzer.engine.files import InputError
 
 PORT = 8640
 

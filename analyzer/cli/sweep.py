@@ -7,13 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import (
-    InputError,
-    add_analysis_arguments,
-    new_parser,
-    report_each,
-    title_of,
-)
+from cyclelens.analyzer.cli.common import add_analysis_arguments, new_parser, report_each, title_of
+from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.sweeps import LatencySweep, SizeSweep

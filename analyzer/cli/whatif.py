@@ -6,14 +6,8 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from cyclelens.analyzer.cli.common import (
-    InputError,
-    add_analysis_arguments,
-    alignment,
-    new_parser,
-    report_each,
-    title_of,
-)
+from cyclelens.analyzer.cli.common import add_analysis_arguments, alignment, new_parser, report_each, title_of
+from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment

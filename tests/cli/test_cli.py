@@ -8,9 +8,9 @@ import subprocess
 import sys
 
 import pytest
-from cyclelens.analyzer.cli import common
 from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.engine import files
 from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.microarchitectures.processors import Processor
 
@@ -155,8 +155,8 @@ def test_a_missing_file_is_one_line(run):
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no file without end here")
 def test_a_file_without_end_is_one_line(run, monkeypatch):
-    monkeypatch.setattr(common, "MAXIMUM_BYTES", 8 << 20)
-    monkeypatch.setattr(common, "_PART", 1 << 20)
+    monkeypatch.setattr(files, "MAXIMUM_BYTES", 8 << 20)
+    monkeypatch.setattr(files, "_PART", 1 << 20)
     code, out, err = run("analyze", "/dev/zero")
     assert (code, out, err) == (1, "", "cyclelens: /dev/zero has more than 8 MB\n")
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.cli.common import explained
 from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.engine.files import explained
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files import whole_file
 from cyclelens.analyzer.frontend.passes import external

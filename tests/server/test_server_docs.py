@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from cyclelens.analyzer.cli.common import NO_REGION
 from cyclelens.analyzer.compiling.analyzer import NOT_COMPILED
+from cyclelens.analyzer.engine.files import NO_REGION
 from cyclelens.analyzer.frontend.source.problems import CODES
 from cyclelens.analyzer.insight import absence, hazards
 from cyclelens.server.app import create_server

@@ -1,0 +1,143 @@
+"""Files as users name them, read and analysed: assembly texts and ELF files. The command line and the library
+use this.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from cyclelens.analyzer.common.data_classes import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from cyclelens.analyzer.engine.analysis import Analyzer
+    from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+    from cyclelens.analyzer.model.source import Origin
+
+NO_REGION = "no-region"
+"""Code of the problem that a text has nothing to analyse: for commands only, an editor may show any text."""
+
+ELF_MAGIC = b"\x7fELF"
+MAXIMUM_BYTES = 2 << 30
+"""Of a file that is analysed; the largest programs with all that debuggers need are smaller."""
+_PART = 64 << 20
+_FOREIGN_FORMATS = {
+    b"!<arch>\n": "an archive: take an object out of it with ar x",
+    **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a Mach-O file: only ELF files can be read"),
+    b"MZ": "a Windows program: only ELF files can be read",
+    b"\x64\x86": "a COFF object: only ELF files can be read",
+}
+
+
+class InputError(Exception):
+    """The input cannot be read or used; the message is for the user."""
+
+
+def analyze_bytes(
+    analyzer: Analyzer, data: bytes, file: str, chosen: AnalysisOptions, function: str | None
+) -> Analysis:
+    """The analysis of a file's content: an assembly text, or an ELF file and a ``function`` of it, or all.
+    Raises InputError, and what ``Analyzer.analyze`` raises."""
+    from cyclelens.analyzer.profiles.profile import ProfileError
+
+    try:
+        if chosen.profile:
+            analyzer.workspace.profiles.of(chosen.profile)
+    except ProfileError as error:
+        raise InputError(error) from None
+    if not data.startswith(ELF_MAGIC):
+        chosen = replace(chosen, function=function)
+        return explained(analyzer.analyze(to_text(data), chosen), chosen)
+
+    from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+
+    try:
+        return analyzer.analyze_object(data, chosen, function)
+    except ObjectFileError as error:
+        raise InputError(f"{file}: {error}") from None
+
+
+_NOTHING_READ = frozenset({
+    "binary-file", "file-too-large", "left-out", "no-such-function", "no-such-region", "not-preprocessed",
+    "other-language",
+})  # fmt: skip
+"""Problems that say already why there is no region."""
+_MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
+
+
+def explained(analysis: Analysis, options: AnalysisOptions) -> Analysis:
+    """The analysis of a text; if it has no regions, with a problem that says why."""
+    from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
+
+    if analysis.regions:
+        return analysis
+    if any(problem.code in _NOTHING_READ for problem in analysis.problems):
+        # An editor may show any text; a command was asked about this one.
+        said = (
+            replace(problem, severity=Severity.ERROR) if problem.code in _NOTHING_READ else problem
+            for problem in analysis.problems
+        )
+        return replace(analysis, problems=tuple(said))
+    message = {
+        "auto": f"no region is marked, and no loop was found. {_MARKERS} or other code",
+        "markers": f"no region is marked. {_MARKERS}, or let loops be found without markers: --regions auto",
+        "loops": f"no loop was found. {_MARKERS} or other code, and leave out --regions",
+        "both": f"no region is marked, and no loop was found. {_MARKERS} or other code",
+    }[options.regions]
+    problem = Problem(UNKNOWN_LINE, 0, 0, NO_REGION, message)
+    return replace(analysis, problems=(*analysis.problems, problem))
+
+
+def beside(origin: Origin, file: str) -> Origin:
+    """The origin of a text in this file: what lies beside it may be read, and what lies below the current
+    folder if the file does too."""
+    path = os.path.abspath(file)
+    here = os.getcwd()
+    # Whoever works in a folder knows what is in it.
+    folders = {os.path.dirname(path), *([here] if path.startswith(os.path.join(here, "")) else [])}
+    return replace(origin, path=path, folders=tuple(sorted(folders)))
+
+
+def read_bytes(name: str) -> bytes:
+    """A file's content, ``-`` for standard input. Raises InputError if it cannot be read or is of a format
+    of machine code that is not known here."""
+    try:
+        if name == "-":
+            data = _all_of(sys.stdin.buffer)
+        else:
+            with open(name, "rb") as file:
+                data = _all_of(file)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    if len(data) > MAXIMUM_BYTES:
+        raise InputError(f"{name} has more than {MAXIMUM_BYTES >> 20:,} MB")
+    for magic, what in _FOREIGN_FORMATS.items():
+        if data.startswith(magic) and b"\0" in data[:4096]:
+            raise InputError(f"{name} is {what}")
+    return data
+
+
+def _all_of(file: BinaryIO) -> bytes:
+    """What is in a file, or a little more than there may be: devices have no end."""
+    parts: list[bytes] = []
+    while sum(map(len, parts)) <= MAXIMUM_BYTES and (part := file.read(_PART)):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def read_text(name: str) -> str:
+    """An assembly file's text. Raises InputError for machine code too."""
+    data = read_bytes(name)
+    if data.startswith(ELF_MAGIC):
+        raise InputError(
+            f"{name} is an ELF file: this command changes texts; let the compiler write one (gcc -S)"
+        )
+    return to_text(data)
+
+
+def to_text(data: bytes) -> str:
+    """A file's text; bytes that are no UTF-8 are replaced, so that any file can be looked at."""
+    return data.decode("utf-8-sig", errors="replace")
