@@ -1,1 +1,1 @@
-"""A finished simulation and the bounds to causes: bottlenecks, stalls, hazards."""
+"""Explains a finished simulation and its bounds: bottlenecks, stalls, hazards."""

@@ -1,5 +1,5 @@
-"""Instructions that a microarchitecture does not have, or that have no record and are what counts: no figure
-there, and what to say instead."""
+"""Reports why a core has no figure: it lacks an instruction, or the instruction
+that matters has no record."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _COUNTS = "It is what counts here: there is no figure."
 
 
 def sentence(absent: Iterable[Missing]) -> str:
-    """``SNB has no FMA; SKL has no AVX-512.``"""
+    """One sentence for all cores without a figure: ``SNB has no FMA; SKL has no AVX-512.``"""
     return f"{'; '.join(each.reason for each in absent)}."
 
 
 def findings(absent: Missing, instructions: Sequence[Instruction]) -> Iterator[Finding]:
-    """One hazard for all instructions that a core does not have; one for each that has no record."""
+    """One hazard for all instructions that the core lacks, or one per instruction without a record."""
     if not absent.left_out:
         yield _finding(absent, instructions)
         return
@@ -31,7 +31,7 @@ def findings(absent: Missing, instructions: Sequence[Instruction]) -> Iterator[F
 
 
 def _finding(absent: Missing, instructions: Sequence[Instruction]) -> Finding:
-    """At the first."""
+    """A hazard at the first of the missing instructions."""
     first, more = absent.instructions[0], len(absent.instructions) - 1
     others = f" and {more} more" if more else ""
     return Finding(

@@ -1,9 +1,9 @@
-"""Registers in which a loop gathers a sum, a product or the like: such a chain can be split.
+"""Finds registers that accumulate a sum, a product or the like in a loop: such a chain can be split.
 
-``vaddps (%rsi), %ymm0, %ymm0`` waits for the sum of the iteration before. With several registers that take
-turns every sum waits only for its own last one, and what they hold is put together behind the loop. That is
-possible where the order of the operands does not matter (but for the rounding of floating-point numbers), and
-where nothing but these instructions looks at the register.
+``vaddps (%rsi), %ymm0, %ymm0`` waits for the sum of the iteration before. With several registers in turn,
+every partial sum waits only for its own previous value, and the partial sums are combined after the loop.
+That is possible if the order of the operands does not matter (except for floating-point rounding) and if
+nothing else reads the register.
 """
 
 from __future__ import annotations
@@ -30,31 +30,31 @@ _OPERATIONS = {
     "or": r"or|v?orp[sd]|v?por[dq]?",
     "exclusive or": r"xor|v?xorp[sd]|v?pxor[dq]?",
 }
-"""What can be gathered in any order: mnemonics, the kind of number in a group."""
+"""Operations whose order does not matter: pattern of mnemonics; the group is the type of number."""
 
 _VECTOR_REGISTERS, _EVEX_REGISTERS, _EVEX = 16, 32, 0x62
 
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """A register that every iteration updates, and nothing else in the block touches."""
+    """A register that every iteration updates and nothing else in the block reads or writes."""
 
     register: str
-    """As the renamer knows it: ``XMM0``."""
+    """Canonical name: ``XMM0``."""
     name: str
-    """As it is written: ``ymm0``."""
+    """Name in the text: ``ymm0``."""
     updates: tuple[int, ...]
-    """The instructions that do so, in program order."""
+    """Indices of the updating instructions, in program order."""
 
     def copies(self, registers: int) -> int:
-        """How often the body must stand in a row for the updates to come round to the first register."""
+        """How many copies of the body it takes until the updates return to the first of ``registers``."""
         return registers // gcd(registers, len(self.updates))
 
 
 def accumulators(
     instructions: Sequence[InstructionTemplate], dependencies: Sequence[Dependency]
 ) -> Iterator[Accumulator]:
-    """All accumulators of a loop's body, in the order of their first updates."""
+    """Accumulators of a loop's body, ordered by first update."""
     flags_read = {edge.producer for edge in dependencies if edge.value in ("C", "SPAZO")}
     touched: defaultdict[str, list[int]] = defaultdict(list)
     for number, template in enumerate(instructions):
@@ -68,7 +68,7 @@ def accumulators(
 
 
 def free_registers(instructions: Sequence[InstructionTemplate], like: Accumulator) -> list[str]:
-    """Registers of the kind of an accumulator that the instructions leave alone, by their canonical names."""
+    """Canonical names of unused registers of the accumulator's kind."""
     used = {"RSP"}
     for template in instructions:
         used |= _touched(template)
@@ -84,7 +84,7 @@ def _touched(template: InstructionTemplate) -> set[str]:
     operands = (*template.register_inputs, *template.address_inputs, *template.register_outputs)
     visible = template.instruction.operands
     written = {name for each in visible for name in (each.register, each.base, each.index) if name}
-    # What the tables do not know of is known to the decoder, as far as general-purpose registers go.
+    # The decoder knows general-purpose registers that the tables do not list.
     return (
         {operand.canonical for operand in operands}
         | set(map(canonical, written))
@@ -93,8 +93,7 @@ def _touched(template: InstructionTemplate) -> set[str]:
 
 
 def _update(template: InstructionTemplate, register: str) -> tuple[str, str] | None:
-    """The operation by which an instruction updates a register, and the kind of number; None if it does
-    anything else with it."""
+    """The (operation, type of number) by which an instruction updates a register; None for any other use."""
     instruction = template.instruction
     found = operation(instruction.mnemonic)
     places = [
@@ -110,7 +109,8 @@ def _update(template: InstructionTemplate, register: str) -> tuple[str, str] | N
 
 
 def operation(mnemonic: str) -> tuple[str, str] | None:
-    """What an instruction gathers, and of which kind of number; None if it is none that gathers."""
+    """The (operation, type of number) that an instruction accumulates; None if it
+    is not such an operation."""
     for name, pattern in _OPERATIONS.items():
         match = re.fullmatch(pattern, mnemonic)
         if match:
@@ -119,7 +119,8 @@ def operation(mnemonic: str) -> tuple[str, str] | None:
 
 
 def _accumulating(instruction: Instruction, places: Sequence[int]) -> Sequence[int] | None:
-    """At which of its operands the register must stand, and at no other, for the instruction to add to it."""
+    """The positions at which the register must be an operand, and no others, for the
+    instruction to accumulate."""
     in_place = len(instruction.operands) == 2 or instruction.mnemonic.startswith(
         ("vfm", "vfnm", "vpdp", "vpmadd")
     )

@@ -1,7 +1,7 @@
-"""What the instructions of a block tell about its addresses: which are equal, and by how much they move on.
+"""Tracks a block's addresses symbolically: which are equal, and by how much they move per iteration.
 
-Finer than the rules by which the model decides what meets in memory (uiCA model, 4.1): values are sums of
-what registers held at the start of an iteration, of what was loaded or computed since, and of constants.
+This is finer than the model's own aliasing rules (uiCA model, 4.1): values are sums of the registers' initial
+values, of values loaded or computed since, and of constants.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _MASK = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A constant and multiples of unknown terms: registers at the start by name, later values by number."""
+    """A constant plus multiples of unknown terms: initial registers by name, later values by number."""
 
     constant: int = 0
     terms: Mapping[str | int, int] = field(default_factory=dict)
 
     def plus(self, other: Value, times: int = 1) -> Value:
         """``self + times * other``."""
-        if not other.terms:  # as nearly always
+        if not other.terms:  # the usual case
             return self.moved(times * other.constant)
         if times == -1 and self.terms == other.terms:
             return Value(self.constant - other.constant)
@@ -45,7 +45,7 @@ class Value:
 
     @property
     def registers(self) -> frozenset[str]:
-        """Registers whose value at the start it depends on."""
+        """Registers whose initial value it depends on."""
         return frozenset(term for term in self.terms if isinstance(term, str))
 
 
@@ -55,17 +55,17 @@ _NO_RULE = ValueRule()
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One access of one iteration."""
+    """One memory access in one iteration."""
 
     instruction: int
     operand: int
-    """Its place in the instruction's ``memory_operands``."""
+    """Index in the instruction's ``memory_operands``."""
     access: MemoryAccess
     address: Value
 
 
 def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -> list[list[Access]]:
-    """The accesses of some iterations after each other, in program order."""
+    """The accesses of each of some consecutive iterations, in program order."""
     registers: dict[str, Value] = {}
     fresh = count()
     steps = _steps(instructions)
@@ -89,7 +89,7 @@ def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -
                 address = address.moved(access.displacement or 0)
                 found[-1].append(Access(number, operand, access, address))
             for output in outputs:
-                if rule.kind == SUM:  # then there is only this one
+                if rule.kind == SUM:  # a sum has a single output
                     result = value(rule.base).plus(value(rule.index), rule.scale).moved(rule.delta)
                 else:
                     result = Value(terms={next(fresh): 1})
@@ -102,8 +102,8 @@ def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -
 def _steps(
     instructions: Sequence[InstructionTemplate],
 ) -> list[tuple[int, InstructionTemplate, ValueRule, list[str]]]:
-    """Instructions that access memory or write what an address comes from, their numbers, their rules and the
-    registers among their results that an address comes from."""
+    """Instructions that access memory or compute part of an address: (index, template, rule, output registers
+    that addresses depend on)."""
     results = [[each.canonical for each in template.register_outputs] for template in instructions]
     rules: dict[int, ValueRule] = {}
     needed: set[str] = set()

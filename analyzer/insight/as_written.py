@@ -1,4 +1,4 @@
-"""The instructions of a region in the words and the syntax of its text."""
+"""Instructions of a region as its text spells them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 
 
 def text(region: RegionAnalysis, prediction: Prediction, instruction: int) -> str:
-    """An instruction as it is written; as it was decoded where its statement became several."""
-    # Ascending: the instructions of a statement are neighbours.
+    """An instruction as written; as decoded if its statement made several."""
+    # Ascending: the instructions of a statement are adjacent.
     around = region.instruction_lines[max(0, instruction - 1) : instruction + 2]
     statement = region.instruction_lines[instruction]
     if around.count(statement) == 1:
@@ -17,12 +17,12 @@ def text(region: RegionAnalysis, prediction: Prediction, instruction: int) -> st
 
 
 def texts(region: RegionAnalysis, prediction: Prediction) -> tuple[str, ...]:
-    """Every instruction as it is written."""
+    """Every instruction as written."""
     return tuple(text(region, prediction, index) for index in range(len(prediction.instructions)))
 
 
 def with_places(region: RegionAnalysis, prediction: Prediction) -> tuple[str, ...]:
-    """What to call each instruction: ``line 16: add $32, %rsi``."""
+    """Each instruction with its line: ``line 16: add $32, %rsi``."""
     return tuple(
         f"{wording.place(region.region.lines[statement])}: {written}"
         for statement, written in zip(region.instruction_lines, texts(region, prediction), strict=True)

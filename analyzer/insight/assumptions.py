@@ -1,8 +1,8 @@
-"""What a figure takes for granted and the region at hand gives a reason to doubt.
+"""Lists the assumptions behind a figure that this region gives reason to doubt.
 
-Every kind has a code and one line in ``CODES``. A kind that the instructions alone tell is a function that
-``assumptions`` names; others are added by whoever knows them: the place in memory, the way through a region
-(``ways.py``), and what memory has in common (``overlaps.py``).
+Every kind has a code and one line in ``CODES``. Kinds that follow from the instructions alone are functions
+listed in ``assumptions``. Other modules add the rest: the position in memory, the path through a region
+(``paths.py``), aliasing accesses (``overlaps.py``).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CODES = {
     ONE_PASS: "one pass begins with an empty pipeline and code in the uop cache",
     "inner-branch": "which way a branch within the region goes",
 }
-"""Stable names of all kinds, and what is assumed."""
+"""Stable code of each kind, and what is assumed."""
 
 _INTEGER_DIVISIONS = frozenset({"div", "idiv"})
 _FLOAT_DIVISION = re.compile(r"v?(div|sqrt)[ps][sdh]|f(i?divr?p?|sqrt)")
@@ -46,7 +46,7 @@ _FLOAT_ARITHMETIC = re.compile(
 )
 _CONDITIONAL = re.compile(r"j(?!mp)|loop")
 _NAMED = 3
-"""So many registers or instructions are named in a sentence."""
+"""Most registers or instructions named in a sentence."""
 
 Templates = Sequence[InstructionTemplate]
 
@@ -54,8 +54,11 @@ Templates = Sequence[InstructionTemplate]
 def assumptions(
     prediction: Prediction, accessed: Sequence[Sequence[Access]], inner: Collection[int] = ()
 ) -> tuple[Assumption, ...]:
-    """What the instructions alone tell; empty for most blocks. ``accessed``: their ``accesses`` in two
-    iterations; ``inner``: branches within the region, of which others know more."""
+    """Assumptions that follow from the instructions alone; empty for most blocks.
+
+    ``accessed``: their ``accesses`` in two iterations; ``inner``: indices of branches within the region,
+    which have assumptions of their own.
+    """
     kinds: tuple[Callable[[Prediction], Iterator[Assumption]], ...] = (
         _older_meaning,
         _call_not_counted,
@@ -70,7 +73,7 @@ def assumptions(
 
 
 def one_position(prediction: Prediction) -> Assumption | None:
-    """Present as long as the figures of the other positions are not known."""
+    """The assumption that is present until the figures of the other positions are known; otherwise None."""
     return next((each for each in prediction.assumptions if each.code == ONE_POSITION), None)
 
 
@@ -88,7 +91,7 @@ def _operand_values(prediction: Prediction) -> Iterator[Assumption]:
     )
     if found:
         names = listed(_mnemonics(prediction.instructions, found))
-        message = f"The time of {names} depends on the operands; the figure is for quick ones."
+        message = f"The time of {names} depends on the operands; the figure is for fast ones."
         yield Assumption("operand-values", message, found)
 
 
@@ -101,7 +104,7 @@ def _few_mask_bits(prediction: Prediction) -> Iterator[Assumption]:
         assert moves is not None
         message = (
             f"The time of {listed(names)} depends on the bits that the mask has set: {moves.least} to "
-            f"{moves.most} cycles on {core}. The figure is for the quickest."
+            f"{moves.most} cycles on {core}. The figure is for the fastest case."
         )
         yield Assumption(
             "few-mask-bits", message, found, {"least_cycles": moves.least, "most_cycles": moves.most}
@@ -113,7 +116,7 @@ def _older_microcode(prediction: Prediction) -> Iterator[Assumption]:
     found = _where(prediction.instructions, lambda name: caveats.is_slowed_gather(name, core))
     if found:
         message = (
-            "The figure is for microcode from before August 2023. What came then (Downfall, Intel-SA-00828) "
+            "The figure is for microcode from before August 2023. The update (Downfall, Intel-SA-00828) "
             f"makes gathers slower on {core}, often slower than single loads; by how much is not published."
         )
         yield Assumption("older-microcode", message, found)
@@ -145,7 +148,8 @@ def _older_meaning(prediction: Prediction) -> Iterator[Assumption]:
 
 
 def _warm_caches(prediction: Prediction, accessed: Sequence[Sequence[Access]]) -> Iterator[Assumption]:
-    """A loop that always touches the same addresses has them in the cache; others only say so."""
+    """Only loops that touch new addresses per iteration: a loop that repeats its
+    addresses has them cached."""
     if prediction.mode is not Mode.LOOP:
         return
     first, second = accessed
@@ -156,7 +160,7 @@ def _warm_caches(prediction: Prediction, accessed: Sequence[Sequence[Access]]) -
         if moved.terms:
             by_data = True
         elif moved.constant:
-            # Neighbours of one array move on together.
+            # Accesses to one array move together.
             streams[frozenset(now.address.terms.items()), moved.constant] = abs(moved.constant)
         else:
             continue
@@ -171,7 +175,7 @@ def _warm_caches(prediction: Prediction, accessed: Sequence[Sequence[Access]]) -
 
 
 def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Iterator[Assumption]:
-    """All that lead out but the jump back of a loop, which goes wrong only in the end."""
+    """All branches out of the region except a loop's jump back, which is mispredicted only at the end."""
     last = len(prediction.instructions) - (prediction.mode is Mode.LOOP)
     found = tuple(
         index

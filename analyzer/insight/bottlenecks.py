@@ -1,8 +1,8 @@
-"""Which of a machine's limits a figure touches.
+"""Finds which limits of the machine a figure reaches.
 
 A limit is named as a bottleneck when it explains at least 98 % of the predicted cycles per iteration (99 %
-for the divider), as in the uiCA model. The limits themselves are the analytic bounds of ``bounds``; two more,
-scheduling and the divider, are read off the simulation.
+for the divider), as in the uiCA model. The limits are the analytic bounds of ``bounds``; two more, scheduling
+and the divider, come from the simulation.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ UNKNOWN = "unknown"
 _TOUCHES = 0.98
 _TOUCHES_DIVIDER = 0.99
 _ADDS_MOST = 0.5
-"""Switches of upper halves come on top of all else, and hide nothing: that they are most of it is enough."""
+"""Cost of upper-half switches adds to everything else and hides nothing, so half of the cycles are enough."""
 
 
 def bottlenecks(bounds: Mapping[str, float], simulation: Simulation) -> tuple[str, ...]:
-    """Names of the limits that bound the simulated figure, alphabetical; ``("unknown",)`` if none does.
+    """Names of the limits that the simulated figure reaches, alphabetical; ``("unknown",)`` if there are
+    none.
 
-    ``bounds``: cycles per iteration by name; those that do not apply are absent or zero.
+    ``bounds``: cycles per iteration by name; bounds that do not apply are absent or zero.
     """
     cycles = simulation.cycles_per_iteration
     names = {
         name
         for name, value in bounds.items()
-        # Dependencies are compared as they are: their figure is already an exact ratio.
+        # Dependencies are not rounded: their figure is an exact ratio.
         if value > 0 and (value if name == "Dependencies" else round(value, 2)) >= _TOUCHES * cycles
     }
     if bounds.get("Ports", 0.0) > 0 and "Ports" not in names and simulation.busiest_port >= _TOUCHES * cycles:

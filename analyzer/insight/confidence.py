@@ -1,4 +1,4 @@
-"""What makes a prediction less certain than others, and what makes it a lower bound."""
+"""Decides how certain a prediction is, and whether it is only a lower bound."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 
 
 def is_lower_bound(prediction: Prediction) -> bool:
-    """True if some instruction has no figures at all, or only the least that it can take, or the core keeps
-    upper halves of vector registers at a price that nobody knows: the region takes at least what is
-    predicted. Nothing may be computed from such a figure that needs an exact one: no difference, no gain, no
-    budget kept."""
+    """True if the region takes at least the predicted cycles, but maybe more.
+
+    Reasons: an instruction has no record, its time depends on data and only the least is known, or the core
+    keeps upper halves of vector registers at an unknown cost. Nothing that needs an exact figure may be
+    computed from such a prediction: no difference, no gain, no budget.
+    """
     return _lacks_records(prediction) or bool(_by_data(prediction)) or _keeps_at_unknown_price(prediction)
 
 
@@ -24,7 +26,7 @@ def _lacks_records(prediction: Prediction) -> bool:
 
 
 def _by_data(prediction: Prediction) -> list[str]:
-    """Mnemonics of instructions that take longer by their operands, without a limit that would be of use."""
+    """Mnemonics of instructions whose time depends on their data, with no useful upper limit."""
     name = prediction.microarchitecture
     found = [template.instruction.mnemonic for template in prediction.instructions]
     return list(dict.fromkeys(each for each in found if bit_moves(each, name)))
@@ -37,8 +39,8 @@ def _keeps_at_unknown_price(prediction: Prediction) -> bool:
 
 
 def lacking(prediction: Prediction) -> str:
-    """What makes a figure a lower bound: ``no figures for fxch and fnop``, ``the time of pext depends on the
-    mask``; empty for an exact one."""
+    """Why a figure is a lower bound: ``no figures for fxch and fnop``, ``the time of pext depends on the
+    mask``; empty for an exact figure."""
     reasons = []
     if _lacks_records(prediction):
         reasons.append(f"no figures for {names(prediction.instructions)}")
@@ -50,14 +52,15 @@ def lacking(prediction: Prediction) -> str:
 
 
 def doubt(prediction: Prediction) -> str:
-    """What to write behind a figure that is not to be taken at face value: `` (approximate)`` on a
-    microarchitecture whose values are not all known; else empty. ``wording.figure_of`` says which figures are
-    lower bounds."""
+    """The mark after a figure of a core whose values are not all known: `` (approximate)``; otherwise empty.
+
+    ``wording.figure_of`` marks lower bounds.
+    """
     return " (approximate)" if confidence(prediction.microarchitecture) else ""
 
 
 def reservations(prediction: Prediction) -> tuple[str, ...]:
-    """Sentences on why to read the figure with care; empty for a prediction of full confidence."""
+    """Sentences on why to read the figure with care; empty at full confidence."""
     total = len(prediction.instructions)
     name = prediction.microarchitecture
     unknown = sum(template.facts is None for template in prediction.instructions)
@@ -69,13 +72,12 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
     if unknown:
         have = "instruction has" if unknown == 1 else "instructions have"
         sentences.append(
-            f"{unknown} {have} no figures on {name}: what the real loop takes is not known, only that it is "
-            "not less."
+            f"{unknown} {have} no figures on {name}: the figure is a lower bound, the real loop takes as "
+            "long or longer."
         )
     if _keeps_at_unknown_price(prediction):
         sentences.append(
-            f"What {name} takes for legacy SSE beside 256-bit code is not known, only that the real loop "
-            "takes no less."
+            f"What {name} takes for legacy SSE beside 256-bit code is not known: the figure is a lower bound."
         )
     if estimated:
         sentences.append(

@@ -1,4 +1,4 @@
-"""What instructions cost by themselves, straight from the tables: by mnemonic, for whoever chooses one."""
+"""What instructions cost by themselves, by mnemonic, straight from the tables."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ ATT_NAMES = {
     "CQO": ("CQTO",),
     "CWDE": ("CWTL",),
 }
-"""What AT&T syntax calls some instructions, however else they can be written there."""
+"""AT&T mnemonics that differ from Intel's by more than a suffix."""
 _CONDITIONAL = pattern(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
 _TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """One variant of an instruction on one microarchitecture."""
+    """The cost of one form of an instruction on one core."""
 
     operands: str
-    """As uops.info writes them: ``R64, M64``; empty for none. Of an address its parts: ``[B+I+D8]``."""
+    """In the notation of uops.info: ``R64, M64``; an address by its parts: ``[B+I+D8]``; empty for none."""
     uops: int | None
-    """Executed; None if the tables do not say."""
+    """Executed uops; None if unknown."""
     uses: tuple[UnitUse, ...]
     latency: tuple[int, int] | None
     """Fewest and most cycles from an input to a result."""
     throughput: float
-    """Cycles from one to the next independent one, if nothing but ports, divider and issue width limits."""
+    """Cycles per independent instance if only ports, the divider and the issue width limit it."""
     microcoded: bool = False
 
     @property
     def short(self) -> str:
-        """``1 uop p01 · latency 4 · 0.50 cycles``."""
+        """One line: ``1 uop p01 · latency 4 · 0.50 cycles``."""
         parts = [self.uops_text]
         if self.latency is not None:
             parts.append(f"latency {self.latency_text}")
@@ -75,9 +75,9 @@ class Cost:
 
 
 def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost, ...]]:
-    """Mnemonic in lower case -> its variants, the typical one first. Reads all tables: takes a moment.
+    """Lower-case mnemonic -> costs of its forms, the typical form first. Reads all tables, which is slow.
 
-    Raises ``UnknownMicroarchitecture`` and ``TablesUnavailable``.
+    Raises ``UnknownMicroarchitecture`` or ``TablesUnavailable``.
     """
     model = registry.get(microarchitecture)
     found: dict[str, dict[str, Cost]] = {}
@@ -99,7 +99,8 @@ def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost,
 
 
 def by_itself(template: InstructionTemplate, microarchitecture: str) -> Cost | None:
-    """What an instruction of a region costs by itself; None if that is not known or nothing."""
+    """The cost of a region's instruction by itself; None if unknown, or if it is
+    fused with the previous one."""
     if template.facts is None or template.fused_with_previous:
         return None
     return _cost(template.facts, "", registry.get(microarchitecture))
@@ -113,7 +114,8 @@ def _spellings(mnemonic: str) -> tuple[str, ...]:
 
 
 def _rank(operands: str) -> tuple[bool, int, int, bool, int, int]:
-    """Registers before memory and immediates, plain ones before others, the usual widths and counts first."""
+    """Sort key: registers before memory and immediates, plain before special operands, usual
+    widths and counts first."""
     kinds = operands.split(", ")
     memory = any(re.match(r"M\d|Moffs|MEM|VSIB", kind) for kind in kinds)
     special = sum(kind not in _TYPICAL and not re.fullmatch(r"I\d+|", kind) for kind in kinds)

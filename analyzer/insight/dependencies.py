@@ -1,5 +1,4 @@
-"""Which values an iteration waits for: the dependencies between instructions, the circles that take longest,
-and how much room the others have."""
+"""Finds the dependencies between instructions, the critical chains, and the slack of each instruction."""
 
 from __future__ import annotations
 
@@ -19,51 +18,54 @@ from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.uops import Block
 
 _MOST_NODES = 1500
-"""Inputs up to which the room of every instruction is computed; it takes quadratic time."""
+"""Most inputs for which slack is computed: it takes quadratic time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One value that leads from an instruction to another."""
+    """A value that one instruction produces and another reads."""
 
     producer: int
     consumer: int
     value: str
-    """Register or flag group as the renamer knows it; ``memory`` for a store that a load reads."""
+    """Canonical register or flag group; ``memory`` for a store that a load reads."""
     name: str
-    """The value as the consumer names it: ``ymm0`` for XMM0, ``eax`` for RAX."""
+    """The consumer's name for it: ``ymm0`` for XMM0, ``eax`` for RAX."""
     latency: int
-    """Cycles that the producer takes for it from one of its inputs: that by which a critical chain comes in;
-    else the slowest of those through which a value can come back to the producer; else the slowest."""
+    """Cycles from one of the producer's inputs to the value.
+
+    The input is the one on a critical chain if there is one, otherwise the slowest on a cycle through the
+    producer, otherwise the slowest.
+    """
     carried: bool
-    """The consumer belongs to the next iteration."""
+    """True if the consumer belongs to the next iteration."""
     critical: bool
-    """Part of a critical chain."""
+    """True if it is part of a critical chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies of one block. Positions are those of its instructions."""
+    """The dependencies of one block. Instructions are indices into it."""
 
     edges: tuple[Dependency, ...]
     cycles_per_iteration: Fraction
-    """What the critical chain needs; 0 if nothing is carried from one iteration to the next."""
+    """Length of the critical chain; 0 if no value is carried to the next iteration."""
     chains: tuple[tuple[ChainLink, ...], ...]
-    """The critical chains, which take equally long, each in its order; empty if nothing is carried."""
+    """The critical chains, all equally long, in program order; empty if no value is carried."""
     chain_iterations: tuple[int, ...]
-    """Iterations that each of them spans until it is back where it began."""
+    """Iterations that each chain spans before it repeats."""
     more_chains: bool
-    """There are others, which have steps of their own. ``edges`` has those, too."""
+    """True if there are more critical chains than ``chains`` lists; ``edges`` marks them too."""
     chain_cycles: Mapping[int, int]
-    """For every instruction on any of the critical chains the cycles that it adds to one."""
+    """Instruction on a critical chain -> cycles that it adds."""
     slack: tuple[Fraction | None, ...]
-    """For every instruction the cycles by which it could get slower without making the bound larger; None
-    if it lies on no circle (or the block is too large to tell)."""
+    """Cycles by which each instruction could slow down without raising the bound; None if it is on no cycle
+    of dependencies, or if the block is too large."""
     path: tuple[int, ...]
-    """The longest way through a single iteration."""
+    """The longest path through a single iteration, as instruction indices."""
     path_cycles: int
     path_steps: tuple[ChainLink, ...]
-    """The same with what each instruction of it adds; the last one hands nothing on."""
+    """The same path with the latency of each step; the last step passes no value on."""
 
 
 def dependencies(prediction: Prediction) -> Dependencies:
@@ -82,7 +84,7 @@ def _block(prediction: Prediction) -> Block:
 
 
 def dependencies_of(block: Block, microarchitecture: Microarchitecture) -> Dependencies:
-    """The dependencies of a block, simulated or not."""
+    """The dependencies of a block, which need not have been simulated."""
     graph = dependency_graph(block, microarchitecture)
     critical = graph.critical()
     steps = _longest_path(graph, block)
@@ -101,7 +103,7 @@ def dependencies_of(block: Block, microarchitecture: Microarchitecture) -> Depen
 
 
 def _between_instructions(graph: DependencyGraph, critical: CriticalChains) -> tuple[Dependency, ...]:
-    """Edges that differ only in the producer's input are one, unless critical ones differ in length."""
+    """Merges edges that differ only in the producer's input, except critical ones of different latency."""
     part = strong_parts(len(graph.nodes), graph.edges)
     merged: defaultdict[tuple[int, int, str, bool], list[tuple[bool, bool, int, str]]] = defaultdict(list)
     for edge in graph.edges:
@@ -119,7 +121,7 @@ def _between_instructions(graph: DependencyGraph, critical: CriticalChains) -> t
 
 
 def _longest_path(graph: DependencyGraph, block: Block) -> tuple[ChainLink, ...]:
-    """The longest way along dependencies within one iteration, the last instruction's latency included."""
+    """The longest dependency path within one iteration, including the last instruction's latency."""
     incoming: defaultdict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges:
         if edge.delay == 0:
@@ -127,7 +129,7 @@ def _longest_path(graph: DependencyGraph, block: Block) -> tuple[ChainLink, ...]
     begin = [0] * len(graph.nodes)
     parent: list[Edge | None] = [None] * len(graph.nodes)
     best: tuple[int, int] | None = None
-    # Nodes are numbered in program order, so every producer comes before its consumers.
+    # Nodes are in program order, so producers come before consumers.
     for number, node in enumerate(graph.nodes):
         for edge in incoming[number]:
             if begin[edge.start] + edge.latency > begin[number] or parent[number] is None:
@@ -148,10 +150,10 @@ def _longest_path(graph: DependencyGraph, block: Block) -> tuple[ChainLink, ...]
 
 
 def _slack(graph: DependencyGraph, instructions: int) -> tuple[Fraction | None, ...]:
-    """For every instruction the least room of all circles through it.
+    """Slack of each instruction: the least slack of all cycles of dependencies through it.
 
-    The room of a circle is the sum of that of its edges, none of which is negative, so that a shortest-path
-    search from every input finds the best circle through it.
+    The slack of a cycle is the sum of its edges' slack, which is never negative, so a shortest-path search
+    from each input finds the least.
     """
     slack: list[Fraction | None] = [None] * instructions
     count = len(graph.nodes)
@@ -172,7 +174,7 @@ def _slack(graph: DependencyGraph, instructions: int) -> tuple[Fraction | None, 
 
 
 def _cheapest_circle(outgoing: Sequence[Sequence[tuple[int, int]]], origin: int) -> int | None:
-    """Dijkstra's algorithm from a node back to itself; None if no way leads back."""
+    """Dijkstra's algorithm from a node back to itself; None if no path leads back."""
     queue = [(cost, end) for end, cost in outgoing[origin]]
     queue.sort()
     done: set[int] = set()

@@ -1,4 +1,4 @@
-"""A finished simulation to a prediction: the figure, its bounds and what limits it."""
+"""Turns a finished simulation into a prediction: the figure, its bounds and its bottlenecks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def explain(
     simulation: Simulation,
     options: ModelOptions = DEFAULT,
 ) -> Prediction:
-    """The simulation's figure with bounds, bottlenecks and front-end shares. Simulates nothing itself."""
+    """The simulation's figure with bounds, bottlenecks and front-end shares. Does not simulate."""
     apart = options.assume is Pointers.DIFFERENT
     critical = critical_chains(block, microarchitecture)
     bounds = compute_bounds(block, microarchitecture, simulation, critical, apart=apart)
@@ -38,15 +38,18 @@ def explain(
 
 
 def _within(bounds: Mapping[str, float], simulation: Simulation) -> dict[str, float]:
-    """The bounds beside their figure. One of a window of rounds, which the state of the pipeline did not
-    divide into periods, may be short of the steady state by a part of a cycle: what is above it is that."""
+    """Caps bounds at the figure unless the simulation found a period.
+
+    Without a period, the figure is an average over a window of rounds and may fall short of the steady state
+    by a fraction of a cycle.
+    """
     if simulation.period is not None:
         return dict(bounds)
     return {name: min(value, simulation.cycles_per_iteration) for name, value in bounds.items()}
 
 
 def bare(block: Block, simulation: Simulation) -> Prediction:
-    """The simulation's figure alone."""
+    """A prediction with the figure alone: no bounds, no bottlenecks."""
     return Prediction(
         microarchitecture=block.microarchitecture,
         mode=Mode.LOOP if block.loop else Mode.UNROLL,
@@ -63,8 +66,11 @@ def bare(block: Block, simulation: Simulation) -> Prediction:
 
 
 def steady_state(simulation: Simulation) -> float:
-    """Cycles per iteration for ever, rounded to 2 decimals: exact if the pipeline's state came again within
-    the run; else the figure of the run's window, as the published model (5.2) gives it."""
+    """Cycles per iteration in the steady state, rounded to 2 decimals.
+
+    Exact if the pipeline's state repeated; otherwise the average over the run's window, as in the published
+    model (5.2).
+    """
     if simulation.period is None:
         return simulation.cycles_per_iteration
     cycles, rounds = simulation.period
@@ -72,7 +78,7 @@ def steady_state(simulation: Simulation) -> float:
 
 
 def front_end_shares(simulation: Simulation) -> dict[str, float]:
-    """IDQ uops per iteration by front-end source; sources that deliver nothing are absent."""
+    """IDQ uops per iteration by front-end source; sources without uops are absent."""
     totals: defaultdict[str, float] = defaultdict(float)
     for usage in simulation.usage:
         for source, uops in usage.sources.items():

@@ -1,5 +1,5 @@
-"""Instructions that wait for the old value of the register that they write although nobody wants it: a zero
-idiom before them takes the dependency away.
+"""Finds false dependencies on the old value of a destination: a zero idiom before the instruction removes
+them.
 
 popcnt %rax, %rcx       waits for rcx on some processors
 cvtsi2sd %rax, %xmm0    keeps the upper part of xmm0
@@ -13,7 +13,7 @@ from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.uops.registers import canonical
 
 _COUNTS = frozenset(["popcnt", "lzcnt", "tzcnt"])
-"""They write the flags, too, so that a xor before them destroys nothing."""
+"""These write the flags too, so a XOR before them destroys nothing."""
 
 _SCALARS = frozenset(
     [
@@ -29,25 +29,25 @@ _SCALARS = frozenset(
         "roundss",
     ]
 )
-"""They keep the upper part of the destination, which nobody wants."""
+"""These keep the upper part of the destination."""
 
 
 class FalseDependency(NamedTuple):
-    """What an instruction waits for in vain, and what clears it."""
+    """An instruction's false dependency, and the zero idiom that removes it."""
 
     register: str
-    """As the instruction names it: ``RCX``, ``XMM0``."""
+    """The instruction's name for it: ``RCX``, ``XMM0``."""
     mnemonic: str
     operands: int
-    """How often the zero idiom names the register."""
+    """Number of times the zero idiom names the register."""
     code: bytes
-    """Of the zero idiom, 32 bits of a general-purpose register."""
+    """Machine code of the zero idiom; for a general-purpose register its 32-bit form."""
     keeps_upper: bool
-    """The upper part of the register is kept; cleared, it is zero."""
+    """True if the instruction keeps the upper part of the register, which the zero idiom clears."""
 
 
 def false_dependency(instruction: Instruction) -> FalseDependency | None:
-    """The dependency of an instruction on its own destination that a zero idiom takes away, if it has one."""
+    """The false dependency of an instruction on its destination; None if it has none."""
     if len(instruction.operands) < 2 or instruction.operands[0].register is None:
         return None
     target, name = instruction.operands[0].register, instruction.mnemonic

@@ -1,4 +1,4 @@
-"""The visible list of hazard detectors. A new one is a file in ``hazards/`` and a line here."""
+"""Lists the hazard detectors. A new detector is a file in ``hazards/`` and a line here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cyclelens.analyzer.model.source import Problem
 
 Detector = Callable[[Prediction], Iterator[Finding]]
 
-# Within one instruction findings keep this order: the loudest first.
+# Findings of one instruction keep this order: the most important first.
 DETECTORS: tuple[Detector, ...] = (
     unknown_instruction.find,
     length_changing_prefix.find,
@@ -55,7 +55,7 @@ def find(prediction: Prediction) -> tuple[Finding, ...]:
 
 
 def at_statement(region: RegionAnalysis, finding: Finding) -> Problem:
-    """A finding as a problem at its statement; it names the CPU if that is not the primary one."""
+    """A finding as a problem at its statement; the message names the core unless it is the primary one."""
     statement = region.region.lines[region.instruction_lines[finding.instruction]]
     primary = region.predictions[0].microarchitecture if region.predictions else ""
     prefix = f"{finding.microarchitecture}: " if finding.microarchitecture not in ("", primary) else ""

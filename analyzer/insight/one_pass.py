@@ -1,9 +1,8 @@
-"""What code takes once: from an empty pipeline to the retirement of its last instruction.
+"""Simulates a single pass: from an empty pipeline to the retirement of the last instruction.
 
-That is what a function costs whose caller waits for it, and which others are called before and after. The
-code comes from the uop cache and the data from the first-level cache, and branches go where they are
-predicted to: a hot function that is called now and then. So many long NOPs follow that nothing else is in
-flight with it.
+That is the cost of a function whose caller waits for it, between calls of other functions. The code comes
+from the uop cache, the data from the first-level cache, and branches are predicted correctly: a hot function
+that is called now and then. Enough long NOPs follow that nothing else is in flight with it.
 """
 
 from __future__ import annotations
@@ -27,21 +26,23 @@ from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.upper_halves import may_mix
 
 _NOP = bytes.fromhex("0f1f840000000000")
-"""Eight bytes: a window of the uop cache has room for all that lie in it."""
+"""Eight bytes, so that the uops of a window of NOPs fit in the uop cache."""
 CLEARS = bytes.fromhex("c5f877")
-"""VZEROUPPER: what is called before and after leaves no upper halves of vector registers in use."""
+"""VZEROUPPER: callers and callees leave no upper halves of vector registers in use."""
 _MARGIN = 16
 _TOUCHES = 0.98
 
 Build = Callable[[Sequence[Instruction]], Block]
-"""Instructions to a block whose code lies in the uop cache."""
+"""Builds a block, with its code in the uop cache, from instructions."""
 
 
 def simulate_once(
     build: Build, instructions: Sequence[Instruction], runs: Runs, *, trace: bool
 ) -> Simulation:
-    """One pass; its figures are those of one iteration. ``trace``: every event with its causes. Raises as
-    ``simulate``."""
+    """One pass, with figures like those of one iteration.
+
+    ``trace``: record every event with its causes. Raises like ``simulate``.
+    """
     nops = decode(_NOP * (runs.microarchitecture.reorder_buffer_size + _MARGIN))
     if may_mix(instructions):
         nops += decode(CLEARS)
@@ -59,7 +60,7 @@ def simulate_once(
 
 
 def _cut(simulation: Simulation, trace: Trace, count: int, *, keep: bool) -> Simulation:
-    """Without what follows the first instructions."""
+    """The simulation without everything after the first ``count`` instructions."""
     end = next((at for at, row in enumerate(trace.rows) if row.round or row.instruction >= count), None)
     rows = trace.rows[:end]
     cycles = 1 + max((row.retired for row in rows if row.retired is not None), default=0)
@@ -98,15 +99,17 @@ def _cut(simulation: Simulation, trace: Trace, count: int, *, keep: bool) -> Sim
 
 
 def of(block: Block, microarchitecture: Microarchitecture, simulation: Simulation) -> OnePass:
-    """The figure of a pass over a block with its critical path."""
+    """The figure of a pass over a block, with its critical path."""
     graph = dependencies_of(block, microarchitecture)
     path = tuple((step.instruction, step.latency, step.value) for step in graph.path_steps)
     return OnePass(round(simulation.cycles_per_iteration), path, graph.path_cycles)
 
 
 def predicted(block: Block, simulation: Simulation, runs: Runs, *, causes: bool) -> Prediction:
-    """The prediction whose figure is that of the pass. What binds it is the longest of critical path, issue
-    and ports."""
+    """A prediction whose figure is that of the pass.
+
+    Its bottleneck is the largest of critical path, issue and ports.
+    """
     once = of(block, runs.microarchitecture, simulation)
     prediction = replace(bare(block, simulation), mode=Mode.ONCE, once=once)
     if not causes:
@@ -128,7 +131,7 @@ def predicted(block: Block, simulation: Simulation, runs: Runs, *, causes: bool)
 
 
 def assumption(once: OnePass) -> Assumption:
-    """What a pass takes for granted."""
+    """What the figure of a pass assumes."""
     message = (
         f"One pass ({once.cycles} cycles) begins with an empty pipeline and ends with the retirement of its "
         "last instruction; its code lies in the uop cache as far as that can hold it, and its branches are "

@@ -1,13 +1,13 @@
-"""Accesses that meet in memory only if the data say so: what it costs if they do, by simulation.
+"""Simulates the cost of accesses that alias only for some data.
 
-The model lets two accesses meet where their addresses are the same expression (uiCA model, 4.1). A histogram
-adds to another place in every iteration, as far as the text tells; equal places serialise. Two pointers may
-overlap. Neither can be read off the code, so both figures are stated.
+In the model, two accesses alias if their addresses are the same expression (uiCA model, 4.1). By its text, a
+histogram updates a different address in every iteration; equal addresses serialise. Two pointers may overlap.
+The code shows neither, so both figures are given.
 
-A core may take over what is stored without waiting for it. Where the registers of the two addresses differ it
-has to learn that (M18 of docs/zen5.md), and how often it does is not known: on a Zen 3 a histogram of equal
-bytes takes 3.76 cycles, between 1.0 with every increment taken over and 7.0 with none. What is stated there
-is the most.
+A core may forward a stored value by renaming. If the registers of the two addresses differ, it has to learn
+the pair (M18 of docs/zen5.md), and how often it succeeds is not known: on Zen 3, a histogram of equal bytes
+takes 3.76 cycles, between 1.0 with every increment forwarded and 7.0 with none. The larger figure is given in
+that case.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block, MemoryAccess
 
 _APART = frozenset({"RIP", "RSP"})
-"""Code and stack are not where other pointers usually point."""
+"""Other pointers usually do not point to code or stack."""
 _LEAST = 0.005
-"""Cycles per iteration below which figures are the same to two decimals."""
+"""Smaller differences, in cycles per iteration, vanish in figures of two decimals."""
 
 Places = dict[tuple[int, int], Access]
-"""Accesses by instruction and operand."""
+"""(instruction, operand) -> access."""
 
 
 def overlaps(
@@ -36,8 +36,10 @@ def overlaps(
     cycles: float,
     runs: Runs,
 ) -> tuple[Assumption, ...]:
-    """What is taken to differ in memory and costs time if it does not. ``accessed``: the block's ``accesses``
-    in two iterations; ``cycles``: per iteration as it is."""
+    """Aliasing that is assumed not to happen and would cost time.
+
+    ``accessed``: the block's ``accesses`` in two iterations; ``cycles``: per iteration without aliasing.
+    """
     by_data, by_pointer = _unknown(accessed)
     found = []
     learns = runs.microarchitecture.macro_ops is not None and runs.microarchitecture.policies.memory_renaming
@@ -54,8 +56,8 @@ def overlaps(
 
 
 def _unknown(accessed: Sequence[Sequence[Access]]) -> tuple[Places, Places]:
-    """Stores and later loads whose addresses differ by nobody knows what: because the data choose a place
-    behind one pointer, and because there are two pointers."""
+    """Stores and later loads at an unknown distance: because the data choose an offset from one pointer, or
+    because there are two pointers."""
     first, second = accessed
     order = [*first, *second]
     by_data: Places = {}
@@ -64,7 +66,7 @@ def _unknown(accessed: Sequence[Sequence[Access]]) -> tuple[Places, Places]:
         if not store.access.written:
             continue
         for load in order[at + 1 :]:
-            # What an instruction stores it has loaded before.
+            # An instruction loads before it stores.
             if not load.access.read or (load.instruction == store.instruction and load in first):
                 continue
             difference = load.address.plus(store.address, -1)
@@ -77,8 +79,8 @@ def _unknown(accessed: Sequence[Sequence[Access]]) -> tuple[Places, Places]:
 
 
 def _meeting(block: Block, places: Places) -> Block:
-    """The block with all of these accesses at one address that never changes. What their address waits for
-    stays."""
+    """The block with all these accesses at one constant address; what their address
+    computation waits for stays."""
     templates = list(block.instructions)
     for number in {number for number, _ in places}:
         operands = [
@@ -110,7 +112,7 @@ def _no_overlap(places: Places, cycles: float, met: float, most: str) -> Assumpt
 
 
 def _pointers(places: Places) -> list[str]:
-    """The registers that are written through first, then the others, each once."""
+    """Pointer registers, those written through first, each once."""
     ordered = sorted(places.values(), key=lambda each: not each.access.written)
     return list(dict.fromkeys(_name(each.access) for each in ordered))
 

@@ -1,4 +1,4 @@
-"""Regions that branch within themselves: how often each way is gone, and what that makes of the figures."""
+"""Regions with inner branches: the share of each path, and the figures that result."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.source import END, UNKNOWN_LINE, Branching, JumpPlace, Region
 
 _MOST_BLOCKS = 200
-"""Blocks of a region whose executions are worked out."""
+"""Most blocks of a region for which executions are computed."""
 _NEVER = 1e-9
 _TARGET = re.compile(r"([\w.$@?]+)\s*$")
 
 Shares = tuple[float | None, ...]
-"""For every fork of a region how often it jumps, from 0 to 1; None if nobody says."""
+"""Share of jumps, 0 to 1, of each fork of a region; None if not given."""
 
 
 class SharesError(ValueError):
-    """Shares that are not understood, or do not fit the region; the message is for the user."""
+    """Shares that cannot be parsed or do not fit the region; the message is for the user."""
 
 
 def parse_shares(text: str, branching: Branching) -> Shares:
-    """What ``taken=`` says: ``0.9`` or ``90%`` for every fork in the order of the code, or ``PLACE:0.9`` for
-    some; a place is the label that a jump goes to, its line, or its address. Raises SharesError."""
+    """Parses ``taken=``: ``0.9`` or ``90%`` for every fork in code order, or ``PLACE:0.9`` for some forks.
+
+    A place is the label that a jump goes to, its line, or its address. Raises SharesError.
+    """
     forks = branching.forks
     found: list[float | None] = [None] * len(forks)
     if not forks:
-        raise SharesError(f"'{branching.name}' has no branch within it whose share could be said")
+        raise SharesError(f"'{branching.name}' has no branch within it, so there is no share to give")
     items = [item.strip() for item in text.split(",") if item.strip()]
     if any(":" in item for item in items):
         for item in items:
@@ -50,11 +52,11 @@ def parse_shares(text: str, branching: Branching) -> Shares:
 
 
 def missing(branching: Branching, shares: Shares, given: str) -> str:
-    """What to say where some forks have no share."""
+    """The message for forks without a share."""
     left = [
         branching.jumps[fork] for fork, share in zip(branching.forks, shares, strict=True) if share is None
     ]
-    return f"taken={given} says nothing of {', '.join(map(described, left))}"
+    return f"taken={given} gives no share for {', '.join(map(described, left))}"
 
 
 def _share(text: str) -> float:
@@ -63,12 +65,12 @@ def _share(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        raise SharesError(f"'{text}' is no share: it is from 0 to 1, or from 0% to 100%")
+        raise SharesError(f"'{text}' is not a share: write 0 to 1, or 0% to 100%")
     return value
 
 
 def _names(jump: JumpPlace) -> set[str]:
-    """What a jump may be called by."""
+    """Names that a user may give a jump: target, address, line."""
     target = _TARGET.search(jump.text)
     names = {target[1]} if target else set()
     if jump.address is not None:
@@ -83,13 +85,13 @@ def _listed(branching: Branching) -> str:
 
 
 def described(jump: JumpPlace) -> str:
-    """``jz skip (line 3)``."""
+    """A jump with its place: ``jz skip (line 3)``."""
     place = f"line {jump.line + 1}" if jump.line != UNKNOWN_LINE else f"{jump.address or 0:#x}"
     return f"{' '.join(jump.text.split())} ({place})"
 
 
 def choices(branching: Branching, way: Sequence[int]) -> tuple[bool | None, ...]:
-    """For every fork whether this way jumps there; None if it does not come to it."""
+    """Whether the path jumps at each fork; None for forks that it does not reach."""
     following = dict(zip(way, [*way[1:], END], strict=True))
     return tuple(
         following[fork] == branching.taken[fork] if fork in following else None for fork in branching.forks
@@ -97,7 +99,7 @@ def choices(branching: Branching, way: Sequence[int]) -> tuple[bool | None, ...]
 
 
 def shares_of_ways(branching: Branching, shares: Shares) -> tuple[float | None, ...]:
-    """How often each way is gone; None where that depends on a fork of which nobody says anything."""
+    """The share of each path; None if it depends on a fork without a share."""
     found: list[float | None] = []
     for way in branching.ways:
         total: float | None = 1.0
@@ -110,14 +112,17 @@ def shares_of_ways(branching: Branching, shares: Shares) -> tuple[float | None, 
 
 
 def likeliest(shares: Sequence[float | None]) -> int:
-    """The way that is analysed in full: without shares the one without jumps."""
+    """Index of the path that is analysed in full: the most frequent one, or without
+    shares the one without jumps."""
     known = [share for share in shares if share is not None]
     return known.index(max(known)) if known and len(known) == len(shares) else 0
 
 
 def executions(branching: Branching, shares: Shares) -> tuple[float, ...] | None:
-    """How often each block is executed in an iteration; None if that is not known, or has no end. The counts
-    solve: a block is executed as often as what comes before it leads there."""
+    """Executions of each block per iteration; None if unknown or unbounded.
+
+    The counts solve the flow equations: a block is executed as often as its predecessors lead to it.
+    """
     count = len(branching.blocks)
     if None in shares or count > _MOST_BLOCKS:
         return None
@@ -145,8 +150,10 @@ def executions(branching: Branching, shares: Shares) -> tuple[float, ...] | None
 
 
 def along(branching: Branching, way: Sequence[int], blocks: Mapping[str, Region]) -> Region:
-    """The region as one way goes through it, its blocks one behind the other. A loop begins at its lowest
-    block, which the last one jumps back to."""
+    """The region along one path, its blocks in order.
+
+    A loop starts at its lowest block, the target of the last block's jump.
+    """
     start = way.index(min(way)) if branching.is_loop else 0
     order = (*way[start:], *way[:start])
     parts = [blocks[branching.blocks[block]] for block in order]
@@ -176,7 +183,8 @@ def along(branching: Branching, way: Sequence[int], blocks: Mapping[str, Region]
 def instructions_of_forks(
     analysis: BranchingAnalysis, region: Region, statements: Sequence[int]
 ) -> tuple[int, ...]:
-    """The forks among the instructions of ``along``. ``statements``: that of each instruction."""
+    """Indices of forks among the instructions of ``along``. ``statements``: index of each
+    instruction's statement."""
     branching = analysis.branching
     forks = {branching.jumps[fork] for fork in branching.forks if fork in analysis.way}
     return tuple(
@@ -194,8 +202,10 @@ def analyse(
     figures: Mapping[str, Mapping[str, float]],
     along_ways: Sequence[Mapping[str, float]],
 ) -> BranchingAnalysis:
-    """All of it, from the figures of the blocks by name and those of the ways, by microarchitecture.
-    ``given``: how the shares were said."""
+    """Combines the figures of the blocks, by name and core, and those of the paths, by core.
+
+    ``given``: where the shares come from.
+    """
     how_often = shares_of_ways(branching, shares)
     found = tuple(
         Path(way, choices(branching, way), share, cycles)
@@ -221,7 +231,7 @@ def analyse(
 
 
 def _total(parts: Sequence[tuple[float | None, float | None]]) -> float | None:
-    """The sum of figures, each as often as it is said; None if something is missing."""
+    """The weighted sum of figures; None if a weight or a needed figure is missing."""
     total = 0.0
     for often, cycles in parts:
         if often is None or (cycles is None and often):
@@ -233,8 +243,10 @@ def _total(parts: Sequence[tuple[float | None, float | None]]) -> float | None:
 def assumption(
     analysis: BranchingAnalysis, microarchitecture: str, forks: tuple[int, ...]
 ) -> Assumption | None:
-    """Which way the figure of a region is about, and what the others take; None if there are no others.
-    ``forks``: the instructions where they part."""
+    """Which path the figure of a region is for, and what the others take; None if there is only one.
+
+    ``forks``: indices of the branching instructions.
+    """
     branching, ways = analysis.branching, analysis.ways
     if len(ways) < 2:
         return None
@@ -254,8 +266,8 @@ def assumption(
         message = f"{jump} {'always' if jumps else 'never'} jumps"
         message += f"; if it {'never' if jumps else 'always'} does: {least} cycles/iter" if others else ""
     else:
-        which = "that is gone most often" if any(assumed.taken) else "on which none of its branches jumps"
-        message = f"Of {len(ways)} ways through the region this is the one {which}"
+        which = "taken most often" if any(assumed.taken) else "on which no branch jumps"
+        message = f"Of {len(ways)} paths through the region, this is the one {which}"
         message += f"; the others: {least} to {most} cycles/iter" if others else ""
     mean = analysis.averages.get(microarchitecture)
     if mean is not None:

@@ -1,7 +1,7 @@
-"""Figures that hang on the rule by which uops are bound to ports: what they are with other rules.
+"""Finds how much a figure depends on the rule that binds uops to ports.
 
-A uop is bound to a port when it issues, and no maker publishes by which rule. Where ports are nearly all
-busy, rules that fit measurements equally well make different figures of a short loop (docs/insight.md).
+A uop is bound to a port when it issues, and no vendor publishes the rule. If nearly all ports are busy, rules
+that fit measurements equally well give different figures for a short loop (docs/insight.md).
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.policies import other_bindings, unbound
 
 LEAST_FACTOR = 1.05
-"""Between figures that are worth to be told apart."""
+"""Smallest ratio of two figures that counts as a difference."""
 NEAR = 0.9
-"""Share of the largest bound from which on the bound of the ports may be what counts."""
+"""Share of the largest bound at which the ports may be the limit."""
 
 
 def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBinding | None:
-    """The least and the most that the figure of ``prediction``, which is about ``block``, would be. Either is
-    the figure itself if it is within five percent of it; None if both are. Raises as ``simulate``.
+    """The smallest and largest figure of ``block``, whose prediction is ``prediction``, under other binding
+    rules.
 
-    No rule makes it less than the bound of the ports, nor less than it is if uops with a choice of
-    ports never wait for one. The most is what it is with other rules, chance among them.
+    Either end is the predicted figure itself if it is within five percent of it; None if both are. The
+    smallest is never below the ports' bound, nor below the figure if uops with a choice of ports never wait
+    for one. The largest comes from other rules, random choice among them. Raises like ``simulate``.
     """
     cycles = prediction.cycles_per_iteration
     largest = max(prediction.bounds.values(), default=0.0)
@@ -51,7 +52,7 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
 
 
 def _has_choice(block: Block) -> bool:
-    """Whether some uop can go to one of several ports."""
+    """True if some uop can use one of several ports."""
     return any(
         use.units.mask.bit_count() > 1
         for template in block.instructions

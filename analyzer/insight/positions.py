@@ -1,4 +1,4 @@
-"""A region at every place in memory where it may lie: places that make no difference are simulated once."""
+"""Simulates a region at every position where it may lie; equivalent positions are simulated once."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ def positions(
     shown: tuple[Block, Simulation] | None = None,
     known: dict[bytes, Position] | None = None,
 ) -> tuple[Position, ...]:
-    """The region at these offsets within a 64-byte line, in their order. ``build`` makes its block for one of
-    them; ``shown``: the block at one of them and its simulation, if there is one; ``known``, which grows:
-    what was found before, by what the front end calls a ``placement``. Raises as ``simulate``."""
+    """The region at each of these offsets within a 64-byte line, in the same order.
+
+    ``build`` makes its block at an offset; ``shown``: the block at one offset and its simulation, if there is
+    one; ``known`` caches positions by the front end's ``placement`` and grows. Raises like ``simulate``.
+    """
     known = {} if known is None else known
     pipelines = runs.caches.of(Pipelines)
     found: dict[int, Position] = {}
@@ -45,8 +47,11 @@ def positions(
 
 
 def one_so_far(prediction: Prediction, block: Block, count: int, alike: bool) -> Prediction:
-    """A prediction before the figures of the other positions are known, of which there are ``count`` with
-    this one. ``alike``: the version of the region before this one took equally long everywhere."""
+    """The prediction until the figures of the other positions are known.
+
+    ``count``: positions including this one. ``alike``: the previous version of the region took equally long
+    at all positions.
+    """
     message = (
         f"The code lies {block.alignment} bytes into a 64-byte line: the figures of the other "
         f"{count - 1} positions follow."
@@ -57,7 +62,7 @@ def one_so_far(prediction: Prediction, block: Block, count: int, alike: bool) ->
 
 
 def unknown_offset(prediction: Prediction, placement: Placement) -> Iterator[Assumption]:
-    """What to say if the place is not known and matters, or if something hides what the file tells of it."""
+    """The assumption for a position that is unknown and matters, or that something in the file hides."""
     found: dict[float, list[int]] = {}
     for position in prediction.positions:
         found.setdefault(position.cycles_per_iteration, []).append(position.offset)
@@ -68,15 +73,15 @@ def unknown_offset(prediction: Prediction, placement: Placement) -> Iterator[Ass
         f"{cycles:.2f} at {wording.offsets(where)}" for cycles, where in sorted(found.items())
     )
     message = (
-        f"{placement.gap or f'The section {known}'}: the code takes {figures} bytes into a 64-byte line. All "
-        f"else is about {prediction.alignment}."
+        f"{placement.gap or f'The section {known}'}: the code takes {figures} bytes into a 64-byte line. The "
+        f"rest of the report is for {prediction.alignment}."
     )
     values = {"least": min(found), "most": max(found), "positions": len(prediction.positions)}
     yield Assumption("unknown-offset", message, (), values)
 
 
 def alone(block: Block, simulation: Simulation) -> tuple[Position, ...]:
-    """The only place of a region that was simulated there."""
+    """The single position of a region that was simulated nowhere else."""
     hit = frozenset(
         index
         for index, template in enumerate(block.instructions)
@@ -86,15 +91,20 @@ def alone(block: Block, simulation: Simulation) -> tuple[Position, ...]:
 
 
 def _erratum(program: Program) -> frozenset[int]:
-    """The instructions that the JCC erratum slows down: of a macro-fused pair the first. Unrolled code is
-    decoded every time anyway, so the erratum makes no difference there."""
+    """The instructions that the JCC erratum slows down; the first one of a macro-fused pair.
+
+    Unrolled code is decoded every time anyway, so the erratum makes no difference there.
+    """
     places = range(program.instructions) if program.loop else ()
     return frozenset(i for i in places if program.i_jcc[i] and not program.i_second[i])
 
 
 def usual(found: Sequence[Position]) -> int:
-    """The offset to show: one with the figure that most positions have, the smallest of figures that are as
-    frequent; of its positions the first, or the first that the erratum spares."""
+    """The offset to show.
+
+    Its figure is the most frequent one, and the smallest of equally frequent ones; among its positions the
+    first one with the fewest jumps hit by the erratum.
+    """
     count = Counter(position.cycles_per_iteration for position in found)
     cycles = min(count, key=lambda figure: (-count[figure], figure))
     alike = [position for position in found if position.cycles_per_iteration == cycles]

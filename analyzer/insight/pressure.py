@@ -1,4 +1,4 @@
-"""How busy the execution ports are."""
+"""How busy the execution ports are, from a simulation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SATURATED = 0.95
 
 
 def port_pressure(prediction: Prediction) -> dict[str, float]:
-    """Uops per iteration by port, over all instructions, merge and synchronisation uops."""
+    """Uops per iteration by port, including merge and synchronisation uops."""
     simulation = prediction.simulation
     totals: defaultdict[str, float] = defaultdict(float)
     for usage in (*simulation.usage, *simulation.merge_usage, *simulation.sync_usage):
@@ -21,7 +21,7 @@ def port_pressure(prediction: Prediction) -> dict[str, float]:
 
 
 def port_shares(prediction: Prediction) -> dict[str, float]:
-    """The share of the cycles in which each port is busy, 0 to 1."""
+    """Share of the cycles in which each port is busy, 0 to 1."""
     cycles = prediction.cycles_per_iteration
     return {port: uops / cycles if cycles else 0.0 for port, uops in port_pressure(prediction).items()}
 

@@ -1,6 +1,6 @@
-"""What hazards cost where they are: the code is simulated once more as if there were none.
+"""Prices hazards: the code is simulated again without them.
 
-A hazard can be there and cost nothing, because something else limits the figure.
+A hazard can be present and cost nothing, because something else limits the figure.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 LEAST = 0.005
-"""Cycles per iteration; figures have two decimals."""
+"""Smallest cost that is shown, in cycles per iteration; figures have two decimals."""
 _MOST = 40
-"""Findings of a region that are priced: each is a simulation."""
+"""Most findings per region that are priced: each takes a simulation."""
 _LONGEST, _WINDOW = 15, 64
-"""Bytes of an instruction and of a window of code: as many entries and twice as many fields at most."""
+"""Bytes of the longest instruction and of a code window, which has at most that many entries
+and twice as many fields."""
 
 
 def _laminated(template: InstructionTemplate) -> InstructionTemplate:
-    """Fused as the front end delivers it."""
+    """The instruction fused as the front end delivers it."""
     sizes, start = [], 0
     for count in template.idq_uops:
         sizes.append(sum(template.fused_uops[start : start + count]))
@@ -48,8 +49,8 @@ def _laminated(template: InstructionTemplate) -> InstructionTemplate:
 
 
 def _of_unknown_size(template: InstructionTemplate) -> InstructionTemplate:
-    """Loads that are told from stores by their first byte alone, and so can always forward and are taken for
-    no others."""
+    """Loads whose size the memory rules do not know: they can always forward and are
+    never mistaken for others."""
     accesses = (replace(access, name="") if access.read else access for access in template.memory_operands)
     return replace(template, memory_operands=tuple(accesses))
 
@@ -69,7 +70,7 @@ _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
 
 
 def _in_step(experiment: Experiment) -> ChangeResult:
-    """Nobody asks for the stack engine's offset."""
+    """The experiment without stack synchronisation: no instruction needs the stack engine's offset."""
     return experiment.replaced_everywhere(
         lambda template: replace(template, reads_stack_offset=False),
         replace(experiment.model, stack_offset_limit=None),
@@ -77,7 +78,7 @@ def _in_step(experiment: Experiment) -> ChangeResult:
 
 
 def _one_line(experiment: Experiment) -> ChangeResult:
-    """Every window is a line of the op cache."""
+    """The experiment with op cache lines that hold a whole window."""
     rules = experiment.model.macro_ops
     assert rules is not None
     rules = replace(rules, line_entries=_WINDOW, line_fields=2 * _WINDOW)
@@ -109,12 +110,14 @@ _WITHOUT_ALL: Mapping[str, Callable[[Experiment], ChangeResult]] = {
     op_cache_windows.CROWDED: _one_line,
     op_cache_windows.STRADDLING: lambda experiment: experiment.edited(Edit(alignment=0)),
 }
-"""Hazards that instructions have together, because one that goes would leave its place to the next."""
+"""Hazards that are removed together, because removing one would move its cost to the next."""
 
 
 def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings of a prediction, with prices where it is known how to do without them. A finding that says
-    its price keeps it. Some have one price for all of a kind: each says it."""
+    """The findings with a price where the hazard can be removed; a finding that has a price keeps it.
+
+    Some kinds are priced together: each of their findings gives the price of all.
+    """
     base: float | None = None
     counts = Counter(finding.code for finding in findings)
     together: dict[str, float] = {}
@@ -150,7 +153,7 @@ def _difference(base: float, outcome: ChangeResult) -> float:
 
 
 def _sentence(code: str, cost: float, count: int) -> str:
-    """What a message says of its finding's price, where a region has ``count`` of its kind."""
+    """The sentence on a finding's price, in a region with ``count`` findings of its kind."""
     if code in _WITHOUT_ALL and count > 1:
         return f"The {count} findings of this kind together cost {cost:.2f} cycles per iteration here."
     return f"It costs {cost:.2f} cycles per iteration here."

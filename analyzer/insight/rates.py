@@ -1,4 +1,4 @@
-"""How much is done per cycle."""
+"""Instructions and uops per cycle of a prediction."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from cyclelens.analyzer.model.result import Prediction
 
 
 class Rates(NamedTuple):
-    """Averages over the figure's iterations; all 0 if an iteration takes no time."""
+    """Averages over the measured iterations; all 0 if an iteration takes no time."""
 
     instructions: float
-    """As written, per cycle (IPC): the halves of a macro-fused pair are two."""
+    """Instructions as written, per cycle (IPC): a macro-fused pair counts as two."""
     uops: float
-    """That take an issue slot, per cycle; a micro- or macro-fused one is one."""
+    """Uops that take an issue slot, per cycle; a micro- or macro-fused uop counts as one."""
 
 
 def rates(prediction: Prediction) -> Rates:

@@ -1,5 +1,5 @@
-"""What a renamer does by itself beyond eliminating moves: it adds constants (V9), hands loads what was stored
-(W6), and issues moves with the operation behind them (A4)."""
+"""Finds what the renamer does beyond eliminating moves: it adds constants (V9), renames loads of stored
+registers (W6), and issues moves together with the next operation (A4)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.model.result import Prediction
 
 _MOSTLY = 0.5
-"""Share of the iterations from which on something is worth a word."""
+"""Smallest share of the iterations that is reported."""
 
 
 def renamings(prediction: Prediction) -> Iterator[tuple[int, str, str]]:
-    """Index of the instruction, a label and a sentence for each, in their order."""
+    """(index of the instruction, label, sentence) for each, in program order."""
     simulation = prediction.simulation
     words = vocabulary.of(prediction.microarchitecture)
     for index, template in enumerate(prediction.instructions):
@@ -29,13 +29,13 @@ def renamings(prediction: Prediction) -> Iterator[tuple[int, str, str]]:
             yield (
                 index,
                 "load renamed",
-                f"The renamer hands on the register that was stored here: the load takes a {words.unit}, but "
-                "no time. This is learnt in loops; it is less certain than the other figures.",
+                f"The renamer forwards the register stored here: the load uses a {words.unit}, but takes "
+                "no time. The core learns this in loops; it is less certain than the other figures.",
             )
-        # What comes from the decoders takes its slot.
+        # Uops from the decoders take a slot of their own.
         if template.joins_next and not simulation.usage[index].sources.get("MITE"):
             yield (
                 index,
                 "no slot",
-                "The move and the operation behind it share an issue slot.",
+                "The move and the next operation share an issue slot.",
             )

@@ -1,4 +1,4 @@
-"""How more blocks are simulated to explain what was found of one."""
+"""Runs further simulations that explain a block's figure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIGURE = Wanted(details=False)
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """A core, and what else every run has in common."""
+    """A core and the settings that all runs share."""
 
     microarchitecture: Microarchitecture
     options: ModelOptions = DEFAULT
@@ -26,7 +26,7 @@ class Runs:
     caches: Caches = field(default_factory=Caches)
 
     def cycles(self, block: Block) -> float:
-        """Per iteration, of the steady state. Raises as ``simulate``."""
+        """Cycles per iteration in the steady state. Raises like ``simulate``."""
         simulation = simulate(
             block,
             self.microarchitecture,

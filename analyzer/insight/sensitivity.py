@@ -1,7 +1,7 @@
-"""What would help: many changes, one at a time and in pairs, each simulated.
+"""Searches for changes that help: simulates many, alone and in pairs.
 
-Chains that tie hide each other: with one of them shortened, the others still take as long. What splits all of
-them is tried at once, and every two changes that are likely to matter together.
+Equally long chains hide each other: with one shortened, the others still take as long. So splitting all of
+them at once is tried, and pairs of changes that are likely to matter together.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Chan
 from cyclelens.analyzer.model.choices import Mode
 
 _NOTABLE = 0.005
-"""Cycles; figures have two decimals."""
+"""Smallest saving that counts, in cycles; figures have two decimals."""
 _MOST_INSTRUCTIONS = 100
-"""Instructions up to which each is removed in turn: every change is a simulation."""
+"""Most instructions that are removed one by one: each change takes a simulation."""
 _MOST_PARTNERS = 12
-"""Changes of which all pairs are tried."""
+"""Most changes whose pairs are all tried."""
 _PAIRED_INSTRUCTIONS = 20_000
-"""Instructions of all pairs together: of a long block fewer pairs are tried."""
+"""Most instructions simulated for all pairs together: a long block tries fewer pairs."""
 _SPLITS = (2, 4, 8)
 _UNROLLED = (2, 4)
 _ALIGNMENTS = (0, 16, 32, 48)
@@ -36,28 +36,28 @@ Split = tuple[tuple[Accumulator, int], ...]
 
 
 class ChangeKind(StrEnum):
-    """What a change is."""
+    """What kind of change is tried."""
 
     REWRITE = "rewrite"
-    """The kernel computes the same, but for the rounding of sums in another order."""
+    """The kernel computes the same, except for rounding if sums are reordered."""
     REMOVAL = "removal"
-    """An instruction is left out: what it costs. The kernel computes something else."""
+    """An instruction is left out, to see its cost; the kernel computes something else."""
     PROCESSOR = "processor"
-    """Another processor."""
+    """A parameter of the core differs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something to try."""
+    """A change to try."""
 
     kind: ChangeKind
     words: str
     edit: Edit = _NO_EDIT
     parameter: tuple[str, str] = ("", "")
-    """Of the microarchitecture: name and value."""
+    """Parameter of the core: (name, value)."""
 
     def outcome(self, experiment: Experiment) -> ChangeResult | None:
-        """None if it makes no sense for this block."""
+        """Simulates the change; None if it is impossible for this block."""
         try:
             if self.parameter[0]:
                 return experiment.with_parameter(*self.parameter, self.words)
@@ -68,29 +68,32 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A change with what it leads to."""
+    """A change and its result."""
 
     change: Change
     outcome: ChangeResult | None
-    """None if it makes no sense for this block."""
+    """None if the change is impossible for this block."""
     saves: float = 0.0
-    """Cycles per iteration; 0 if it is no more than simpler changes save."""
+    """Cycles per iteration that it saves; 0 if simpler changes save as much."""
 
     def beyond(self, simpler: float) -> Tried:
-        """The same beside simpler changes, given what those save."""
+        """The same change, saving 0 unless it saves more than ``simpler`` cycles."""
         return self if self.saves > simpler + _NOTABLE else replace(self, saves=0.0)
 
 
 def explore(experiment: Experiment, base: ChangeResult, places: Sequence[str]) -> Iterator[tuple[Tried, int]]:
-    """Every change that is tried without being asked for, and how many are still to come. Pairs are chosen
-    when the others are known. ``base``: no change. ``places``: what to call each instruction."""
+    """Tries every automatic change; yields each with the number still to come.
+
+    Pairs are chosen after the single changes. ``base``: the result without a change. ``places``: name of each
+    instruction.
+    """
     alone: dict[Change, float] = {}
     best: defaultdict[frozenset[Accumulator], float] = defaultdict(float)
     changes = list(_changes(experiment, places))
     for number, change in enumerate(changes, 1):
         tried = _try(experiment, change, base)
         if change.edit.split:
-            # More registers are worth a word only if they bring more.
+            # More registers are worth showing only if they save more.
             together = frozenset(accumulator for accumulator, _ in change.edit.split)
             tried, best[together] = tried.beyond(best[together]), max(best[together], tried.saves)
         alone[change] = tried.saves
@@ -98,12 +101,12 @@ def explore(experiment: Experiment, base: ChangeResult, places: Sequence[str]) -
     pairs = _pairs(experiment, alone)
     for number, (one, other) in enumerate(pairs, 1):
         both = Change(one.kind, _together(one, other, places), one.edit | other.edit)
-        # What two save that do not hide each other is known from each alone.
+        # The saving of two independent changes is the sum of both.
         yield _try(experiment, both, base).beyond(alone[one] + alone[other]), len(pairs) - number
 
 
 def helpful(tried: Sequence[Tried]) -> list[Tried]:
-    """Those that save something that shows in two decimals: rewrites first, of each kind the best first."""
+    """Changes whose savings show in two decimals: rewrites first, then by savings."""
     order = list(ChangeKind)
     found = [each for each in tried if each.saves > _NOTABLE]
     return sorted(found, key=lambda each: (order.index(each.change.kind), -each.saves))
@@ -135,7 +138,7 @@ def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
         if alignment != experiment.prediction.alignment:
             yield Change(ChangeKind.REWRITE, f"alignment {alignment}", Edit(alignment=alignment))
     if 1 < len(places) <= _MOST_INSTRUCTIONS:
-        # Not the end of the loop: without it there is none.
+        # Without its closing branch there is no loop.
         for number in range(experiment.loop_end):
             yield Change(ChangeKind.REMOVAL, f"without {places[number]}", Edit(removed=frozenset([number])))
     model = experiment.model
@@ -147,7 +150,7 @@ def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
 
 
 def _splits(experiment: Experiment) -> Iterator[Split]:
-    """Those accumulators that critical chains go through, and all."""
+    """Splits of the accumulators on critical chains, and of all accumulators."""
     chain = {instruction for instruction, _ in experiment.prediction.chain}
     everyone = experiment.accumulators
     critical = tuple(each for each in everyone if chain.intersection(each.updates))
@@ -157,7 +160,7 @@ def _splits(experiment: Experiment) -> Iterator[Split]:
 
 
 def split_words(split: Split) -> str:
-    """``4 accumulators in place of ymm0 and ymm3, unrolled 2 times``."""
+    """Describes a split: ``4 accumulators in place of ymm0 and ymm3, unrolled 2 times``."""
     names = [each.name for each, _ in split]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     times = lcm(*(each.copies(registers) for each, registers in split))
@@ -166,7 +169,7 @@ def split_words(split: Split) -> str:
 
 
 def _pairs(experiment: Experiment, alone: Mapping[Change, float]) -> list[tuple[Change, Change]]:
-    """Two rewrites that help, or two instructions that help or are on critical chains."""
+    """Pairs of helpful rewrites, or of instructions that help when removed or are on critical chains."""
     chain = {instruction for instruction, _ in experiment.prediction.chain}
 
     def matters(change: Change) -> bool:

@@ -1,4 +1,4 @@
-"""Figures of a loop by the lines of the sources that its instructions come from."""
+"""Figures of a loop by source line."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
 
 Place = tuple[str, int]
-"""A file, as the compiler names it, and a line in it from zero on."""
+"""(file as the compiler names it, zero-based line)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineFigures:
-    """What a line of a source became in a loop; averages per iteration."""
+    """Figures of a source line's instructions in a loop; averages per iteration."""
 
     place: Place
     indices: tuple[int, ...]
-    """Of its instructions."""
+    """Indices of its instructions."""
     instructions: tuple[str, ...]
     issued: float
-    """Uops."""
+    """Issued uops."""
     lost: float
-    """Cycles of empty issue slots that are put down to its instructions."""
+    """Cycles of empty issue slots attributed to its instructions."""
     chain: int
     """Cycles that its instructions add to critical chains."""
     labels: tuple[str, ...] = ()
-    """Hazards of its instructions, in a few characters each."""
+    """Short labels of its instructions' hazards."""
 
 
 def home(lines: Iterable[SourceLine]) -> Place:
-    """The line that stands for a loop: the first one in the file that most of its instructions come from."""
+    """The line that represents a loop: the first one in the file with most of its instructions."""
     known = [line for line in lines if line.line != UNKNOWN_LINE]
     if not known:
         return ("", UNKNOWN_LINE)
@@ -42,7 +42,7 @@ def home(lines: Iterable[SourceLine]) -> Place:
 
 
 def by_line(region: RegionAnalysis, prediction: Prediction) -> list[LineFigures]:
-    """The lines by file and number; instructions without one come last."""
+    """Figures by file and line; instructions without a line come last."""
     texts = as_written.texts(region, prediction)
     chain = Counter[int]()
     for instruction, cycles in prediction.chain:

@@ -1,9 +1,9 @@
-"""How busy the ports would be without a scheduler's luck: uops spread evenly, and spread at best.
+"""Static port models: uops spread evenly over their ports, and spread optimally.
 
-Static models know which ports a uop may use and nothing else. Evenly: every uop gives each of its ports the
-same share (the first version of OSACA). At best: the shares that make the busiest port least busy, and then
-the next busiest, and so on; its figure is the linear program of the uops.info paper, solved by looking at all
-unions of port sets. What the simulation needs beyond that is lost to the binding of ports at issue.
+Static models know only which ports a uop may use. Evenly: every uop loads each of its ports equally (the
+first version of OSACA). Optimally: the shares that minimise the load of the busiest port, then of the next,
+and so on; this is the linear program of the uops.info paper, solved over all unions of port sets. Time that
+the simulation needs beyond that is lost to binding ports at issue.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ Ports = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class StaticPorts:
-    """Uops per iteration by port."""
+    """Uops per iteration by port, in both models."""
 
     even: Mapping[str, float]
     best: Mapping[str, float]
 
     @property
     def even_cycles(self) -> float:
-        """Cycles per iteration that the busiest port needs."""
+        """Cycles per iteration of the busiest port, spread evenly."""
         return max(self.even.values(), default=0.0)
 
     @property
     def best_cycles(self) -> float:
-        """Cycles per iteration that the busiest port needs."""
+        """Cycles per iteration of the busiest port, spread optimally."""
         return max(self.best.values(), default=0.0)
 
 
 def static_ports(prediction: Prediction) -> StaticPorts:
-    """Both static models of a block; moves count as often as they were not eliminated."""
+    """Both static models of a block; an eliminable move counts as often as it was executed."""
     uops: defaultdict[Ports, Fraction] = defaultdict(Fraction)
     for template, share in zip(prediction.instructions, prediction.simulation.elimination, strict=True):
         if not template.fused_with_previous:
@@ -52,7 +52,7 @@ def _sorted(figures: Mapping[str, Fraction]) -> dict[str, float]:
 
 
 def spread_evenly(uops: Mapping[Ports, Fraction]) -> dict[str, Fraction]:
-    """Every uop gives each of its ports the same share."""
+    """Loads of the ports if every uop loads each of its ports equally."""
     load: defaultdict[str, Fraction] = defaultdict(Fraction)
     for ports, count in uops.items():
         for port in ports:
@@ -61,17 +61,17 @@ def spread_evenly(uops: Mapping[Ports, Fraction]) -> dict[str, Fraction]:
 
 
 def spread_at_best(uops: Mapping[Ports, Fraction]) -> dict[str, Fraction]:
-    """The loads whose largest is least, whose second largest is then least, and so on.
+    """Loads of the ports with the smallest maximum, then the smallest second largest, and so on.
 
-    The set of ports that is tightest, by the uops that can go nowhere else over its size, is busy to exactly
-    that degree; without it and its uops the same holds for the rest.
+    The tightest set of ports has the most uops per port that can use no other port; each of its ports gets
+    exactly that load. The remaining ports and uops are solved the same way.
     """
     load: dict[str, Fraction] = {}
     left = dict(uops)
     while left:
         ratio, tightest = max(
             ((_inside(left, ports) / len(ports), ports) for ports in _unions(left)),
-            # Of equally tight sets the largest: it holds the others.
+            # Of equally tight sets, the largest contains the others.
             key=lambda item: (item[0], len(item[1])),
         )
         load |= dict.fromkeys(tightest, ratio)

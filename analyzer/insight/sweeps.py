@@ -1,4 +1,4 @@
-"""Series of what-ifs: how the figure follows a capacity or the latency of loads (the studies of UFS)."""
+"""Sweeps a capacity or the load latency and shows how the figure follows (as the UFS studies do)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Expe
 
 @dataclass(frozen=True, slots=True)
 class LatencySweep:
-    """Cycles per iteration for each latency of loads."""
+    """Cycles per iteration for each load latency."""
 
     latencies: tuple[int, ...]
     cycles: tuple[float, ...]
 
     @property
     def slope(self) -> float:
-        """Cycles that one more cycle of latency costs in the end: 1 if every iteration waits for one load."""
+        """Cycles that one more cycle of latency costs at the end of the sweep: 1 if every
+        iteration waits for one load."""
         middle = len(self.latencies) // 2
         return self._rise(middle, len(self.latencies) - 1)
 
     @property
     def knee(self) -> int | None:
-        """Latency up to which loads are hidden: the last one whose figure is within 5 % of the first; the
-        first one if none is. None if all are."""
+        """Largest latency that is hidden: its figure is within 5 % of the first
+        one; None if all are hidden."""
         most = 1.05 * self.cycles[0]
         hidden = [cycles <= most for cycles in self.cycles]
         if all(hidden):
@@ -40,26 +41,29 @@ class LatencySweep:
 
 
 def load_latency(experiment: Experiment, latencies: Sequence[int]) -> LatencySweep:
-    """The figure for each latency of loads, in cycles."""
+    """The figure for each load latency, in cycles."""
     cycles = tuple(experiment.with_load_latency(value).cycles_per_iteration for value in latencies)
     return LatencySweep(tuple(latencies), cycles)
 
 
 @dataclass(frozen=True, slots=True)
 class SizeSweep:
-    """Cycles per iteration for capacities times a factor; a grid if there are two capacities."""
+    """Cycles per iteration for scaled capacities; a grid if there are two."""
 
     names: tuple[str, ...]
     scales: tuple[float, ...]
     sizes: tuple[tuple[int, ...], ...]
-    """For each name the capacities that the factors make."""
+    """The scaled capacities of each name."""
     cycles: tuple[tuple[float, ...], ...]
-    """By the second capacity's factor (a single row if there is only one), then by the first one's."""
+    """A row per factor of the second capacity (one row if there is only one), a column
+    per factor of the first."""
 
 
 def sizes(experiment: Experiment, names: Sequence[str], scales: Sequence[float]) -> SizeSweep:
-    """The figure for one or two capacities (short names of ``whatif.SIZES``) times every factor. Raises
-    ChangeError for other names, and for capacities that are no limit in this model."""
+    """The figure for one or two capacities (short names in ``whatif.SIZES``) scaled by each factor.
+
+    Raises ChangeError for unknown names and for capacities that do not limit this model.
+    """
     unknown = [name for name in names if name not in SIZES]
     if unknown or not 1 <= len(names) <= 2:
         raise ChangeError(f"one or two of {', '.join(SIZES)} can be scaled")

@@ -1,4 +1,4 @@
-"""The timeline as it is shown: from the steady state on, with values named as their readers write them."""
+"""Prepares timelines for display: from the steady state on, with values named as the readers write them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LEAST_ROUNDS = 3
 
 
 def steady_row(prediction: Prediction, rows: Sequence[TraceRow]) -> int:
-    """The first row of the iterations over which averages are taken; 0 if the rows end before."""
+    """Index of the first row of the measured iterations; 0 if the rows end before."""
     first = bisect_left(rows, prediction.simulation.first_round, key=lambda row: row.round)
     return first if first < len(rows) else 0
 
 
 def shown(prediction: Prediction, most_rows: int | None = None) -> Timeline:
-    """A prediction's timeline with about ``most_rows`` rows of its steady state, but at least three
-    iterations of it, behind the warm-up, unless that has more rows; by default all.
+    """A prediction's timeline with about ``most_rows`` rows of the steady state, but at least three
+    iterations; by default all rows. A warm-up of more than ``most_rows`` rows is left out.
 
     Raises ValueError if the simulation was run without a trace.
     """
@@ -54,7 +54,8 @@ def shown(prediction: Prediction, most_rows: int | None = None) -> Timeline:
 
 
 def _from_row(drawn: Timeline, first: int) -> Timeline:
-    """A timeline without the rows before one. Who refers to these is given numbers behind the others."""
+    """The timeline from row ``first`` on. Earlier rows that others refer to get
+    numbers after the last row."""
     rows = drawn.rows[first:]
     numbers = {number: number - first for number in range(first, len(drawn.rows))}
 
@@ -87,7 +88,7 @@ def _from_row(drawn: Timeline, first: int) -> Timeline:
 
 
 def _name(template: InstructionTemplate, value: str) -> str:
-    """What an instruction calls a value that the renamer knows by this name."""
+    """The instruction's own name for a value that the renamer knows by ``value``."""
     operands = (*template.register_inputs, *template.address_inputs)
     written = (operand.name.lower() for operand in operands if operand.canonical == value)
     return next(written, value)

@@ -1,9 +1,8 @@
-"""What the makers of processors call the parts of a core: reports and hints use the words of each.
+"""Vendors' names for the parts of a core, for reports and hints.
 
-Analyses name everything in one way, so that programs can compare cores: ``DSB``, ``RS``, ``Issue``. Only
-what people read is put in a maker's words. Issue and dispatch are the other way round at AMD. What this
-project calls issue, from the renamer into the schedulers, is AMD's dispatch, and a unit takes an operation at
-AMD's issue.
+Analyses use one set of names, so that programs can compare cores: ``DSB``, ``RS``, ``Issue``. Only text for
+people uses the vendor's words. AMD swaps issue and dispatch: what this project calls issue, from the renamer
+into the schedulers, is AMD's dispatch; AMD's issue is from a scheduler to a unit.
 """
 
 from __future__ import annotations
@@ -18,45 +17,45 @@ from cyclelens.analyzer.model.microarchitecture import Maker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The words of one maker."""
+    """The words of one vendor."""
 
     parts: Mapping[str, str]
-    """Sources of the front end, buffers and causes of lost slots, where they are called differently."""
+    """Front-end sources, buffers and causes of lost slots that the vendor names differently."""
     limits: Mapping[str, str]
-    """Names of bounds and bottlenecks, where they are called differently."""
+    """Bounds and bottlenecks that the vendor names differently."""
     bound_by: Mapping[str, str]
-    """Bottleneck -> what stands before ``-bound``."""
+    """Bottleneck -> the word before ``-bound``."""
     explanations: Mapping[str, str]
-    """Bottleneck -> what it means to be bound by it."""
+    """Bottleneck -> a sentence on what it means."""
     slots: str
-    """What the renamer has ``issue_width`` of in a cycle."""
+    """The slots of which the renamer has ``issue_width`` per cycle."""
     uop: str
-    """What takes such a slot."""
+    """Plural of what takes such a slot."""
     issued: str
-    """What has happened to a uop that took one."""
+    """Participle for a uop that took a slot."""
     unit: str
-    """Where a uop is executed."""
+    """The unit that executes a uop."""
     unit_name: str
-    """A single one in a sentence."""
+    """Pattern that names a single unit in a sentence."""
     events: tuple[tuple[str, str], ...]
-    """Letter and words for predecoded, added, issued, ready, dispatched, executed and retired."""
+    """(letter, words) for predecoded, added, issued, ready, dispatched, executed and retired."""
     waits: Mapping[str, str]
-    """Cause of a wait -> words for it; ``{uop}`` and ``{value}`` are those of the wait."""
+    """Cause of a wait -> words; ``{uop}`` and ``{value}`` are those of the wait."""
     spans: Mapping[str, str]
-    """What the time between two events is spent on, where it is said differently."""
+    """What the time between two events is spent on, if the vendor names it differently."""
     legend: str
-    """What the columns of a table mean."""
+    """Explains the columns of a table."""
 
     def part(self, name: str) -> str:
-        """A front-end source, a buffer or a cause."""
+        """The name of a front-end source, a buffer or a cause."""
         return self.parts.get(name, name)
 
     def limit(self, name: str) -> str:
-        """A bound or a bottleneck at the head of a line."""
+        """The name of a bound or a bottleneck."""
         return self.limits.get(name, name)
 
     def cause(self, cause: Cause) -> str:
-        """``front end: predecoder``, ``back end: RS full, dependency``."""
+        """A cause of lost slots: ``front end: predecoder``, ``back end: RS full, dependency``."""
         what = self.part(cause.what)
         if cause.area is Area.BACK_END:
             return f"{cause.area}: {what} full, {self.part(cause.why)}"
@@ -68,12 +67,12 @@ class Vocabulary:
 
     @property
     def translations(self) -> Mapping[str, str]:
-        """All names that are called differently, as programs read them: ``DSB`` is an ``op cache``."""
+        """All differing names, for programs: ``DSB`` -> ``op cache``."""
         return {**self.limits, **self.parts}
 
     @property
     def timeline_legend(self) -> str:
-        """The letters of a timeline."""
+        """The letters of a timeline and their meaning."""
         return ", ".join(f"{letter} {words}" for letter, words in self.events)
 
 
@@ -92,7 +91,7 @@ _WAITS = {
     "execution": "executing",
     "store": "for what {uop} stores",
     "order": "to retire, behind {uop}",
-    "width": "to retire, which only so many can in a cycle",
+    "width": "to retire, because the retirement width is used up",
 }
 
 _EXPLANATIONS = {
@@ -104,8 +103,8 @@ _EXPLANATIONS = {
     "Ports": "The execution ports that these uops need are busy all the time.",
     "Scheduling": "One port is busy all the time because the uops are spread unevenly over the ports.",
     "Divider": "The divider is busy all the time.",
-    "Loads": "Loads read the same four bytes of a cache line: only two of them leave in a cycle.",
-    "Stores": "Stores leave for one cache line in a cycle.",
+    "Loads": "Loads read the same four bytes of a cache line: only two of them can start per cycle.",
+    "Stores": "Stores can write only one cache line per cycle.",
     "Dependencies": "A chain of dependent instructions runs from one iteration into the next.",
     "Upper halves": "Legacy SSE and 256-bit AVX take turns, and each time the core moves all upper halves.",
 }
@@ -191,7 +190,7 @@ _AMD = Vocabulary(
     bound_by=_BOUND_BY | {"Predecoder": "fetch", "DSB": "op-cache", "Issue": "dispatch", "Ports": "unit"},
     explanations=_EXPLANATIONS
     | {
-        "Predecoder": "No more bytes of code come from the instruction cache in a cycle.",
+        "Predecoder": "The instruction cache cannot deliver the code any faster.",
         "Decoder": "The decoders cannot take the instructions any faster.",
         "DSB": "The op cache cannot deliver the macro-ops any faster.",
         "Issue": "The dispatch width is used up.",

@@ -1,7 +1,7 @@
-"""What every uop waited for, read off a trace: which input, which port, which full buffer.
+"""Reads from a trace what every uop waited for: an input, a port, a full buffer.
 
-Nothing here is estimated, and no rule of the pipeline stands here: who makes a value, what a uop waited for
-and because of whom was recorded by the stages; how full a buffer was follows from the events of all uops.
+Nothing is estimated, and no pipeline rule is repeated: the stages recorded each value's producer and each
+wait's cause; a buffer's occupancy follows from the events of all uops.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ from cyclelens.analyzer.model.simulation import Input, Scheduling, Trace, TraceR
 
 _LEAST_ROUNDS = 3
 _SLOTS_TAKEN = ("", "issue group")
-"""Refusals of a cycle whose issue slots others took, or all of them that could be used."""
+"""Refusals in a cycle whose usable issue slots were all taken."""
 
 
 class Wait(NamedTuple):
-    """Cycles that a uop spent between two of its events."""
+    """Cycles between two events of a uop, with their cause."""
 
     begin: int
     end: int
-    """First cycle behind it."""
+    """Exclusive."""
     cause: str
-    """Key of ``waits`` of a vocabulary."""
+    """Key of ``Vocabulary.waits``."""
     uop: int | None = None
-    """Row of the uop that it waited for; rows of ``Trace.later`` are counted on."""
+    """Row of the uop that it waited for; rows of ``Trace.later`` are numbered after the others."""
     value: str = ""
     """Register, flag group, port, buffer or register file."""
 
 
 class Edge(NamedTuple):
-    """A value on its way from one uop to another; numbers of rows."""
+    """A value passed from one uop to another, as row numbers."""
 
     producer: int
     consumer: int
 
 
 class Occupancy(NamedTuple):
-    """How full a buffer is: instructions in the IQ, front-end uops in the IDQ, unfused uops in a scheduler,
-    fused uops in the ROB."""
+    """Occupancy of a buffer: instructions in the IQ, front-end uops in the IDQ, unfused uops in a
+    scheduler, fused uops in the ROB."""
 
     buffer: Buffer
     counts: tuple[int, ...]
-    """At the start of every cycle."""
+    """Entries at the start of every cycle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A trace with its explanations. Rows are those of the rounds that were asked for."""
+    """A trace with its explanations, limited to the requested rounds."""
 
     rows: tuple[TraceRow, ...]
     inputs: tuple[tuple[Input, ...], ...]
@@ -63,27 +63,27 @@ class Timeline:
     chain: frozenset[Edge]
     """The critical chain as it was executed."""
     ports: Mapping[str, Mapping[int, int]]
-    """Port -> cycle -> the row that was dispatched to it, ``later`` ones included."""
+    """Port -> cycle -> row dispatched to it, including ``later`` rows."""
     occupancy: tuple[Occupancy, ...]
     later: Mapping[int, TraceRow]
-    """Rows that are not among ``rows`` but that one of them waited for or that a port took."""
+    """Rows outside ``rows`` that one of them waited for or that a port took."""
 
     @property
     def cycles(self) -> int:
-        """Cycles until the last of the rows has retired."""
+        """Cycles until the last row has retired."""
         ends = (row.retired for row in self.rows if row.retired is not None)
         return max(ends, default=-1) + 1
 
     def row(self, number: int) -> TraceRow:
-        """A row by the number that waits and inputs give."""
+        """The row with a number from a wait or an input."""
         return self.rows[number] if number < len(self.rows) else self.later[number]
 
 
 def timeline(prediction: Prediction, most_rows: int | None = None) -> Timeline:
-    """The first rounds of a prediction with all that their uops waited for.
+    """The first rounds of a prediction with everything that their uops waited for.
 
-    As many rounds as have ``most_rows`` together, but at least three; by default all. Raises ValueError if
-    the simulation was run without a trace.
+    Includes as many rounds as fit in ``most_rows`` rows, but at least three; by default all. Raises
+    ValueError if the simulation was run without a trace.
     """
     trace = prediction.simulation.trace
     if trace is None:
@@ -118,7 +118,7 @@ def timeline(prediction: Prediction, most_rows: int | None = None) -> Timeline:
 def _chain(
     prediction: Prediction, rows: Sequence[TraceRow], inputs: Sequence[Sequence[Input]]
 ) -> frozenset[Edge]:
-    """The values that follow the critical chain, and those within its instructions that lead on to it."""
+    """Edges of the critical chain, and edges within its instructions that lead to it."""
     critical = {
         (edge.producer, edge.consumer, edge.value, edge.carried)
         for edge in dependencies(prediction).edges
@@ -140,7 +140,7 @@ def _chain(
 
 
 class _History:
-    """All uops of a trace, and who was where at any time."""
+    """Index over all uops of a trace: buffers and ports at any cycle."""
 
     def __init__(self, prediction: Prediction, trace: Trace) -> None:
         self.model = registry.get(prediction.microarchitecture)
@@ -151,7 +151,7 @@ class _History:
         self.unfinished = trace.unfinished
         self.buffers = trace.buffers
         self.never = trace.cycles
-        """Stands for the cycle of events that never came."""
+        """Stands for the cycle of events that never happened."""
         self.ports: dict[str, dict[int, int]] = {port: {} for port in self.model.units.names}
         schedulers = self.model.schedulers
         self.scheduler_of = {
@@ -159,11 +159,11 @@ class _History:
             for port, number in zip(self.model.units.names, self.model.scheduler_of_units, strict=True)
             if len(schedulers) > 1
         }
-        """By port, where a core has several."""
+        """Scheduler of each port, on cores with several schedulers."""
         self.groups: list[int] = []
-        """First row of every fused uop that was issued."""
+        """First row of every issued fused uop."""
         self.group_of: list[int] = []
-        """Its number by row."""
+        """Row -> index in ``groups``."""
         self._read()
         self.issued = [self.rows[first].issued or 0 for first in self.groups]
         self.retired = [self._time(self.rows[first].retired) for first in self.groups]
@@ -201,7 +201,7 @@ class _History:
         return bisect_left(self.entered, cycle) - bisect_left(self.left, cycle)
 
     def occupancy(self, cycles: int) -> Iterator[Occupancy]:
-        """All buffers up to a cycle; queues that the code never passes through are left out."""
+        """Occupancy of all buffers up to a cycle; unused queues are left out."""
         queue, idq = [0] * (cycles + 1), [0] * (cycles + 1)
 
         def stay(counts: list[int], begin: int | None, end: int | None) -> None:
@@ -234,7 +234,7 @@ class _History:
                         yield Occupancy(buffer, counts)
 
     def _in_one_of_several(self, scheduler: str, span: range) -> tuple[int, ...]:
-        """Uops in one of several schedulers by cycle; nothing for one that the code never uses."""
+        """Uops per cycle in one of several schedulers; empty if the code never uses it."""
         own = [
             number
             for number in self.in_scheduler
@@ -247,7 +247,7 @@ class _History:
     # -- waiting ---------------------------------------------------------------------------------------------
 
     def waits(self, number: int) -> Iterator[Wait]:
-        """What a row waited for, in the order of time. Cycles without a wait in between are not listed."""
+        """What a row waited for, in order of time. Cycles without a wait are skipped."""
         row = self.rows[number]
         if row.kind == "fused" or row.issued is None:
             return
@@ -256,7 +256,7 @@ class _History:
         if row.added_to_idq is not None:
             yield from self._before_issue(row.added_to_idq + 1, row.issued)
         elif self.group_of[number]:
-            # The LSD leaves its uops in the IDQ: what counts is since when this one was the next.
+            # The LSD keeps its uops in the IDQ, so the wait starts when this uop became the next one.
             since = self.issued[self.group_of[number] - 1] + 1
             yield from (wait for wait in self._before_issue(since, row.issued) if wait.cause == "full")
         if row.ready is not None:
@@ -269,7 +269,7 @@ class _History:
             yield from self._before_retirement(row.executed + 1, row.retired)
 
     def _before_issue(self, begin: int, end: int) -> Iterator[Wait]:
-        """Cycles with the same cause are one wait, which names the uop that was in the way at its end."""
+        """Merges cycles with the same cause into one wait, which names the uop that was in the way last."""
         wait: Wait | None = None
         for cycle in range(begin, end):
             cause, uop, value = self._unissued(cycle)
@@ -283,7 +283,7 @@ class _History:
             yield wait
 
     def _unissued(self, cycle: int) -> tuple[str, int | None, str]:
-        """Why a uop in the IDQ was not issued in a cycle."""
+        """Why a uop in the IDQ was not issued in a cycle: (cause, row, value)."""
         refusal = self.refusals[cycle]
         if refusal.full:
             return "full", refusal.uop, refusal.what
@@ -305,7 +305,7 @@ class _History:
             yield Wait(begin, ready, recorded.held)
 
     def _before_dispatch(self, number: int, ready: int, dispatched: int) -> Iterator[Wait]:
-        """For its port or the divider: names who kept it back last."""
+        """The wait for a port or the divider; names the uop that was in the way last."""
         recorded = self.scheduling[number]
         if dispatched > ready:
             value = "" if recorded.queued == "divider" else self.rows[number].port
@@ -322,7 +322,7 @@ class _History:
         yield Wait(begin, executed, "execution")
 
     def _before_retirement(self, begin: int, retired: int) -> Iterator[Wait]:
-        """Up to the last uop that was not finished when its turn came, then for the width."""
+        """Waits for unfinished older uops, then for the retirement width."""
         end = retired
         while end > begin and self.unfinished[end - 1] is None:
             end -= 1

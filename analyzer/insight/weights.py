@@ -1,4 +1,4 @@
-"""A recorded profile and what it makes of the figures: how often branches jump, and which loop matters."""
+"""Applies a recorded profile: how often branches jump, and which loops matter."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from cyclelens.analyzer.model.source import END, Branching, Counts
 
 GIVEN = "by the profile"
 _ROUNDS = 1000
-"""Until the shares do not move any more; each takes some microseconds."""
+"""Iterations until the shares converge; each takes some microseconds."""
 CountsOf = Mapping[str, Counts]
 _Edge = tuple[int, int]
 
 
 def shares(branching: Branching, counts: CountsOf, cycles: Mapping[str, float]) -> Shares:
-    """How often each fork jumps; None where the profile does not say, everywhere if it does not have the
-    region. ``cycles``: of each block, by name."""
+    """Share of jumps of each fork; None where the profile has no data.
+
+    ``cycles``: of each block, by name.
+    """
     known = [counts.get(name) for name in branching.blocks]
     if not any(each is not None and (each.executed or each.samples) for each in known):
         return (None,) * len(branching.forks)
@@ -31,15 +33,17 @@ def shares(branching: Branching, counts: CountsOf, cycles: Mapping[str, float]) 
     for fork in branching.forks:
         each = known[fork]
         total = 0.0 if each is None else each.jumped + each.passed
-        # What control never came to does not matter.
+        # A fork that was never reached does not matter.
         found.append(None if each is None else each.jumped / total if total else 0.0)
     return tuple(found)
 
 
 def _from_ways(branching: Branching, blocks: Sequence[tuple[float, float]]) -> Shares:
-    """From how often each way was gone: so often that the samples are likeliest. ``blocks``: samples in each,
-    and how many there would be if it were executed once. Samples fall some instructions too late, so that no
-    block alone tells how often it was executed."""
+    """Estimates the frequency of each path that makes the samples most likely.
+
+    ``blocks``: (samples, expected samples per execution) of each. Samples fall some instructions too late, so
+    no block alone tells how often it was executed.
+    """
     often = [1.0] * len(branching.ways)
     for _ in range(_ROUNDS):
         executed = [0.0] * len(blocks)
@@ -62,8 +66,10 @@ def _from_ways(branching: Branching, blocks: Sequence[tuple[float, float]]) -> S
 
 
 def _from_flow(branching: Branching, executed: Sequence[float | None]) -> Shares:
-    """What goes into a block comes out again: the edges one after the other, each from those that are known.
-    The end of a time around is the way to the first block."""
+    """Solves the flow conservation of blocks edge by edge, starting from known counts.
+
+    The end of an iteration is an edge to the first block.
+    """
 
     def at(target: int) -> int:
         return branching.entry if target == END else target
@@ -88,7 +94,7 @@ def _from_flow(branching: Branching, executed: Sequence[float | None]) -> Shares
     found: list[float | None] = []
     for fork in branching.forks:
         passed, taken = branching.passed[fork], branching.taken[fork]
-        assert passed is not None and taken is not None, "a fork has two ways to go"
+        assert passed is not None and taken is not None, "a fork has two successors"
         on, off = flow.get((fork, at(passed))), flow.get((fork, at(taken)))
         if on is None or off is None:
             found.append(None)
@@ -103,7 +109,7 @@ def _samples(counts: CountsOf, name: str, cycles: Mapping[str, float]) -> tuple[
 
 
 def _executed(counts: CountsOf, name: str, cycles: Mapping[str, float]) -> float | None:
-    """Times; of a region with samples so many as take that long."""
+    """Executions of a block; estimated from its samples if only those are known."""
     found = counts.get(name)
     if found is None:
         return None
@@ -112,7 +118,7 @@ def _executed(counts: CountsOf, name: str, cycles: Mapping[str, float]) -> float
 
 
 def weighed(analysis: Analysis, counts: CountsOf) -> Analysis:
-    """The analysis with what each region and each loop that branches within itself took of all cycles."""
+    """The analysis with the share of all cycles that each region and each branching loop took."""
     branchings = {each.branching.name: each for each in analysis.branchings}
     parts = {name for each in analysis.branchings for name in each.branching.blocks}
     took: dict[str, tuple[float, Weight]] = {}
@@ -136,7 +142,7 @@ def weighed(analysis: Analysis, counts: CountsOf) -> Analysis:
 
 
 def _took(figures: Iterable[tuple[str, float]], first: str, counts: CountsOf) -> tuple[float, Weight]:
-    """The cycles that a region took, from the figures of its blocks, and what was seen of it."""
+    """(cycles that a region took, from the figures of its blocks; its weight, without a share)."""
     cycles = dict(figures)
     seen = [counts[name] for name in cycles if name in counts]
     weight = Weight(counts[first].executed if first in counts else 0, sum(each.samples for each in seen), 0.0)

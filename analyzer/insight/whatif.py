@@ -1,7 +1,7 @@
-"""What a change would do: the block or the microarchitecture is changed and simulated again.
+"""What-if: changes the block or the core and simulates again.
 
-An ``Edit`` is what somebody can write: its figure is that of the text with the edit made. Other changes ask
-what something costs (a latency, a dependency, a size) and have no text.
+An ``Edit`` can be written as text: its figure is that of the edited text. Other changes price something (a
+latency, a dependency, a size) and have no text.
 """
 
 from __future__ import annotations
@@ -37,48 +37,48 @@ from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
 
 _NEW = -1
-"""In the place of the number of an instruction that the block does not have."""
+"""Index of an instruction that the original block does not have."""
 NO_LATENCIES: Mapping[int, int] = MappingProxyType({})
 _ROUNDS = 10
-"""As for a prediction."""
+"""Rounds, as for a prediction."""
 
 
 class ChangeError(ValueError):
-    """A change that makes no sense; the message is for the user."""
+    """An impossible change; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeResult:
-    """What a change leads to."""
+    """The result of a change."""
 
     change: str
-    """In words; empty for no change."""
+    """Description of the change; empty for no change."""
     cycles_per_iteration: float
-    """Of the original iteration, also where several were unrolled."""
+    """Per original iteration, even if several were unrolled."""
     bottlenecks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Changes of the text. Two of them can be made together (``|``)."""
+    """Changes to the text; ``|`` combines two."""
 
     removed: frozenset[int] = frozenset()
-    """Instructions that are left out."""
+    """Indices of the instructions that are left out."""
     times: int = 1
-    """How often the body of the loop stands in a row; its branch, with what fuses with it, stands once."""
+    """Unroll factor of the loop body; its branch, and what fuses with it, occurs once."""
     split: tuple[tuple[Accumulator, int], ...] = ()
-    """Accumulators, and in how many registers, taken in turns, each gathers what it did alone. The body is
+    """(accumulator, number of registers that share its work in turn). The body is
     repeated as often as that needs."""
     cleared: frozenset[int] = frozenset()
-    """Instructions before which the register that they wait for in vain is set to zero."""
+    """Indices of the instructions whose false dependency is cleared first."""
     alignment: int | None = None
-    """Address of the first byte within a 64-byte line; None: as it is."""
+    """Address of the first byte within a 64-byte line; None leaves it unchanged."""
     apart: bool = False
-    """Legacy SSE is written with VEX, or vzeroupper stands between it and 256-bit code: no upper halves of
-    vector registers have to be kept."""
+    """Legacy SSE is written with VEX, or vzeroupper separates it from 256-bit code: no
+    upper halves have to be kept."""
 
     def __or__(self, other: Edit) -> Edit:
-        """Both at once, ``other`` where they contradict each other."""
+        """Both edits; ``other`` wins where they conflict."""
         return Edit(
             self.removed | other.removed,
             lcm(self.times, other.times),
@@ -90,7 +90,7 @@ class Edit:
 
 
 class Experiment:
-    """One predicted block and what can be done to it. Instructions are named by position."""
+    """A predicted block and the changes that can be made to it. Instructions are given by index."""
 
     def __init__(
         self,
@@ -102,9 +102,12 @@ class Experiment:
         settled: bool = False,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
-        """``latencies``: in cycles, that the text asks for, by index of instruction. ``options``: those of
-        the prediction. ``settled``: simulate until even buffers much larger than
-        today's have filled up. Takes longer, and the figure may differ a little from the prediction."""
+        """``latencies``: requested by the text, in cycles, by instruction index. ``options``: those of the
+        prediction.
+
+        ``settled``: simulate until even buffers much larger than today's are full; this takes longer, and the
+        figure may differ slightly from the prediction.
+        """
         self.prediction = prediction
         self.options = options
         self.model = variant(registry.get(prediction.microarchitecture), options)
@@ -118,11 +121,11 @@ class Experiment:
         self.accumulators = tuple(accumulators(self.block.instructions, dependencies(prediction).edges))
 
     def baseline(self) -> ChangeResult:
-        """The block as it is."""
+        """The result without a change."""
         return self._run("", self.block)
 
     def edited(self, edit: Edit, change: str = "") -> ChangeResult:
-        """The text with an edit made. Raises ChangeError if that cannot be written."""
+        """The text with an edit applied. Raises ChangeError if the edit is impossible."""
         end = self.loop_end
         body = [number for number in range(end) if number not in edit.removed]
         closing = [number for number in range(end, len(self._instructions)) if number not in edit.removed]
@@ -157,22 +160,24 @@ class Experiment:
     def _zero_idiom(self, instruction: int) -> Instruction:
         found = false_dependency(self._instructions[instruction])
         if found is None:
-            raise ChangeError("the instruction waits for nothing in vain")
+            raise ChangeError("the instruction has no false dependency")
         (cleared,) = decode(found.code)
         return cleared
 
     def swapped(self, one: int, other: int, change: str = "") -> ChangeResult:
-        """Two instructions in each other's place."""
+        """The block with two instructions swapped."""
         order = list(range(len(self._instructions)))
         order[one], order[other] = order[other], order[one]
         return self._run(change, self._build(order, [self._instructions[number] for number in order]))
 
     def with_latency(self, instruction: int, cycles: int, change: str = "") -> ChangeResult:
-        """An instruction whose results take ``cycles`` from its inputs (from its loads if it computes)."""
+        """An instruction whose results take ``cycles`` from its inputs (from its
+        loads if it also computes)."""
         return self._run(change, self._replaced(instruction, lambda old: _with_latency(old, cycles)))
 
     def with_ports(self, instruction: int, ports: str, change: str = "") -> ChangeResult:
-        """An instruction whose computing uops may use other ports (all of its uops if none computes)."""
+        """An instruction whose computing uops may use other ports (all its uops if none computes). Raises
+        ChangeError for unknown ports."""
         try:
             units = self.model.units.parse(ports)
         except ValueError as error:
@@ -180,9 +185,9 @@ class Experiment:
         return self._run(change, self._replaced(instruction, lambda old: _with_units(old, units)))
 
     def without_input(self, instruction: int, value: str, change: str = "") -> ChangeResult:
-        """An instruction that does not wait for a register or flag group (``C``, ``SPAZO``) that it reads.
+        """An instruction without its dependency on a register or flag group (``C``, ``SPAZO``).
 
-        Raises ChangeError if it does not read it.
+        Raises ChangeError if the instruction does not read it.
         """
         key = canonical(value.upper())
         uops = self.block.instructions[instruction].uops
@@ -193,7 +198,7 @@ class Experiment:
     def replaced(
         self, instruction: int, change: Callable[[InstructionTemplate], InstructionTemplate], words: str = ""
     ) -> ChangeResult:
-        """An instruction, and the branch that fuses with it, which the processor treats in another way."""
+        """The block with a changed template for an instruction and the branch that fuses with it."""
         templates = list(self.block.instructions)
         templates[instruction] = change(templates[instruction])
         if templates[instruction].fused_with_next:
@@ -203,7 +208,7 @@ class Experiment:
     def replaced_everywhere(
         self, change: Callable[[InstructionTemplate], InstructionTemplate], model: Microarchitecture
     ) -> ChangeResult:
-        """All instructions treated in another way, by another version of the microarchitecture."""
+        """The block with all templates changed, on a variant of the core."""
         templates = tuple(change(template) for template in self.block.instructions)
         return self._run("", replace(self.block, entries=templates), model=model)
 
@@ -213,13 +218,13 @@ class Experiment:
         return self._run(change, replace(self.block, entries=templates))
 
     def with_parameter(self, name: str, value: str, change: str = "") -> ChangeResult:
-        """A microarchitecture with another parameter. Raises ChangeError for one that cannot be changed."""
+        """The block on a core with another parameter. Raises ChangeError if it cannot be changed."""
         if SIZES.get(name, name) in OPTIONAL.values() and not self.options.limited:
             raise ChangeError(f"{name} is a limit only with --resources on")
         return self._run(change, self.block, model=changed(self.model, name, value))
 
     def with_model(self, model: Microarchitecture, change: str = "") -> ChangeResult:
-        """The block as it is on another version of the microarchitecture."""
+        """The unchanged block on a variant of the core."""
         return self._run(change, self.block, model=model)
 
     def _build(
@@ -229,7 +234,7 @@ class Experiment:
         alignment: int | None = None,
         model: Microarchitecture | None = None,
     ) -> Block:
-        """A block of these instructions; ``order`` says which of the original's each of them was."""
+        """A block of these instructions; ``order`` has the original index of each."""
         place = self.prediction.alignment if alignment is None else alignment
         core, loop = model or self.model, self._loop
         block = build_block(instructions, core, self._store, loop=loop, alignment=place, options=self.options)
@@ -264,7 +269,8 @@ class Experiment:
 
     @property
     def loop_end(self) -> int:
-        """Position of what closes the loop: the branch, with what fuses with it; the end if there is none."""
+        """Index of what closes the loop: the branch and what fuses with it; the block's
+        length if there is none."""
         end = len(self.block.instructions)
         if self._loop and end and self.block.instructions[-1].is_branch:
             end -= 1
@@ -279,7 +285,8 @@ def _split(
     accumulator: Accumulator,
     registers: Sequence[str],
 ) -> None:
-    """Let the updates of an accumulator go round ``registers``. ``order``: numbers of ``instructions``."""
+    """Rotates an accumulator's updates through ``registers``. ``order``: original
+    index of each instruction."""
     turns = cycle(registers)
     for place, number in enumerate(order):
         if number in accumulator.updates:
@@ -299,7 +306,7 @@ OPTIONAL = {
     "vec": "vector_registers",
     "regs": "all_registers",
 }
-"""Short names of capacities that are limits only where the model has them (``ModelOptions.limited``)."""
+"""Short names of capacities that are limits only if the model has them (``ModelOptions.limited``)."""
 
 SIZES = {
     "rob": "reorder_buffer_size",
@@ -312,7 +319,7 @@ SIZES = {
 
 
 def changed(model: Microarchitecture, name: str, value: str) -> Microarchitecture:
-    """The microarchitecture with another whole number or yes/no parameter."""
+    """The core with another integer or yes/no parameter. Raises ChangeError if the name or value is wrong."""
     field = SIZES.get(name, name)
     numbers: dict[str, object] = {name: getattr(model, name) for name in field_names(model)}
     current = numbers.get(field)
@@ -325,9 +332,9 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
         return replace(model, **new)
     if not isinstance(current, int) and field not in OPTIONAL.values():
         known = ", ".join(sorted(key for key, old in numbers.items() if isinstance(old, int)))
-        raise ChangeError(f"'{name}' is no parameter that can be changed; those are {known}")
+        raise ChangeError(f"'{name}' is not a parameter that can be changed; those are {known}")
     least = least_value(model, field)
-    # How uops are bound to ports is known for as many a cycle as the processor issues, and for no more.
+    # The rules of port binding are known only up to the core's issue width.
     most = model.issue_width if field == "issue_width" else _MOST
     if not value.isdecimal() or not least <= int(value) <= most:
         raise ChangeError(f"'{value}': {field} is a whole number from {least} to {most}")
@@ -336,11 +343,11 @@ def changed(model: Microarchitecture, name: str, value: str) -> Microarchitectur
 
 
 def least_value(model: Microarchitecture, field: str) -> int:
-    """Below this a parameter makes no sense: nothing would move any more."""
+    """Smallest value of a parameter with which uops still get through the pipeline."""
     if field in OPTIONAL.values():
         return 1
     if field == "idq_size":
-        # Of a smaller one the DSB would ask for more room than there is, and the LSD place more than fits.
+        # With less, the DSB would wait for room that never exists, and the LSD would overfill the queue.
         return max(model.dsb_width + model.issue_width, _LSD_BATCH // 4)
     if field == "instruction_queue_size":
         return model.predecode_width
@@ -350,19 +357,19 @@ def least_value(model: Microarchitecture, field: str) -> int:
 
 
 _LSD_BATCH = 64
-"""IDQ uops; the LSD never places more at once."""
+"""IDQ uops that the LSD places at once at most."""
 _MOST = 10_000
 """Largest value of a parameter; time and memory grow with it."""
 
 
 def _result_uops(template: InstructionTemplate) -> set[int]:
-    """The computing uops; all that have results if none computes."""
+    """Indices of the computing uops; of all uops with results if none computes."""
     computing = {number for number, uop in enumerate(template.uops) if uop.kind == UopKind.COMPUTE}
     return computing or {number for number, uop in enumerate(template.uops) if uop.outputs}
 
 
 def with_latencies(block: Block, latencies: Mapping[int, int]) -> Block:
-    """A block in which some instructions, given by their index, have another latency in cycles."""
+    """The block with other latencies, in cycles by instruction index."""
     templates = tuple(
         _with_latency(template, latencies[index]) if index in latencies else template
         for index, template in enumerate(block.instructions)
@@ -409,9 +416,9 @@ def _without_input(template: InstructionTemplate, key: str) -> InstructionTempla
         replace(uop, inputs=tuple(item for item in uop.inputs if not _is_value(item, key)))
         for uop in template.uops
     )
-    # What the bound on dependencies sees goes too.
+    # The bound on dependencies must not see it either.
     pairs = {pair: 0 if _reads(template, pair, key) else old for pair, old in template.latencies.items()}
-    # An eliminated move would hand the value on without looking at its input.
+    # An eliminated move would pass the value on without reading its input.
     return replace(template, uops=uops, eliminable_move=False, latencies=pairs)
 
 

@@ -1,4 +1,4 @@
-"""Names of limits and modes in words, shared by hints and reports so that they say the same."""
+"""Words for limits, modes and figures, shared by hints and reports so that they agree."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, Sourc
 
 _MOST_CAUSES = 3
 _MOST_FIGURES = 2
-"""Other figures that are named one by one."""
+"""Most other figures that are listed one by one."""
 _LEAST_SHARE = 0.01
 AT_LEAST = "at least "
-"""Before a figure that some instructions are left out of."""
-_NOT_KNOWN = "What limits the region is not known: {}. All that follows leaves that out."
+"""Prefix of a figure that leaves out some instructions."""
+_NOT_KNOWN = "What limits the region is not known: {}. The rest of the report leaves that out."
 _NO_SINGLE_LIMIT = "No single limit explains the figure: several effects add up."
 SOURCES = ("LSD", "DSB", "MITE", "MS")
-"""Where the front end takes uops from."""
+"""Front-end sources of uops."""
 
 
 def bound_by(words: Vocabulary, bottlenecks: Sequence[str], limit: int | None = None) -> str:
-    """The bottlenecks as an adjective: ``latency-bound``, ``decoder- and issue-bound``.
+    """Bottlenecks as an adjective: ``latency-bound``, ``decoder- and issue-bound``.
 
-    ``limit``: the most characters; names that do not fit are counted (``latency-bound and 1 more``).
+    ``limit``: most characters; names that do not fit are counted (``latency-bound and 1 more``).
     """
     names = [words.bound_by[name] for name in bottlenecks if name in words.bound_by]
     if not names:
@@ -45,38 +45,42 @@ def bound_by(words: Vocabulary, bottlenecks: Sequence[str], limit: int | None = 
 
 
 def bound_of(prediction: Prediction, limit: int | None = None) -> str:
-    """What a prediction is bound by, as ``bound_by``; of a lower bound what it lacks: nothing is known of
-    what limits the region."""
+    """What limits a prediction, like ``bound_by``; for a lower bound what it lacks, because
+    then the limit is unknown."""
     return lacking(prediction) or bound_by(
         vocabulary.of(prediction.microarchitecture), prediction.bottlenecks, limit
     )
 
 
 def figure_of(prediction: Prediction, cycles: float | None = None, *, mark: str = "") -> str:
-    """The figure as every report, hint and editor writes it: ``4.00``; ``at least 4.00`` where instructions
-    without figures are left out. ``cycles``: another one that the same instructions stand behind (an average,
-    one per element). ``mark``: what stands before the number of a core whose values are not all known."""
+    """The figure as every report, hint and editor writes it: ``4.00``; ``at least 4.00`` for a lower bound.
+
+    ``cycles``: another figure from the same instructions (an average, one per element). ``mark``: prefix of
+    the number on a core whose values are not all known.
+    """
     number = prediction.cycles_per_iteration if cycles is None else cycles
     least = AT_LEAST if is_lower_bound(prediction) else ""
     return f"{least}{mark if doubt(prediction) else ''}{number:.2f}"
 
 
 def cycles_per(prediction: Prediction, mark: str = "") -> str:
-    """The same with its unit, and what it is elsewhere: ``4.00 cycles/iter (3.00 at 2 of 4 positions)``; of a
+    """The figure with its unit and other positions: ``4.00 cycles/iter (3.00 at 2 of 4 positions)``; for a
     function ``4.00 cycles/call (26 for one pass)``."""
     figure = f"{figure_of(prediction, mark=mark)} {unit(prediction)}"
     return f"{figure}{elsewhere(prediction)}{one_pass(prediction)}"
 
 
 def core(prediction: Prediction, by_default: str = "", *, title: bool = False) -> str:
-    """``SPR``, ``SPR (Sapphire Rapids)``; with the reason if nobody named it: ``SPR (this machine)``."""
+    """``SPR`` or ``SPR (Sapphire Rapids)``; with the reason if it was chosen by
+    default: ``SPR (this machine)``."""
     name = prediction.microarchitecture
     words = ", ".join(filter(None, (by_default, registry.get(name).title if title else "")))
     return f"{name} ({words})" if words else name
 
 
 def default_of(analysis: Analysis, region: RegionAnalysis) -> str:
-    """What ``core`` is told of a region: the reason, with the first region that names no core."""
+    """The ``by_default`` of ``core``: the reason for the default core, at the first
+    region that names no core."""
     first = next(
         (each for each in analysis.regions if each.predictions and "arch" not in each.region.options), None
     )
@@ -84,45 +88,45 @@ def default_of(analysis: Analysis, region: RegionAnalysis) -> str:
 
 
 def rounded(prediction: Prediction) -> str:
-    """``4.00``; ``~4.00`` on a core whose values are not all known, ``at least 4.00`` for a lower bound."""
+    """``4.00``; ``~4.00`` on a core whose values are not all known; ``at least 4.00`` for a lower bound."""
     return figure_of(prediction, mark="~")
 
 
 def unit(prediction: Prediction) -> str:
-    """What a figure counts: ``cycles/iter``, of a function ``cycles/call``, of one pass ``cycles``."""
+    """Unit of a figure: ``cycles/iter``, for a function ``cycles/call``, for one pass ``cycles``."""
     if prediction.mode is Mode.ONCE:
         return "cycles"
     return "cycles/iter" if prediction.once is None else "cycles/call"
 
 
 def one_pass(prediction: Prediction) -> str:
-    """What to write behind the figure of a function: `` (34 for one pass)``; empty for anything else."""
+    """Suffix of a function's figure: `` (34 for one pass)``; empty for other regions."""
     if prediction.once is None or prediction.mode is Mode.ONCE:
         return ""
     return f" ({prediction.once.cycles} for one pass)"
 
 
 def headline(prediction: Prediction) -> str:
-    """``4.00 cycles/iter · SKL · latency-bound``."""
+    """One line: ``4.00 cycles/iter · SKL · latency-bound``."""
     return f"{cycles_per(prediction, '~')} · {prediction.microarchitecture} · {bound_of(prediction)}"
 
 
 def weight(found: Weight) -> str:
-    """``84 % of the cycles, 620 iterations``."""
+    """The weight in a profile: ``84 % of the cycles, 620 iterations``."""
     counts = {"iterations": found.iterations, "samples": found.samples}
     seen = [f"{count:,.0f} {name}" for name, count in counts.items() if count]
     return ", ".join([f"{found.share:.0%} of the cycles", *seen]) if seen else "not there"
 
 
 def on_average(prediction: Prediction) -> float | None:
-    """Cycles per iteration as often as each way through the region is gone; None if nobody says how often."""
+    """Average cycles per iteration over the paths through the region; None if their shares are unknown."""
     values = [each.values.get("average") for each in prediction.assumptions if each.code == "inner-branch"]
     return next((float(value) for value in values if value is not None), None)
 
 
 def limits(prediction: Prediction) -> str:
-    """The names of what limits a figure: ``Dependencies, Ports``; in words if it is nothing by itself, or if
-    instructions without figures are left out."""
+    """Names of the bottlenecks: ``Dependencies, Ports``; in words if there is none
+    or if records are missing."""
     if missing := lacking(prediction):
         return f"not known ({missing})"
     if prediction.bottlenecks == (UNKNOWN,):
@@ -132,7 +136,7 @@ def limits(prediction: Prediction) -> str:
 
 
 def explanations(prediction: Prediction) -> Iterator[str]:
-    """One sentence for each bottleneck on what it means to be bound by it."""
+    """A sentence per bottleneck on what it means."""
     if missing := lacking(prediction):
         yield _NOT_KNOWN.format(missing)
         return
@@ -155,14 +159,14 @@ def explanations(prediction: Prediction) -> Iterator[str]:
 
 
 def bounds(prediction: Prediction) -> list[str]:
-    """The analytic bounds with their names: ``DSB 1.50``; alphabetical."""
+    """Analytic bounds with their names, alphabetical: ``DSB 1.50``."""
     words = vocabulary.of(prediction.microarchitecture)
     named = sorted((words.limit(name), value) for name, value in prediction.bounds.items() if value > 0)
     return [f"{name} {value:.2f}" for name, value in named]
 
 
 def slots(words: Vocabulary, account: Account) -> str:
-    """What became of the issue slots: ``38 % used, 62 % lost to back end: RS full, dependency``."""
+    """Use of the issue slots: ``38 % used, 62 % lost to back end: RS full, dependency``."""
     causes = [
         (words.cause(cause), share)
         for cause, share in account.causes()[:_MOST_CAUSES]
@@ -175,7 +179,7 @@ def slots(words: Vocabulary, account: Account) -> str:
 
 
 def lost(words: Vocabulary, account: Account, instruction: int) -> str:
-    """The cycles that an instruction costs and why; empty if they are too few to mention."""
+    """Cycles that an instruction loses, and why; empty if they are too few to mention."""
     cycles_lost = account.lost_cycles(instruction)
     cause = account.main_cause(instruction) if cycles_lost >= 0.005 else None
     if cause is None:
@@ -184,7 +188,7 @@ def lost(words: Vocabulary, account: Account, instruction: int) -> str:
 
 
 def figure(value: float) -> str:
-    """Two decimals; empty for zero, so that a table shows at a glance what is used."""
+    """Two decimals; empty for zero, so that used resources stand out in a table."""
     return "" if abs(value) < 0.005 else f"{value:.2f}"
 
 
@@ -194,19 +198,19 @@ def cycles(count: int) -> str:
 
 
 def on_chain(count: int) -> str:
-    """What to say at an instruction of the critical chain that adds this many cycles to it."""
+    """Note for an instruction of the critical chain that adds ``count`` cycles."""
     return f"on the critical chain, {cycles(count)}"
 
 
 def tied(chains: int) -> str:
-    """What to say behind that if several chains take equally long; empty for a single one."""
+    """Addition to that note if several chains take equally long; empty for a single one."""
     if chains < 2:
         return ""
-    return f" {chains} chains tie: all of them have to get shorter."
+    return f" {chains} chains tie: all of them have to become shorter."
 
 
 def value(name: str) -> str:
-    """What a dependency is about: a register as it is written, or flags."""
+    """The name of a value in a dependency: a register as written, or flags."""
     return {"C": "CF", "SPAZO": "flags"}.get(name, name)
 
 
@@ -216,8 +220,8 @@ def mode(chosen: Mode) -> str:
 
 
 def binding(prediction: Prediction) -> str:
-    """What to write behind a figure that hangs on the rule of binding: `` (to 1.33: depends on port
-    binding)``, `` (from 1.00: ...)``, `` (1.00 to 2.13: ...)``; empty for others."""
+    """Suffix of a figure that depends on the rule of port binding: `` (to 1.33: depends on port binding)``,
+    `` (from 1.00: ...)``, `` (1.00 to 2.13: ...)``; empty for others."""
     found = prediction.port_binding
     if found is None:
         return ""
@@ -232,9 +236,11 @@ def binding(prediction: Prediction) -> str:
 
 
 def elsewhere(prediction: Prediction, unit: str = " positions") -> str:
-    """What to write behind a figure that hangs on port binding (``binding``), or is another one where the
-    code may lie, too: `` (3.00 at 2 of 4 positions)``, `` (2.00 at 4, 3.00 at 12 of 64 positions)``; empty if
-    it is the same everywhere. `` (…)``: the figures of the others follow, and may differ."""
+    """Suffix of a figure that depends on port binding (``binding``) or on the position: `` (3.00 at 2 of 4
+    positions)``, `` (2.00 at 4, 3.00 at 12 of 64 positions)``; empty if it does not.
+
+    `` (…)``: the figures of the other positions follow and may differ.
+    """
     return binding(prediction) + _at_other_positions(prediction, unit)
 
 
@@ -255,7 +261,7 @@ def _at_other_positions(prediction: Prediction, unit: str) -> str:
 
 
 def offsets(numbers: Sequence[int]) -> str:
-    """Rising numbers, neighbours together: ``0, 16``, ``0 to 27, 60``."""
+    """Ascending numbers with adjacent ones merged: ``0, 16``, ``0 to 27, 60``."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and parts[-1][-1] + 1 == number:
@@ -266,7 +272,7 @@ def offsets(numbers: Sequence[int]) -> str:
 
 
 def front_end(prediction: Prediction) -> str:
-    """Where the uops come from, in shares: ``DSB``, ``MITE 75 %, MS 25 %``."""
+    """Front-end sources with their shares: ``DSB``, ``MITE 75 %, MS 25 %``."""
     total = sum(prediction.front_end.values())
     if not total:
         return "nowhere"
@@ -278,17 +284,17 @@ def front_end(prediction: Prediction) -> str:
 
 
 def sources(words: Vocabulary, shares: Mapping[str, float]) -> str:
-    """The front-end sources of one row of a table: ``DSB``, ``MITE+MS``."""
+    """Front-end sources of one table row: ``DSB``, ``MITE+MS``."""
     return "+".join(words.part(source) for source in SOURCES if shares.get(source, 0.0) >= 0.005)
 
 
 def place(statement: SourceLine) -> str:
-    """Where a statement stands: ``line 12``; in an object file ``0x1139`` or ``0x1139 (dot.c:12)``."""
+    """Place of a statement: ``line 12``; in an object file ``0x1139`` or ``0x1139 (dot.c:12)``."""
     return short_place(statement) if statement.address is not None else f"line {short_place(statement)}"
 
 
 def places(statements: Iterable[SourceLine]) -> str:
-    """Where several statements stand: ``line 12``, ``lines 12, 15 and 48 to 51``."""
+    """Places of several statements: ``line 12``, ``lines 12, 15 and 48 to 51``."""
     listed = dict.fromkeys(statements)
     in_text = [each.line for each in listed if each.address is None and not each.file]
     if len(in_text) < len(listed):
@@ -299,7 +305,7 @@ def places(statements: Iterable[SourceLine]) -> str:
             ranges[-1][1] = line
         else:
             ranges.append([line, line])
-    # Two lines are no range.
+    # Two lines are not written as a range.
     parts = [
         part
         for first, last in ranges
@@ -314,7 +320,7 @@ def places(statements: Iterable[SourceLine]) -> str:
 
 
 def short_place(statement: SourceLine) -> str:
-    """The same without the word: ``12``."""
+    """Place without the word ``line``: ``12``."""
     source = source_line(statement)
     if statement.address is None:
         return source
@@ -322,21 +328,21 @@ def short_place(statement: SourceLine) -> str:
 
 
 def source_line(statement: SourceLine) -> str:
-    """The line alone: ``12``; with the file if it is not the analysed one: ``dot.c:12``; empty if unknown."""
+    """Line number: ``12``; with the file if it is not the analysed one: ``dot.c:12``; empty if unknown."""
     if statement.line == UNKNOWN_LINE:
         return ""
     return f"{basename(statement.file)}:{statement.line + 1}" if statement.file else str(statement.line + 1)
 
 
 def region_place(region: Region) -> str:
-    """Where a region begins, as ``place``."""
+    """Where a region begins, like ``place``."""
     if region.lines and region.lines[0].address is not None:
         return place(region.lines[0])
     return f"line {region.first_line + 1}"
 
 
 def problem_place(problem: Problem, file: str) -> str:
-    """``a.s:12:5``, or only the file if the problem is not about a line."""
+    """``a.s:12:5``; only the file if the problem has no line."""
     if problem.line == UNKNOWN_LINE:
         return file
     return f"{file}:{problem.line + 1}:{problem.column + 1}"

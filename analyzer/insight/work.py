@@ -1,8 +1,8 @@
-"""How much an iteration does, so that different loops can be compared: four cycles for 32 bytes are not the
-same as four cycles for 128.
+"""Measures the work of an iteration, so that different loops can be compared: four cycles for 32 bytes are
+not the same as four cycles for 128.
 
-The marker says it (``per=8`` elements, ``per=32B`` bytes). Otherwise the code does: by how many bytes the
-pointers move on through which it reads and writes.
+The marker gives it (``per=8`` elements, ``per=32B`` bytes). Otherwise it is the number of bytes by which the
+pointers of the accesses move.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _STACK = "RSP"
 
 
 class Pace(NamedTuple):
-    """What can be compared with that of another region, or of the same one at another time."""
+    """A figure with its work, comparable with that of another region or another version of the same one."""
 
     cycles: float
-    """Per iteration."""
+    """Cycles per iteration."""
     work: Work | None = None
 
     def per_unit(self) -> float | None:
-        """Cycles per element or byte."""
+        """Cycles per element or byte; None if the work is unknown."""
         return None if self.work is None else self.cycles / self.work.amount
 
     def cycles_for(self, work: Work | None) -> float:
-        """Cycles for another amount of work; per iteration if that is not known of both in one unit."""
+        """Cycles for another amount of work; per iteration unless both amounts are known in the same unit."""
         if self.work is None or work is None or self.work.unit != work.unit:
             return self.cycles
         if self.work.amount == work.amount:
@@ -43,13 +43,13 @@ class Pace(NamedTuple):
 
 
 def stated(option: str) -> Work | None:
-    """What ``per=`` in a marker says; None if it says nothing."""
+    """Parses ``per=`` of a marker; None if it is empty or wrong."""
     match = _AMOUNT.fullmatch(option)
     return match and Work(int(match[1]), "byte" if match[2] else "element", f"per={option}")
 
 
 def work_of(region: RegionAnalysis) -> Work | None:
-    """What an iteration of a region does, None if neither marker nor code say it."""
+    """Work of an iteration of a region; None if neither marker nor code gives it."""
     option = region.region.options.get("per")
     if option is not None and (work := stated(option)):
         return work
@@ -59,9 +59,11 @@ def work_of(region: RegionAnalysis) -> Work | None:
 def inferred(
     instructions: Sequence[InstructionTemplate], accessed: Sequence[Sequence[Access]]
 ) -> Work | None:
-    """The step of the addresses that the instructions read and write, where it is constant. If they move by
-    different ones, the smallest: rows of a matrix are far from each other. ``accessed``: their ``accesses``
-    in two iterations."""
+    """The step of the addresses in bytes, where it is constant; the smallest if there are several, because
+    rows of a matrix are far apart.
+
+    ``accessed``: the ``accesses`` of the instructions in two iterations.
+    """
     written = {output.canonical for template in instructions for output in template.register_outputs}
     steps: defaultdict[int, dict[str, None]] = defaultdict(dict)
     for now, later in zip(*accessed, strict=True):
@@ -78,8 +80,8 @@ def inferred(
 
 
 def sentence(region: RegionAnalysis, prediction: Prediction) -> str:
-    """``32 bytes per iteration (step of rsi), 0.125 cycles per byte, 8.00 bytes per cycle``; of a lower bound
-    the work alone; empty if that is not known."""
+    """``32 bytes per iteration (step of rsi), 0.125 cycles per byte, 8.00 bytes per cycle``; only the work
+    for a lower bound; empty if the work is unknown."""
     work, cycles = work_of(region), prediction.cycles_per_iteration
     if work is None:
         return ""
@@ -90,8 +92,8 @@ def sentence(region: RegionAnalysis, prediction: Prediction) -> str:
 
 
 def rate(region: RegionAnalysis, prediction: Prediction) -> str:
-    """``8.00 B/cycle`` or ``0.50 cycles/element``; empty if the work is not known, or the figure only a lower
-    bound."""
+    """``8.00 B/cycle`` or ``0.50 cycles/element``; empty if the work is unknown or the
+    figure is a lower bound."""
     work, cycles = work_of(region), prediction.cycles_per_iteration
     if work is None or not cycles or is_lower_bound(prediction):
         return ""
@@ -101,16 +103,16 @@ def rate(region: RegionAnalysis, prediction: Prediction) -> str:
 
 
 def faster(before: Pace, after: Pace) -> str:
-    """How the second compares with the first: ``25 % faster`` (25 % fewer cycles), ``5 % slower`` (5 % more
-    cycles); of loops that do different amounts of work ``45 % faster per byte``.
+    """Compares the second pace with the first: ``25 % faster`` (25 % fewer cycles), ``5 % slower`` (5 % more
+    cycles); ``45 % faster per byte`` if the loops do different amounts of work.
 
-    Empty if figures with two decimals show no difference, or if the first is 0.
+    Empty if the figures agree to two decimals, or if the first is 0.
     """
     first, second = before.cycles_for(after.work), after.cycles
     if first <= 0 or f"{first:.2f}" == f"{second:.2f}":
         return ""
     share = abs(second / first - 1) * 100
     amount = f"{share:.0f}" if share >= 1 else f"{share:.1f}"
-    # Without a unit if an iteration does as much as before.
+    # The unit is left out if an iteration does as much work as before.
     per = f" per {after.work.unit}" if after.work and first != before.cycles else ""
     return f"{amount} % {'faster' if second < first else 'slower'}{per}"

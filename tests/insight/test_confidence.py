@@ -15,7 +15,7 @@ def test_an_instruction_without_figures_makes_the_prediction_a_lower_bound():
     block = prediction([template(), template(facts=None)])
     assert is_lower_bound(block)
     (sentence,) = reservations(block)
-    assert sentence.startswith("1 instruction has no figures on SKL: what the real loop takes is not known")
+    assert sentence.startswith("1 instruction has no figures on SKL: the figure is a lower bound")
 
 
 def test_a_lower_bound_is_written_as_one_and_names_no_bottleneck():

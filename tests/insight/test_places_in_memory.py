@@ -108,7 +108,7 @@ def test_a_place_that_matters_and_is_not_known_is_an_assumption() -> None:
     assert assumption.code == "unknown-offset"
     assert assumption.message == (
         "The section is aligned to 16 bytes only: the code takes 2.00 at 0, 32, 48; 3.00 at 16 bytes into a "
-        "64-byte line. All else is about 0."
+        "64-byte line. The rest of the report is for 0."
     )
     assert assumption.values == {"least": 2.0, "most": 3.0, "positions": 4}
     same = replace(loop, positions=at(2.0, 2.0))

@@ -38,9 +38,9 @@ def test_shares_are_read_in_order_and_by_place() -> None:
     ("text", "message"),
     [
         ("0.9", "taken=0.9 has 1 share for 2: jz to0 (line 1), jz to1 (line 2)"),
-        ("0.1,1.5", "'1.5' is no share"),
-        ("0.1,often", "'often' is no share"),
-        ("nan,0", "'nan' is no share"),
+        ("0.1,1.5", "'1.5' is not a share"),
+        ("0.1,often", "'often' is not a share"),
+        ("nan,0", "'nan' is not a share"),
         ("to7:0.5", "'to7:0.5' is not PLACE:SHARE for one of its branches"),
     ],
 )

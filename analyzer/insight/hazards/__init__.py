@@ -1,2 +1,2 @@
-"""Hazard detectors, one kind per file: each takes a prediction and yields findings. They are listed in
-``findings.py``."""
+"""Hazard detectors, one kind per file, listed in ``findings.py``. Each takes a
+prediction and yields findings."""

@@ -1,4 +1,5 @@
-"""``failed-forwarding``: a load needs bytes that no single store in flight has, and waits for the cache."""
+"""``failed-forwarding``: no single store in flight holds all bytes of a load, so the
+load waits for the cache."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from cyclelens.analyzer.model.source import Severity
 
 CODE = "failed-forwarding"
 _WORTH_A_WORD = 0.1
-"""Loads per iteration."""
+"""Smallest number of failed loads per iteration that is reported."""
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every instruction with such loads."""
+    """One finding per instruction with such loads."""
     for index, failed in enumerate(prediction.simulation.failed_forwards):
         if failed is None or failed.mistaken or failed.times < _WORTH_A_WORD:
             continue

@@ -1,4 +1,4 @@
-"""``false-renaming``: a load looks like one of what a store in flight stores, and is done again (M26)."""
+"""``false-renaming``: a load is mistaken for one that reads a store in flight, and is repeated (M26)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from cyclelens.analyzer.model.source import Severity
 
 CODE = "false-renaming"
 _WORTH_A_WORD = 0.1
-"""Loads per iteration."""
+"""Smallest number of repeated loads per iteration that is reported."""
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every instruction with such loads."""
+    """One finding per instruction with such loads."""
     for index, waited in enumerate(prediction.simulation.failed_forwards):
         if waited is None or not waited.mistaken or waited.times < _WORTH_A_WORD:
             continue
@@ -26,9 +26,9 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             severity=Severity.WARNING,
             instruction=index,
             message=(
-                f"False memory renaming, {waited.times:.2f} times per iteration: the load is taken for one "
-                f"of what '{store}' stores, because both use the same registers and displacements that "
-                f"differ by a multiple of {rules.false_renaming_bytes:,}. It is done again. Measured pairs "
+                f"False memory renaming, {waited.times:.2f} times per iteration: the load is mistaken for "
+                f"one of what '{store}' stores, because both use the same registers and displacements that "
+                f"differ by a multiple of {rules.false_renaming_bytes:,}. It is repeated. Measured pairs "
                 "took 8 to 35 cycles, most of them 12 to 17; the model takes about 14. Another base "
                 "register or another distance avoids it."
             ),

@@ -14,17 +14,17 @@ from cyclelens.analyzer.model.source import Severity
 
 CODE = "jcc-erratum"
 _LIKELY = 0.25
-"""Share of the positions from which on it is worth a warning where others are shown."""
+"""Smallest share of affected positions that gets a warning if another position is shown."""
 _LEAST_COST = 0.005
-"""Cycles per iteration below which figures are the same to two decimals."""
+"""Smaller costs, in cycles per iteration, vanish in figures of two decimals."""
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every marked jump that the decoders deliver because of it, where the code is shown, or
-    where else it may lie if it is slower there.
+    """One finding per affected jump: at the shown position if the decoders deliver it, or for other positions
+    if the code is slower there.
 
-    Unrolled code is decoded every time anyway, so the erratum makes no difference there. Of a macro-fused
-    pair the first instruction carries the finding.
+    Unrolled code is decoded every time anyway, so the erratum makes no difference there. The first
+    instruction of a macro-fused pair carries the finding.
     """
     if prediction.mode is not Mode.LOOP:
         return
@@ -60,8 +60,8 @@ def find(prediction: Prediction) -> Iterator[Finding]:
 
 
 def _cost(positions: Sequence[Position], hit: Sequence[Position]) -> float | None:
-    """Cycles per iteration by which the code is slower where the erratum hits than where it does not; None if
-    it hits everywhere or nowhere."""
+    """Cycles per iteration that the erratum costs: affected positions compared with the others; None if it
+    affects all positions or none."""
     rest = [position.cycles_per_iteration for position in positions if position not in hit]
     if not rest or not hit:
         return None

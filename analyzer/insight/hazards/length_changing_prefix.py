@@ -1,7 +1,7 @@
 """``lcp-stall``: a 66 prefix that changes the length of a 16-bit immediate stalls the predecoder.
 
 The predecoder finds instruction lengths assuming that prefixes do not change them; for these it starts over.
-Code that comes from the DSB or the LSD does not pass the predecoder and is not affected.
+Code from the DSB or the LSD bypasses the predecoder and is not affected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CODE = "lcp-stall"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every affected instruction that the decoders deliver."""
+    """One finding per affected instruction that comes from the decoders."""
     penalty = registry.get(prediction.microarchitecture).length_changing_prefix_penalty
     for index, template in enumerate(prediction.instructions):
         source = prediction.simulation.first_sources[index]

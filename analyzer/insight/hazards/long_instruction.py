@@ -1,6 +1,7 @@
-"""``long-instruction``: an instruction that decoders take only as the first of a cycle (docs/zen5.md, M1).
+"""``long-instruction``: an instruction that the decoders accept only as the first of a cycle (docs/zen5.md,
+M1).
 
-Code that comes from the op cache does not pass the decoders and is not affected.
+Code from the op cache bypasses the decoders and is not affected.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ CODE = "long-instruction"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every affected instruction that the decoders deliver."""
+    """One finding per affected instruction that comes from the decoders."""
     rules = registry.get(prediction.microarchitecture).macro_ops
     if rules is None:
         return

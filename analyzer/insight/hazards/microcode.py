@@ -12,7 +12,7 @@ CODE = "microcoded"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every instruction with microcode."""
+    """One finding per microcoded instruction."""
     microarchitecture = registry.get(prediction.microarchitecture)
     for index, template in enumerate(prediction.instructions):
         if not template.ms_uops or template.fused_with_previous:
@@ -28,7 +28,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             instruction=index,
             message=(
                 f"Microcoded: {template.ms_uops} of its uops come from the microcode sequencer, "
-                f"{microarchitecture.ms_width} a cycle, with {switch}."
+                f"{microarchitecture.ms_width} per cycle, with {switch}."
             ),
             label="MS switch",
             microarchitecture=prediction.microarchitecture,

@@ -1,4 +1,4 @@
-"""``move-not-eliminated``: a register move that the renamer could have done for free took a port instead."""
+"""``move-not-eliminated``: a register move that the renamer could have eliminated used a port instead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WORTH_A_WORD = 0.01
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every eliminable move with the share of iterations in which it was executed."""
+    """One finding per eliminable move, with the share of iterations in which it was executed."""
     microarchitecture = registry.get(prediction.microarchitecture)
     for index, template in enumerate(prediction.instructions):
         if not template.eliminable_move:

@@ -1,4 +1,4 @@
-"""``crowded-window``, ``straddling-loop``: what makes a loop's windows slow to read (docs/zen5.md)."""
+"""``crowded-window``, ``straddling-loop``: a loop's op cache windows are slow to read (docs/zen5.md)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CROWDED = "crowded-window"
 STRADDLING = "straddling-loop"
 CODES = frozenset({CROWDED, STRADDLING})
 _STEP = 16
-"""Bytes between the places that are looked at."""
+"""Distance, in bytes, of the positions that are tried."""
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """Findings only where reading the windows is what limits the loop."""
+    """Findings only if reading the windows limits the loop."""
     rules = registry.get(prediction.microarchitecture).macro_ops
     if rules is None or prediction.mode is not Mode.LOOP or "DSB" not in prediction.bottlenecks:
         return
@@ -29,7 +29,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
 
 
 def _crowded(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
-    """One at the first instruction of every window that takes longer than the dispatch of what is in it."""
+    """One finding at the first instruction of every window that takes longer to read than to dispatch."""
     width = registry.get(prediction.microarchitecture).issue_width
     placed = layout(prediction.instructions, prediction.alignment, rules)
     for window in placed.windows:
@@ -52,8 +52,8 @@ def _crowded(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
 
 
 def _straddling(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
-    """One at the loop's first instruction if it has a part in one window more than it has to, and would be
-    faster in fewer."""
+    """One finding at the loop's first instruction if the loop spans more windows than it needs, and
+    aligning it would be faster."""
     templates = prediction.instructions
     size = sum(template.instruction.length for template in templates)
     reached = (prediction.alignment % WINDOW + size - 1) // WINDOW + 1
@@ -77,7 +77,7 @@ def _straddling(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding
 
 
 def _better(prediction: Prediction, rules: MacroOpRules) -> str:
-    """Where else the loop would be read faster."""
+    """A sentence on the positions where the loop is read faster; empty if there are none."""
     here = layout(prediction.instructions, prediction.alignment, rules).eighths
     costs = {
         place: layout(prediction.instructions, place, rules).eighths for place in range(0, WINDOW, _STEP)
@@ -88,5 +88,5 @@ def _better(prediction: Prediction, rules: MacroOpRules) -> str:
     places = wording.offsets([place for place, cost in costs.items() if cost == best])
     return (
         f" The whole loop takes {here / EIGHTHS:.2f} cycles to read here, and {best / EIGHTHS:.2f} if it "
-        f"begins {places} bytes behind a boundary of {WINDOW}."
+        f"begins {places} bytes after a boundary of {WINDOW}."
     )

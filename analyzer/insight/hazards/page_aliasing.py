@@ -1,9 +1,9 @@
-"""``page-aliasing``: a load has the lower 12 bits of its address in common with a store in flight, elsewhere.
+"""``page-aliasing``: a load shares the lower 12 address bits with a store in flight to another address.
 
-The load seems to need what is stored and waits until the whole addresses are known to differ. Known of it:
-Intel's lists of events for Golden and Redwood Cove have ``LD_BLOCKS.ADDRESS_ALIAS`` (perfmon, 2026); what it
-costs was measured on Golden Cove, and that Intel's other cores do the same is assumed. Zen 3 and 4 were
-measured, and Zen 5 does not do it (docs/zen5.md). Of Zen+ and Zen 2 nothing is known. It is not simulated.
+The load seems to depend on the store and waits until the full addresses are known to differ. Sources: Intel's
+event lists for Golden and Redwood Cove have ``LD_BLOCKS.ADDRESS_ALIAS`` (perfmon, 2026). The cost was
+measured on Golden Cove; Intel's other cores are assumed to do the same. Zen 3 and 4 were measured, and Zen 5
+is not affected (docs/zen5.md); Zen+ and Zen 2 are unknown. The hazard is not simulated.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from cyclelens.analyzer.uops.memory_renaming import access_bytes
 CODE = "page-aliasing"
 _PAGE = 4096
 _CYCLES_IN_FLIGHT = 40
-"""About so long a store is in flight that waits for nothing: through the pipeline, and to the cache in its
-turn."""
+"""Cycles that an undelayed store is in flight, roughly: through the pipeline and into the cache."""
 _MOST = 1 << 20
-"""Displacements beyond are addresses of symbols, for which numbers stand in."""
+"""Larger displacements are placeholders for the addresses of symbols."""
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every load that follows such a store while that is in flight, in the same iteration or
-    a later one."""
+    """One finding per load that follows such a store while it is in flight, in the same
+    iteration or a later one."""
     core = registry.get(prediction.microarchitecture)
     cycles = caveats.page_aliasing_cycles(core.name)
     if core.macro_ops is not None:
@@ -67,22 +66,22 @@ def find(prediction: Prediction) -> Iterator[Finding]:
 
 
 class _Moving(NamedTuple):
-    """An access of every iteration."""
+    """An access that recurs in every iteration."""
 
     place: int
-    """In program order."""
+    """Index among the accesses, in program order."""
     now: Access
     step: int | None
-    """Bytes by which it moves from iteration to iteration, None if that is not known."""
+    """Bytes by which it moves per iteration; None if unknown."""
     size: int
 
 
 class _Met(NamedTuple):
-    """A store that a load is taken to read from."""
+    """The store that a load seems to read from."""
 
     store: _Moving
     iterations: int
-    """Since the store."""
+    """Iterations since the store."""
     distance: int
 
 
@@ -97,8 +96,8 @@ def _moving(templates: tuple[InstructionTemplate, ...]) -> list[_Moving]:
 
 
 def _in_flight(templates: tuple[InstructionTemplate, ...], core: Microarchitecture, stores: int) -> int:
-    """How many iterations later a store can still be in flight: as the reorder buffer and the store buffer
-    have room."""
+    """Iterations for which a store can stay in flight, as the reorder buffer and
+    the store buffer have room."""
     slots = sum(each.retire_slots for each in templates if not each.fused_with_previous)
     room = core.macro_ops.store_queue if core.macro_ops is not None else core.store_buffer_size
     iterations = core.reorder_buffer_size // max(1, slots)
@@ -108,7 +107,7 @@ def _in_flight(templates: tuple[InstructionTemplate, ...], core: Microarchitectu
 
 
 def _soon(cycles: float) -> int:
-    """How many iterations later a load is issued before a store that nothing keeps has left."""
+    """Iterations by which a load can issue before an undelayed store has left."""
     return max(1, int(_CYCLES_IN_FLIGHT / max(cycles, 0.25)))
 
 
@@ -119,12 +118,12 @@ def _before(iterations: int) -> str:
 
 
 def _is_known(access: Access) -> bool:
-    """Is its distance to others that of the text, not of numbers that stand in for symbols?"""
+    """True if its distance to other accesses is that of the text, with no placeholder for a symbol."""
     return access.access.base not in (None, "RIP") and abs(access.access.displacement or 0) < _MOST
 
 
 def _aliased(stores: list[_Moving], load: _Moving, most: int) -> _Met | None:
-    """The newest store that overlaps with the load in a page, and does not overlap with it in memory."""
+    """The newest store that overlaps the load within a page but not in memory; None if there is none."""
     for iterations in range(most + 1):
         for store in reversed(stores):
             if iterations == 0 and store.place >= load.place:
@@ -140,8 +139,7 @@ def _aliased(stores: list[_Moving], load: _Moving, most: int) -> _Met | None:
 
 
 def _distance(store: _Moving, load: _Moving, iterations: int) -> int | None:
-    """Bytes from what was stored so many iterations before to what is loaded; None if that is not always the
-    same, or not known."""
+    """Bytes from a store ``iterations`` earlier to the load; None if it varies or is unknown."""
     difference = load.now.address.plus(store.now.address, -1)
     if difference.terms or store.step != load.step or not store.size or not load.size:
         return None

@@ -1,4 +1,4 @@
-"""``register-merge``: reading a whole register after AH, BH, CH or DH was written needs a merge uop."""
+"""``register-merge``: reading a full register after a write to AH, BH, CH or DH needs a merge uop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CODE = "register-merge"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every instruction that merge uops precede."""
+    """One finding per instruction that needs merge uops before it."""
     for index, template in enumerate(prediction.instructions):
         if not template.merge_uops:
             continue

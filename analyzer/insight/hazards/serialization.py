@@ -11,7 +11,7 @@ CODE = "serializing"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every serializing instruction."""
+    """One finding per serializing instruction."""
     for index, template in enumerate(prediction.instructions):
         if not template.serializing or template.switches_upper_halves or template.follows_switch:
             continue

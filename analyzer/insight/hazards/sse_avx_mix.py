@@ -1,4 +1,4 @@
-"""``sse-avx-mix``: legacy SSE beside 256-bit code, whose upper halves the core has to keep (UH1 to UH3)."""
+"""``sse-avx-mix``: legacy SSE next to 256-bit code, whose upper halves the core has to keep (UH1 to UH3)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ _ELSEWHERE = "Other cores take 70 to 200 cycles for a switch, or merge every res
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every instruction at which upper halves are put aside, fetched back or merged, or might
-    be: then there is no price."""
+    """One finding per instruction at which upper halves are, or may be, saved, restored or merged."""
     templates = prediction.instructions
     instructions = [template.instruction for template in templates]
     if not may_mix(instructions):
@@ -33,14 +32,14 @@ def find(prediction: Prediction) -> Iterator[Finding]:
     core = registry.get(prediction.microarchitecture)
     simulated = any(each.switches_upper_halves or each.merges_upper_half for each in templates)
     if prediction.mode is Mode.ONCE:
-        uses.append(UpperHalves.CLEARS)  # as what is called before and after does
+        uses.append(UpperHalves.CLEARS)  # as callers and callees do
     for index, (template, effect) in enumerate(
         zip(templates, effects(uses, core.upper_halves), strict=False)
     ):
         if effect is None:
             continue
         if core.macro_ops and core.upper_halves is UpperHalfRule.MERGED and not template.merges_upper_half:
-            continue  # which looks at the target alone
+            continue  # such cores merge by the target alone
         yield Finding(
             code=CODE,
             severity=Severity.INFORMATION if core.upper_halves is UpperHalfRule.MERGED else Severity.WARNING,
@@ -53,17 +52,17 @@ def find(prediction: Prediction) -> Iterator[Finding]:
 
 
 def _message(core: Microarchitecture, effect: Effect, simulated: bool) -> str:
-    """What happens, what that costs as far as it is known, and what to do."""
+    """What happens, its cost if known, and what to do about it."""
     if core.upper_halves is UpperHalfRule.MERGED:
         what = (
             "legacy SSE writes a vector register while upper halves are in use, so the result is merged with "
             "the old register: it waits for that, and the blend is one more uop"
         )
     elif effect.fetches:
-        what = "VEX code behind legacy SSE makes the core fetch back the upper halves of all vector registers"
+        what = "VEX code after legacy SSE makes the core fetch back the upper halves of all vector registers"
     else:
         what = (
-            "legacy SSE writes a vector register behind 256-bit code, so the core puts aside the upper "
+            "legacy SSE writes a vector register after 256-bit code, so the core puts aside the upper "
             "halves of all vector registers"
         )
     return f"SSE/AVX mix: {what}{_condition(effect)}. {_cost(core, effect, simulated)}{_WAY_OUT}"
@@ -82,5 +81,5 @@ def _cost(core: Microarchitecture, effect: Effect, simulated: bool) -> str:
     if core.upper_halves is UpperHalfRule.PUT_ASIDE:
         about = f"{core.title} takes about {core.upper_half_switch_cycles} cycles for it. "
     if not effect.certain:
-        return f"{about}The cost comes on top of the figure, which takes it that they are not. "
+        return f"{about}The cost comes on top of the figure, which assumes that they are not. "
     return about if simulated else f"{about}The cost comes on top of the figure of the published model. "

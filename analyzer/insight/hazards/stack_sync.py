@@ -1,4 +1,5 @@
-"""``stack-sync``: RSP is read directly while the stack engine holds an offset, which needs an extra uop."""
+"""``stack-sync``: code reads RSP directly while the stack engine holds an offset,
+which takes an extra uop."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ CODE = "stack-sync"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every instruction before which synchronisation uops were issued."""
+    """One finding per instruction with synchronisation uops before it."""
     for index, usage in enumerate(prediction.simulation.sync_usage):
         if usage is None or usage.issued <= 0:
             continue

@@ -1,4 +1,4 @@
-"""``unlamination``: a micro-fused uop is split again before it issues, so it takes more issue slots."""
+"""``unlamination``: a micro-fused uop is split before it issues and takes more issue slots."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ CODE = "unlamination"
 
 
 def find(prediction: Prediction) -> Iterator[Finding]:
-    """One finding for every instruction with an indexed address whose uops are split at issue.
+    """One finding per instruction with an indexed address whose uops are split at issue.
 
     The instruction then has fewer uops in the IDQ than fused uops at issue. Microcoded instructions are
-    left out: their uops are grouped by other rules. So are instructions of cores that count macro-ops: an
-    index does not change how many theirs are.
+    skipped because other rules group their uops; cores that count macro-ops are skipped because an index does
+    not change their number.
     """
     for index, template in enumerate(prediction.instructions):
         before, after = len(template.idq_uops), len(template.fused_uops)
