@@ -281,18 +281,6 @@ def test_the_folders_of_processes_that_are_gone_are_removed(
         assert not Path(own).exists()
 
 
-def test_no_letter_of_a_name_is_taken_for_another_character() -> None:
-    """The reader of expressions writes characters that are no letters as hieroglyphs."""
-    other = "_\U00013000a\U00013020b"
-    for define in (f".set {other}, 800", f"{other} = 800", f".equ {other}, 800"):
-        text = f'.set "a b", 4\n{define}\n# cyclelens-begin\nmov "a b"(%rsi), %eax\nmov {other}(%rsi), %ebx\n'
-        result = assemble(text + "# cyclelens-end\n", AnalysisOptions())
-        assert [line.code.hex() for region in result.regions for line in region.lines] == ["8b4604"]
-        assert [(problem.line, "hieroglyphs" in problem.message) for problem in result.problems] == [
-            (4, True)
-        ]
-
-
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 @pytest.mark.parametrize("flags", [("-c",), ("-c", "-mcmodel=large"), ("-shared", "-fPIC")], ids=" ".join)
 def test_a_relocation_that_names_no_symbol_of_its_table_is_one_message(

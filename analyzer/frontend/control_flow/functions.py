@@ -11,6 +11,7 @@ from cyclelens.analyzer.frontend.control_flow.program_flow import is_padding, ki
 from cyclelens.analyzer.frontend.programs.program import Label, Program, StatementKind
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.statements.names import shown, typed
 
 _LOCAL = (".", "$", "@")
 """Prefixes of labels that are local to a function."""
@@ -58,18 +59,16 @@ def find_functions(program: Program) -> list[FoundFunction]:
             own = [at for at in indices if index <= at < end]
             code = _code(program, own)
             if code and (declared or _ends(program, code[-1])):
-                found.append(FoundFunction(name, in_code[name], own[0], code[-1] + 1))
+                found.append(FoundFunction(shown(name), in_code[name], own[0], code[-1] + 1))
     return sorted(found, key=lambda function: function.label.start)
 
 
 def _typed(program: Program) -> set[str]:
     """Names declared as functions by ``.type``."""
     return {
-        statement.arguments.partition(",")[0].strip().strip('"')
+        typed(statement.arguments, "func")
         for statement in program.statements
-        if statement.kind is StatementKind.DIRECTIVE
-        and statement.name == "type"
-        and "func" in statement.arguments
+        if statement.kind is StatementKind.DIRECTIVE and statement.name == "type"
     }
 
 
@@ -80,7 +79,7 @@ def _callable(program: Program, labels: dict[str, Label]) -> set[str]:
         if statement.kind is StatementKind.INSTRUCTION and (left := kind_of_statement(statement)) is not None:
             kind, name = left
             targets |= {name} if kind is not Leaving.CALL else set()
-    return {name for name in labels if not name.startswith(_LOCAL) and name not in targets}
+    return {name for name in labels if not shown(name).startswith(_LOCAL) and name not in targets}
 
 
 def _code(program: Program, own: Sequence[int]) -> list[int]:

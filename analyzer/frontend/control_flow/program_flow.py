@@ -13,8 +13,9 @@ from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
 from cyclelens.analyzer.frontend.programs.program import Label, Program, Statement
 from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
+from cyclelens.analyzer.frontend.source.lexer import BEYOND_ASCII, QUOTED_NAME
 from cyclelens.analyzer.frontend.statements import directives, registers
-from cyclelens.analyzer.frontend.statements.names import spelled, unquoted
+from cyclelens.analyzer.frontend.statements.names import shown, symbol_of, typed
 from cyclelens.analyzer.isa.decoder import decode
 
 _BEGINNINGS = frozenset(
@@ -36,10 +37,14 @@ _INSTRUCTION = pattern(
     r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_DIRECT = pattern(r"(?:(?:short|near(?:\s+ptr)?|strict)\s+)*([\w.$?@]+)", re.IGNORECASE)
+_DIRECT = pattern(
+    rf"(?:(?:short|near(?:\s+ptr)?|strict)\s+)*({QUOTED_NAME}(?:@\w+)?|[\w.$?@{BEYOND_ASCII}]+)",
+    re.IGNORECASE,
+)
 _BY_TABLE = pattern(r"@(?:plt|got\w*)$", re.IGNORECASE)
 """Suffix of a function that is called through one of the linker's tables."""
-_SYMBOL = pattern(r"(?<![\w.$%@])[A-Za-z_.?][\w.$?]*")
+_SYMBOL = pattern(rf"{QUOTED_NAME}|(?<![\w.$%@])[A-Za-z_.?{BEYOND_ASCII}][\w.$?{BEYOND_ASCII}]*")
+_IN_TABLE = pattern(rf"({QUOTED_NAME}|[A-Za-z_.][\w.$]*)@GOT\w*")
 _NEAR_SYMBOL = pattern(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
 _PADDING = pattern(
     r"(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])", re.IGNORECASE
@@ -115,7 +120,7 @@ class ProgramFlow:
         """The label at a place and its name; without one, a stand-in with an empty name."""
         known = self._labels.get(place)
         if known is not None:
-            return known
+            return known[0], shown(known[1])
         index = self.statement(place)
         return Label(index, self._program.statements[index].section, *self._program.span(index)), ""
 
@@ -203,10 +208,10 @@ class ProgramFlow:
             if kind is not None:
                 self._transfers.append(Transfer(self._place(index), kind))
         else:
-            name, _, what = statement.arguments.partition(",")
-            label = self._program.find_label(name.strip(), index) if "func" in what.lower() else None
+            name = typed(statement.arguments, "func")
+            label = self._program.find_label(name, index) if name else None
             if label is not None:
-                self._functions[self._place(label.index)] = name.strip()
+                self._functions[self._place(label.index)] = name
 
     def _add(self, index: int, kind: TransferKind, name: str) -> None:
         self._with_code.add(self._program.statements[index].section)
@@ -237,8 +242,8 @@ class ProgramFlow:
                 ):
                     named.append((index, statement.arguments))
         for index, text in named:
-            for name in _SYMBOL.findall(unquoted(text)):
-                label = self._program.find_label(spelled(name), index)
+            for name in _SYMBOL.findall(text):
+                label = self._program.find_label(symbol_of(name), index)
                 if label is not None and label.section in self._with_code:
                     yield name, label
 
@@ -259,16 +264,16 @@ def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | Non
     kind = control_flow.kind_of(match[2].lower()) if match else None
     if match is None or kind is None:
         return None
-    target = unquoted(match[3]).strip()
+    target = match[3].strip()
     direct = _DIRECT.fullmatch(target)
     if direct and not (target.lower() in registers.REGISTERS and not is_att):
-        return kind, _BY_TABLE.sub("", spelled(direct[1]))
+        return kind, symbol_of(_BY_TABLE.sub("", direct[1]))
     if kind in (TransferKind.CALL, TransferKind.JUMP):
         # Call or jump through the linker's table to a function in another file.
-        symbol = re.search(r"([A-Za-z_.][\w.$]*)@GOT\w*", target)
+        symbol = _IN_TABLE.search(target)
         if symbol is None and kind is TransferKind.JUMP:
             return (TransferKind.LEAVE if "rip" in target.lower() else TransferKind.SWITCH), ""
-        return kind, symbol[1] if symbol else ""
+        return kind, symbol_of(symbol[1]) if symbol else ""
     return kind, ""
 
 

@@ -21,11 +21,10 @@ from cyclelens.analyzer.frontend.encoding.nasm_choices import (
 )
 from cyclelens.analyzer.frontend.encoding.requests import MARK, EncodingRequest, Repair, is_segment
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect
-from cyclelens.analyzer.frontend.source.lexer import SYMBOL
+from cyclelens.analyzer.frontend.source.lexer import SYMBOL, has_odd_blank
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import without_characters
 from cyclelens.analyzer.frontend.statements.jumps import COUNTING_ECX, JUMPS, Jump, JumpForms
-from cyclelens.analyzer.frontend.statements.names import is_ambiguous, readable
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
     MemoryOperand,
@@ -47,6 +46,7 @@ from cyclelens.analyzer.frontend.statements.prefixes import (
 )
 from cyclelens.analyzer.frontend.statements.refusals import refuse_apx
 from cyclelens.analyzer.frontend.statements.rendering import needs_evex, render_att, render_intel
+from cyclelens.analyzer.frontend.statements.set_apart import SET_APART, SetApart
 
 _FIXED = {
     "nop": b"\x90",
@@ -66,7 +66,7 @@ _WAIT = b"\x9b"
 _MNEMONIC = pattern(r"[a-z][a-z0-9_]{0,19}")
 _WORD = pattern(r"\s*([A-Za-z][\w.]*)")
 _HINT = pattern(r",p([tn])(?=\s)")
-_NAME = pattern(rf"(?<![%\w.$@]){SYMBOL}")
+_NAME = pattern(rf"{SET_APART}|(?<![%\w.$@]){SYMBOL}")
 _INVALID = pattern(r"[=?`\\]")
 _WISH = pattern(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
@@ -114,6 +114,8 @@ class Encoded:
 
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | EncodingRequest:
     """Parse one instruction statement. Raises OperandError and UnsupportedError."""
+    if has_odd_blank(text):
+        raise OperandError("A character that looks like a blank and is none (such as U+00A0) stands here.")
     refuse_apx(text, dialect.is_att, scope)
     prefix = b""
     wishes = ""
@@ -157,27 +159,14 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
         check(named, mnemonic)
         prefix, mnemonic = renamed(prefix, mnemonic)
     rest = without_characters(rest)
-    if is_ambiguous(rest):
-        raise OperandError("Names with Egyptian hieroglyphs (U+13000 to U+1307F) are not supported.")
-    parts = split_operands(readable(rest, dialect))
-    if scope.names_registers:
-        parts = [_with_registers(part, scope) for part in parts]
-    if dialect.is_gnu:
-        _check_characters(parts)
-    if mnemonic in _FIXED and not parts:
+    branch = mnemonic in JUMPS
+    operands = _operands(rest, dialect, scope, is_branch=branch)
+    if mnemonic in _FIXED and not operands:
         return Encoded(prefixed(prefix, _FIXED[mnemonic], is_nasm=dialect.is_nasm))
     before = _WAIT if mnemonic in WAITING else b""
     mnemonic = WAITING.get(mnemonic, mnemonic)
-    branch = mnemonic in JUMPS
-    att = dialect.is_att
-    if mnemonic in COUNTING_ECX and not att:
+    if mnemonic in COUNTING_ECX and not dialect.is_att:
         raise OperandError(f"'{mnemonic}' is AT&T syntax: write addr32 {mnemonic[:-1]}.")
-    operands: list[Operand] = [
-        parse_att(part, scope, branch=branch, bare_registers=dialect.bare_registers)
-        if att
-        else parse_intel(part, scope, branch=branch, relative=dialect.is_relative, masm=dialect.is_masm)
-        for part in parts
-    ]
     if scope.looks_ahead:
         # NASM first assumes a long number, and nearby jumps may keep the size that they have then.
         raise UnsupportedError("Only NASM can encode a constant that is set further down.")
@@ -221,6 +210,32 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
         narrower = asked
     question.narrower = narrower
     return question
+
+
+def _operands(text: str, dialect: Dialect, scope: Scope, *, is_branch: bool) -> list[Operand]:
+    """The operands behind a mnemonic."""
+    apart = SetApart(text, dialect)
+    scope = apart.scope(scope)
+    try:
+        parts = split_operands(apart.text)
+        if scope.names_registers:
+            parts = [_with_registers(part, scope) for part in parts]
+        if dialect.is_gnu:
+            _check_characters(parts)
+        operands: list[Operand] = [
+            parse_att(part, scope, branch=is_branch, bare_registers=dialect.bare_registers)
+            if dialect.is_att
+            else parse_intel(
+                part, scope, branch=is_branch, relative=dialect.is_relative, masm=dialect.is_masm
+            )
+            for part in parts
+        ]
+    except (OperandError, UnsupportedError) as error:
+        raise type(error)(apart.written(str(error))) from None
+    return [
+        replace(operand, text=apart.written(operand.text)) if isinstance(operand, Target) else operand
+        for operand in operands
+    ]
 
 
 def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:

@@ -9,16 +9,17 @@ from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.regions.statement_code import Refused
+from cyclelens.analyzer.frontend.source.lexer import BEYOND_ASCII, QUOTED_NAME
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.jumps import Jump
-from cyclelens.analyzer.frontend.statements.names import spelled
+from cyclelens.analyzer.frontend.statements.names import shown, symbol_of
 from cyclelens.analyzer.model.source import Severity
 
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
-_PLAIN_SYMBOL = pattern(r"[A-Za-z_.?][\w.$?]*")
+_ONLY_SYMBOL = pattern(rf"{QUOTED_NAME}|[A-Za-z_.?{BEYOND_ASCII}][\w.$?{BEYOND_ASCII}]*")
 
 
 def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: CodeRange, section: str) -> None:
@@ -37,13 +38,15 @@ def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: Code
             message = f"This number is too long for its operand; it is truncated to {code.shortened[index]}."
             reading.report("number-shortened", message, *program.span(index), Severity.WARNING)
         elif index in code.undefined:
-            message = f"'{code.undefined[index]}' is not defined in this file; it is treated as an address."
+            name = shown(code.undefined[index])
+            message = f"'{name}' is not defined in this file; it is treated as an address."
             reading.report("undefined-symbol", message, *program.span(index), Severity.WARNING)
         elif isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             target = content.target.text.strip()
-            name = spelled(target)
-            if _PLAIN_SYMBOL.fullmatch(target) and not code.is_defined(name, index):
-                hint = did_you_mean(name, program.label_names())
+            symbol = symbol_of(target)
+            if _ONLY_SYMBOL.fullmatch(target) and not code.is_defined(symbol, index):
+                name = shown(symbol)
+                hint = did_you_mean(name, map(shown, program.label_names()))
                 message = (
                     f"The label '{name}' is not defined in this file; it is treated as far away{hint or '.'}"
                 )

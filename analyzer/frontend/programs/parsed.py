@@ -7,16 +7,17 @@ import re
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.programs.program import StatementKind
-from cyclelens.analyzer.frontend.source.lexer import LABEL, SYMBOL
-from cyclelens.analyzer.frontend.statements.names import is_ambiguous, spelled, unquoted
+from cyclelens.analyzer.frontend.source.lexer import LABEL, QUOTED_NAME, SYMBOL, has_odd_blank
+from cyclelens.analyzer.frontend.statements.names import symbol_of
 
-_ASSIGNMENT = pattern(rf"\s*({SYMBOL})\s*==?(?!=)\s*(.*)", re.DOTALL)
+_ASSIGNMENT = pattern(rf"\s*({SYMBOL}|{QUOTED_NAME})\s*==?(?!=)\s*(.*)", re.DOTALL)
 _EQU = pattern(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
 _DIRECTIVE = pattern(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
 _NASM_DIRECTIVE = pattern(
     r"\s*\[?\s*(section|segment|global|extern|bits|use64|default|cpu|align)\b\s*(.*)",
     re.DOTALL | re.IGNORECASE,
 )
+_STORE = pattern(rf"\s*({QUOTED_NAME}|[^,]*),?(.*)", re.DOTALL)
 _STORED = frozenset(["set", "equ", "equiv", "eqv"])
 
 
@@ -35,10 +36,13 @@ class _Parsed(NamedTuple):
 
 
 def parse(text: str, is_att: bool) -> _Parsed:
+    if has_odd_blank(text):
+        # It is refused where it would be encoded, with all of its labels.
+        return _Parsed((), 0, text, StatementKind.INSTRUCTION)
     labels = []
     position = 0
     while ":" in text and (match := LABEL.match(text, position)):
-        name = match[1].strip('"')
+        name = symbol_of(match[1])
         labels.append((name.lstrip("0") or "0" if name.isdigit() else name, match.start(1), match.end(1)))
         position = match.end()
     rest = text[position:].rstrip()
@@ -47,13 +51,12 @@ def parse(text: str, is_att: bool) -> _Parsed:
     if not stripped or stripped[0] == "/":
         return _Parsed(*found, StatementKind.NOTHING)
     if "=" in stripped and (match := _ASSIGNMENT.fullmatch(stripped)):
-        return _Parsed(*found, StatementKind.NOTHING, assignment=(match[1], match[2]))
+        return _Parsed(*found, StatementKind.NOTHING, assignment=(symbol_of(match[1]), match[2]))
     if stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
         name, arguments = match[1].lower(), match[2]
         assignment = None
-        if name in _STORED and not is_ambiguous(arguments):
-            symbol, _, expression = unquoted(arguments).partition(",")
-            assignment = (spelled(symbol.strip()), expression)
+        if name in _STORED and (stored := _STORE.fullmatch(arguments)):
+            assignment = (symbol_of(stored[1].strip()), stored[2])
         return _Parsed(*found, StatementKind.DIRECTIVE, name, arguments, assignment)
     if not is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):
         word = match[1].lower()

@@ -14,11 +14,11 @@ from cyclelens.analyzer.frontend.programs.program import (
     ParsedText,
     Program,
     Statement,
-    symbols,
 )
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.source.dialect import ATT, Dialect
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value, evaluate
+from cyclelens.analyzer.frontend.statements.names import symbols
 
 MAXIMUM_STATEMENTS = 200_000
 """Statements after unrolling; a `.rept` that would make more is left alone and reported where it matters."""

@@ -14,9 +14,8 @@ from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.source.dialect import Dialect
-from cyclelens.analyzer.frontend.source.lexer import SYMBOL
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
-from cyclelens.analyzer.frontend.statements.names import spelled, unquoted
+from cyclelens.analyzer.frontend.statements.names import symbols, without_suffix
 
 CODE_SECTION = ".text"
 _CODE_NAMES = pattern(r"\.(?:text|init|fini)(?:\.|$)")
@@ -26,13 +25,7 @@ UNNAMED = "@@"
 """MASM's label without a name, of which there may be any number; ``@B`` and ``@F`` are the nearest ones."""
 _MAXIMUM_DEPTH = 50
 """Of names for names."""
-_SYMBOL = pattern(SYMBOL)
 _HERE = pattern(r"<(\d+)>")
-
-
-def symbols(text: str) -> list[str]:
-    """The names in an expression."""
-    return [spelled(name) for name in _SYMBOL.findall(unquoted(text))]
 
 
 def here(index: int) -> str:
@@ -354,7 +347,7 @@ class Program:
 
     def is_declared(self, symbol: str) -> bool:
         """Does the file define the symbol, or say that another one does?"""
-        name = symbol.partition("@")[0]
+        name = without_suffix(symbol)
         if symbol in self._labels or not name:
             return True
         if name[0].isdigit():

@@ -25,10 +25,11 @@ from cyclelens.analyzer.frontend.programs.part import (
 from cyclelens.analyzer.frontend.programs.program import Assigned, Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt
 from cyclelens.analyzer.frontend.source.dialect import Dialect, of_directive
+from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME
 from cyclelens.analyzer.frontend.source.scanner import RawStatement, ScannedPart, block_edge
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value
-from cyclelens.analyzer.frontend.statements.names import spelled, unquoted
+from cyclelens.analyzer.frontend.statements.names import symbol_of
 
 _POLL_EVERY = 4096
 _MAXIMUM_NESTING = 40
@@ -42,6 +43,7 @@ btver1 btver2
 _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
 """What `.arch` may say to GNU as 2.40, but for the older ones for which it fills code with other NOPs."""
 _REGISTER = pattern(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
+_DECLARED = pattern(rf"{QUOTED_NAME}|[^\s,]+")
 _ARGUMENT = pattern(r'"([^"]*)"|[^,]+')
 _REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
 _FIRST_WORD = pattern(r"[\w.$]*")
@@ -139,7 +141,7 @@ def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], b
         elif name == "include":
             part.includes.append(len(part.statements) - 1)
         elif name in _DECLARING:
-            named = [spelled(name) for name in unquoted(statement.arguments).replace(",", " ").split()]
+            named = [symbol_of(name) for name in _DECLARED.findall(statement.arguments)]
             part.declared += named
             if name == "weak":
                 part.weak += named

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from cyclelens.analyzer.common.data_classes import dataclass, field, replace
-from cyclelens.analyzer.frontend.programs.program import Assignment, Program, here, register_of, symbols
+from cyclelens.analyzer.frontend.programs.program import Assignment, Program, here, register_of
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value, evaluate
-from cyclelens.analyzer.frontend.statements.names import spelled
+from cyclelens.analyzer.frontend.statements.names import symbols
 
 DistanceAt = Callable[[str, str, int], "int | None"]
 """Bytes from the second label to the first as a statement knows them; None if they may still change."""
@@ -76,7 +76,6 @@ class StatementScope:
 
     def is_set(self, name: str) -> bool:
         """Is a symbol given a value before the statement?"""
-        name = spelled(name)
         self.asked.add(name)
         return self.program.assignment(name, self.index) is not None
 

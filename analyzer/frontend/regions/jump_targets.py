@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.frontend.programs.fragments import MAXIMUM_DEPTH, OpenError, Target
-from cyclelens.analyzer.frontend.programs.program import Assignment, Program, symbols
+from cyclelens.analyzer.frontend.programs.program import Assignment, Program
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value
 from cyclelens.analyzer.frontend.statements.jumps import Jump
-from cyclelens.analyzer.frontend.statements.names import spelled
+from cyclelens.analyzer.frontend.statements.names import symbol_of, symbols
 
 
 def jump_scope(program: Program, index: int, target: str, distance: DistanceAt) -> StatementScope:
@@ -21,9 +21,9 @@ def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) 
     """The statement that a jump goes to; None if that is not in this file or may be replaced by another
     file's. Raises OpenError, ExpressionError."""
     text = jump.target.text.strip()
-    name: str | None = spelled(text)
+    name: str | None = symbol_of(text)
     beyond, is_late, now = 0, False, index
-    label = program.find_label(spelled(text), index)
+    label = program.find_label(symbol_of(text), index)
     if label is None:
         value = jump_scope(program, index, text, distance).evaluate(text)
         if value.later:

@@ -33,7 +33,7 @@ from cyclelens.analyzer.frontend.statements.directives import (
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import Piece
-from cyclelens.analyzer.frontend.statements.names import spelled
+from cyclelens.analyzer.frontend.statements.names import shown, symbol_of
 from cyclelens.analyzer.isa.decoder import number_field
 
 _FAR = 0x1000
@@ -120,10 +120,10 @@ class RegionCode:
         if final.later or final.is_relative:
             return Refused("syntax-error", f"'{name[:40]}' is more than an address and a number.")
         symbol = value.symbol
-        is_local = symbol is not None and (symbol.startswith(".L") or symbol[0].isdigit())
+        is_local = symbol is not None and (shown(symbol).startswith(".L") or symbol[0].isdigit())
         if symbol is not None and is_local and not self.is_defined(symbol, index):
-            hint = did_you_mean(symbol, self.encoder.program.label_names())
-            return Refused("undefined-label", f"The label '{symbol}' is not defined{hint or '.'}")
+            hint = did_you_mean(shown(symbol), map(shown, self.encoder.program.label_names()))
+            return Refused("undefined-label", f"The label '{shown(symbol)}' is not defined{hint or '.'}")
         return jump
 
     def is_defined(self, symbol: str, index: int) -> bool:
@@ -141,7 +141,7 @@ class RegionCode:
             if isinstance(content, Jump):
                 target = self.layouts.target_offset(index, content)
                 distance = target and target - self.layouts.offset(index)
-                is_known = self.is_defined(spelled(content.target.text.strip()), index)
+                is_known = self.is_defined(symbol_of(content.target.text.strip()), index)
                 found += (content, self.layouts.known_size(index), distance, is_known)
             elif isinstance(content, Alignment | Sized):
                 found += (content, self.layouts.known_size(index))

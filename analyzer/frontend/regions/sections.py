@@ -22,7 +22,7 @@ from cyclelens.analyzer.frontend.programs.fragments import (
     SectionLayout,
     Target,
 )
-from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, Program, register_of, symbols
+from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, Program, register_of
 from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.regions.jump_targets import find_target, jump_scope
@@ -37,9 +37,9 @@ from cyclelens.analyzer.frontend.statements.layout import (
     FragmentOffset,
     UnsettledError,
 )
-from cyclelens.analyzer.frontend.statements.names import coded
+from cyclelens.analyzer.frontend.statements.names import symbols
 
-SECTION_SIGN = "§"
+SECTION_SIGN = "section "
 """Before the name of a section: the symbol of its beginning."""
 _BORDER = Element(ElementKind.FILL, 0, 0)
 """Between two subsections: GNU as ends each with an alignment, to one byte."""
@@ -410,7 +410,7 @@ class Layouts:
                 return value
             if register := register_of(value):
                 raise ExpressionError(f"'{name}' is the register {register}, which has no address.")
-            symbol = self.final(coded(value.symbol), found.place)
+            symbol = self.final(value.symbol, found.place)
             return Value(symbol.constant + value.constant, symbol.symbol, symbol.later)
         label = self.program.find_label(name, index)
         if label is None:

@@ -20,7 +20,6 @@ from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized
 from cyclelens.analyzer.frontend.statements.jumps import Jump
-from cyclelens.analyzer.frontend.statements.names import spelled
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, UnsupportedError
 from cyclelens.analyzer.frontend.statements.refusals import no_such
 
@@ -59,7 +58,7 @@ class Refused(ValueError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
-        self.message = spelled(message)
+        self.message = message
 
 
 @dataclass(slots=True)

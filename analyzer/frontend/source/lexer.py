@@ -19,31 +19,48 @@ QUOTED = r'"(?:[^"\\]++|\\.)*+"'
 """A text in quotes, up to the second one."""
 NASM_QUOTED = r"\"[^\"]*\"|'[^']*'|`(?:[^`\\]++|\\.)*+`"
 """The same as NASM has it: a backslash says something between the last ones alone."""
-SYMBOL = r"[A-Za-z_.$][\w.$]*"
-"""A name of GNU as."""
+BEYOND_ASCII = r"\x80-\U0010ffff"
+"""Within brackets: characters that GNU as takes for letters, whatever they are."""
+SYMBOL = rf"[A-Za-z_.${BEYOND_ASCII}][\w.${BEYOND_ASCII}]*"
+"""A name of GNU as, which takes every character beyond ASCII for a letter."""
+QUOTED_NAME = r'"[^"\\\r\n]+"'
+"""A name of GNU as in quotes, where any other character may stand."""
+UNICODE_SYMBOL = (
+    rf"(?<![\w.@{BEYOND_ASCII}])(?=[\w.$]*[{BEYOND_ASCII}])[A-Za-z_.{BEYOND_ASCII}][\w.${BEYOND_ASCII}]*"
+)
+"""A name with a character beyond ASCII."""
+MASM_SYMBOL = r"(?<![\w.$?@])(?:\$[\w.$?@]+|(?=[\w.$]*[@?])[A-Za-z_.?@][\w.$?@]*)"
+"""A name of MASM with characters that GNU as does not take in names, or not at their beginning."""
+ODD_BLANK = pattern(r"[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+"""What looks like a blank, and GNU as takes for a letter."""
 CHARACTER = r"'(?:\\[^\r\n]|[^\\\r\n])'?"
 """GNU as does not ask for the second quote."""
-LABEL = pattern(r'\s*("(?:[^"\\\n]++|\\.)*+"|[A-Za-z_.$?@][\w.$?@]*|\d+)\s*:(?!:)')
+LABEL = pattern(
+    r'\s*("(?:[^"\\\n]++|\\.)*+"|'
+    rf"[A-Za-z_.$?@{BEYOND_ASCII}][\w.$?@{BEYOND_ASCII}]*|[0-9]+)\s*:(?!:)"
+)
 """One in front of a statement, with the colon; its first group is the name."""
 
 COMMENT_SIGN = r"(?:\#|//|;)"
 """What may begin a comment to the end of the line, depending on the assembler."""
 BLOCK_COMMENT = pattern(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
 """Its first group is its end, where it has one."""
-EXPRESSION_TOKEN = pattern(
-    rf"""\s*(?:
+_EXPRESSION_TOKEN = r"""\s*(?:
     (?P<hexadecimal>0[xX][0-9a-fA-F]{{1,32}}(?!\w))
   | (?P<binary>0[bB][01]{{1,64}}(?!\w))
-  | (?P<local>\d{{1,9}}[bf](?!\w))
-  | (?P<suffixed>\d[0-9a-fA-F]{{0,31}}[hH](?!\w))
-  | (?P<number>\d{{1,32}}(?!\w))
+  | (?P<local>[0-9]{{1,9}}[bf](?!\w))
+  | (?P<suffixed>[0-9][0-9a-fA-F]{{0,31}}[hH](?!\w))
+  | (?P<number>[0-9]{{1,32}}(?!\w))
   | (?P<character>'(?:\\.|[^\\'])'?)
-  | (?P<symbol>{SYMBOL}(?:@[A-Za-z_]\w*)?)
+  | (?P<symbol>{symbol}(?:@[A-Za-z_]\w*)?)
+  | (?P<quoted>{quoted}(?:@[A-Za-z_]\w*)?)
   | (?P<operator><<|>>|&&|\|\||==|!=|<>|<=|>=|[-+*/%&|^~!()<>])
-    )""",
-    re.VERBOSE,
-)
-"""What expressions are made of, blanks before it included."""
+    )"""
+EXPRESSION_TOKENS = {
+    is_masm: pattern(_EXPRESSION_TOKEN.format(symbol=symbol, quoted=QUOTED_NAME), re.VERBOSE)
+    for is_masm, symbol in ((False, SYMBOL), (True, rf"(?:{MASM_SYMBOL}|{SYMBOL})"))
+}
+"""What expressions are made of, blanks before it included; by whether they are MASM's."""
 
 _LINE_END = r"(?P<newline>\r\n|\n|\r) |"
 _PUNCTUATION = rf"""
@@ -77,6 +94,7 @@ begins a comment of GNU as at the beginning of a statement and behind a colon.""
 _LEXEMES = _patterns(_PUNCTUATION + _WORDS)
 _IGNORED = pattern(rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}")
 _QUOTED = pattern(QUOTED)
+_IN_QUOTES = pattern(f"{STRING}|{CHARACTER}")
 _NOTHING = pattern(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 
 
@@ -160,6 +178,11 @@ def without_comments(line: str, *, strings: bool = True) -> str:
         return " " * len(match[0]) if match["comment"] or not strings else match[0]
 
     return _IGNORED.sub(blanked, line)
+
+
+def has_odd_blank(statement: str) -> bool:
+    """Does something outside of quotes look like a blank that is none?"""
+    return not statement.isascii() and ODD_BLANK.search(_IN_QUOTES.sub("", statement)) is not None
 
 
 def is_empty(line: str) -> bool:

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.dialect import Dialect
-from cyclelens.analyzer.frontend.source.lexer import CHARACTER, EXPRESSION_TOKEN, QUOTED
-from cyclelens.analyzer.frontend.statements.names import readable, spelled
+from cyclelens.analyzer.frontend.source.lexer import CHARACTER, EXPRESSION_TOKENS, QUOTED
+from cyclelens.analyzer.frontend.statements.names import symbol_of
 
 
 class ExpressionError(ValueError):
@@ -104,7 +104,7 @@ def evaluate(
     ``divided_by_zero``: called for what GNU as takes with a warning. Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
-    tokens = _tokens(readable(text, dialect), dialect)
+    tokens = _tokens(text, dialect)
     parser = _Parser(tokens, dialect, lookup, distance, section, divided_by_zero)
     value = parser.binary(0, 0)
     if parser.peek() is not None:
@@ -120,18 +120,21 @@ def _has_words(dialect: Dialect) -> bool:
 def _tokens(text: str, dialect: Dialect) -> list[tuple[str, str]]:
     tokens = []
     words = _has_words(dialect)
+    pattern = EXPRESSION_TOKENS[dialect.is_masm]
     position = 0
     end = len(text.rstrip())
     while position < end:
-        match = EXPRESSION_TOKEN.match(text, position)
-        if match is None or match.lastgroup is None:
+        match = pattern.match(text, position)
+        if match is None or match.lastgroup is None or (match["quoted"] and not dialect.is_gnu):
             raise ExpressionError(f"'{text[position:].strip()[:20]}' is not understood.")
         kind, token = match.lastgroup, match.group(match.lastgroup)
         if kind == "suffixed" and dialect.is_gnu:
             raise ExpressionError(f"'{token}' is not a number to GNU as: write 0x{token[:-1]}.")
+        if kind == "quoted":
+            kind, token = "symbol", symbol_of(token)
         if words and kind == "symbol" and token.lower() in _WORDS:
             kind, token = "operator", _WORDS[token.lower()]
-        tokens.append((kind, spelled(token)))
+        tokens.append((kind, token))
         position = match.end()
     return tokens
 

@@ -26,6 +26,7 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     Target,
     UnsupportedError,
 )
+from cyclelens.analyzer.frontend.statements.set_apart import SET_APART
 
 _SIZES = {
     "byte": "byte",
@@ -50,7 +51,7 @@ _SIZE_WITHIN = pattern(r"\[\s*(\w+\s+ptr)\b", re.IGNORECASE)
 _SEGMENT = pattern(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
 _REGISTER_IN = pattern(r"%\s*[A-Za-z]\w*")
 _BARE_WORD = pattern(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
-_LABEL = pattern(r"(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
+_LABEL = pattern(rf"{SET_APART}|(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
 _OPERATORS = "+-*/%&|^<>!~"
 _PARENTHESISED = pattern(r"\([^()]*\)")
 _OFFSET = pattern(r"(?<![\w.$@])(?:(offset)\b\s*(?:flat\s*:\s*)?|flat\s*:\s*)", re.IGNORECASE)
@@ -83,7 +84,7 @@ def _split(text: str) -> list[str]:
 
 def _register(text: str) -> str | None:
     """The register a text names, or None."""
-    name = text.strip().removeprefix("%").strip().lower()
+    name = text.strip().removeprefix("%").strip().lower() if text.isascii() else ""
     st = _ST.fullmatch(name)
     if st:
         name = f"st({st[1]})"
@@ -361,7 +362,7 @@ def _evaluate(text: str, scope: Scope) -> Value:
         raise OperandError(str(error)) from None
     if value.symbol is not None and value.symbol.lower() in _RESERVED:
         raise OperandError(f"'{text[:40]}' is not complete.")
-    if value.symbol is not None and value.symbol.lower() in registers.REGISTERS:
+    if value.symbol is not None and value.symbol.lower() in registers.REGISTERS and '"' not in text:
         raise OperandError(f"The register '{value.symbol}' cannot be part of '{text[:40]}'.")
     return value
 

@@ -6,6 +6,7 @@ import re
 
 from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.suggestions import did_you_mean
+from cyclelens.analyzer.frontend.source.lexer import QUOTED
 from cyclelens.analyzer.frontend.statements.operand_types import Scope, UnsupportedError
 from cyclelens.analyzer.isa import decoder
 
@@ -16,6 +17,7 @@ _APX_NAME = pattern(
     r"\s*(push2p?|pop2p?|pushp|popp|ccmp[a-z]+|ctest[a-z]+|cfcmov[a-z]+|setzu[a-z]+|jmpabs)\b", re.IGNORECASE
 )
 _APX_REGISTER = pattern(r"(%?)\b(r(?:1[6-9]|2\d|3[01])[bwd]?)(?![\w.$@])", re.IGNORECASE)
+_QUOTED = pattern(QUOTED)
 _EVEX, _REX2 = b"\x62", b"\xd5"
 _APX_MAP = 4
 """The map of opcodes that EVEX has for what were legacy instructions."""
@@ -38,7 +40,7 @@ def refuse_apx(text: str, is_att: bool, scope: Scope) -> None:
     """Raise UnsupportedError for a statement that only APX has a meaning for."""
     if _APX_PREFIX.match(text) or _APX_NAME.match(text):
         raise UnsupportedError(APX)
-    for percent, name in _APX_REGISTER.findall(text):
+    for percent, name in _APX_REGISTER.findall(_QUOTED.sub("", text)):
         # In Intel syntax a symbol may be called so.
         if percent or (not is_att and scope.evaluate(name).symbol == name):
             raise UnsupportedError(APX)

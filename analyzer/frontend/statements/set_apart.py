@@ -1,0 +1,86 @@
+"""Operands in which only plain words stand: names with characters that mean something else there (commas,
+brackets, blanks) are set apart while it is found out what the operands are.
+"""
+
+from __future__ import annotations
+
+import re
+
+from cyclelens.analyzer.common.patterns import pattern
+from cyclelens.analyzer.frontend.source.dialect import Dialect
+from cyclelens.analyzer.frontend.source.lexer import MASM_SYMBOL, QUOTED, UNICODE_SYMBOL
+from cyclelens.analyzer.frontend.statements import registers
+from cyclelens.analyzer.frontend.statements.expressions import Value
+from cyclelens.analyzer.frontend.statements.names import symbol_of
+from cyclelens.analyzer.frontend.statements.operand_types import Scope
+
+_SET_APART = {
+    False: pattern(rf"{QUOTED}|{UNICODE_SYMBOL}", re.DOTALL),
+    True: pattern(rf"{QUOTED}|{UNICODE_SYMBOL}|{MASM_SYMBOL}", re.DOTALL),
+}
+"""What is no plain word, by whether the text is MASM's."""
+SET_APART = r'"\d{1,4}\n"'
+"""What stands in the place of what is set apart; no name looks so, as names end with their line."""
+_PLACE = pattern(SET_APART)
+
+
+class SetApart:
+    """The operands of a statement, with numbers in quotes in the place of texts in quotes, and of names with
+    other than plain letters: such a number is a token of its own, which nothing else looks like."""
+
+    def __init__(self, text: str, dialect: Dialect) -> None:
+        self._names: list[str] = []
+        self._dialect = dialect
+        self.text = text
+        if '"' in text or dialect.is_masm or not text.isascii():
+            self.text = _SET_APART[dialect.is_masm].sub(self._set_apart, text)
+
+    def _set_apart(self, match: re.Match[str]) -> str:
+        name = symbol_of(match[0])
+        # A word is a register in AT&T syntax with a percent sign alone, in Intel syntax in quotes too.
+        is_register = self._dialect.is_att and name.lower() in registers.REGISTERS
+        if self._dialect.is_gnu and name.isascii() and name[0] not in '"$' and not is_register:
+            return name
+        self._names.append(match[0])
+        return f'"{len(self._names) - 1}\n"'
+
+    def written(self, text: str) -> str:
+        """A piece of ``text`` as the user wrote it."""
+        return _PLACE.sub(lambda match: self._names[int(match[0][1:-2])], text) if self._names else text
+
+    def scope(self, scope: Scope) -> Scope:
+        """What symbols mean, for pieces of ``text``."""
+        return _Written(scope, self) if self._names else scope
+
+
+class _Written(Scope):
+    """A scope that is asked with what the user wrote."""
+
+    def __init__(self, scope: Scope, apart: SetApart) -> None:
+        self._scope = scope
+        self._apart = apart
+        self.dot = scope.dot
+        self.looks_ahead = scope.looks_ahead
+
+    @property
+    def is_whole(self) -> bool:
+        return self._scope.is_whole
+
+    @property
+    def names_registers(self) -> bool:
+        return self._scope.names_registers
+
+    def evaluate(self, text: str) -> Value:
+        return self._scope.evaluate(self._apart.written(text))
+
+    def final(self, text: str) -> Value:
+        return self._scope.final(self._apart.written(text))
+
+    def is_set(self, name: str) -> bool:
+        return self._scope.is_set(symbol_of(self._apart.written(name)))
+
+    def register(self, name: str) -> str | None:
+        return self._scope.register(symbol_of(self._apart.written(name)))
+
+    def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
+        return self._scope.stand_in(self._apart.written(text), value, base, immediate=immediate)
