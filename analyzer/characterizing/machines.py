@@ -14,6 +14,7 @@ from statistics import median
 from time import monotonic, sleep
 from typing import NamedTuple, Protocol
 
+from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.isa.decoder import decode
@@ -285,7 +286,7 @@ def _answers(file: Path) -> Iterator[tuple[str, Run | str]]:
     """Those of a file; a line that was cut off ends them."""
     if not file.exists():
         return
-    for line in file.read_text(encoding="ascii").splitlines():
+    for line in read_regular(file, AT_ONCE).decode("ascii").splitlines():
         try:
             code, answer, registers, words = json.loads(line)
         except ValueError:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from cyclelens.analyzer.cli.common import OK, new_parser
 from cyclelens.analyzer.common.log import LOG
+from cyclelens.analyzer.common.regular_files import read_given
 from cyclelens.analyzer.engine.files import InputError
 
 _PACKAGES = ("cyclelens", "iced-x86", "keystone-engine", "llvmlite", "lsprotocol", "lxml", "pygls")
@@ -69,11 +70,9 @@ def main(arguments: list[str]) -> int:
 
 def _read(path: Path) -> bytes:
     try:
-        if path.stat().st_size > _LARGEST:
-            raise InputError(f"{path}: more than {_LARGEST >> 20} MiB are not packed")
-        return path.read_bytes()
+        return read_given(path, _LARGEST)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        raise InputError(f"{path} cannot be packed: {error.strerror or error}") from None
 
 
 def _about() -> Iterator[str]:

@@ -21,6 +21,7 @@ from cyclelens.analyzer.cli.common import (
     new_parser,
 )
 from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.regular_files import STREAMED, open_regular
 from cyclelens.analyzer.engine.files import InputError, to_text
 from cyclelens.analyzer.model.choices import Regions, Syntax
 
@@ -211,7 +212,7 @@ def _nearest(analysis: Analysis) -> Analysis:
 
 def _text(file: str) -> str:
     try:
-        with open(file, "rb") as opened:
+        with open_regular(file, STREAMED) as opened:
             return to_text(opened.read(_LARGEST_SOURCE))
     except OSError:  # it may be on another machine, as the standard library's sources are
         return ""

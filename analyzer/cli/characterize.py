@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, new_parser
 from cyclelens.analyzer.common import temporary
+from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
 from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:
@@ -325,9 +326,11 @@ def _of_blocks(file: Path, store: FactsStore, model: Microarchitecture) -> Itera
     from cyclelens.analyzer.isa.decoder import decode
 
     try:
-        lines = file.read_text(encoding="ascii").split()
+        lines = read_given(file, AT_ONCE).decode("ascii").split()
         blocks = [decode(bytes.fromhex(line)) for line in lines]
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
         raise InputError(f"{file}: {error}") from None
     matcher, found = Matcher(model.facts_name), Counter[str]()
     by_name = {}

@@ -19,6 +19,7 @@ from cyclelens.analyzer.cli.common import (
     is_clean,
     new_parser,
 )
+from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
 from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.source import Severity
 
@@ -363,7 +364,7 @@ def _read_baseline(path: Path) -> _Baseline:
     from cyclelens.analyzer.model.result import Work
 
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_given(path, AT_ONCE))
         documents: Sequence[Any] = content if isinstance(content, list) else [content]
         baseline = _Baseline()
         for document in documents:
@@ -379,5 +380,5 @@ def _read_baseline(path: Path) -> _Baseline:
         return baseline
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise InputError(f"{path} is no JSON report of cyclelens analyze") from None

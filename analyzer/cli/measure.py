@@ -19,6 +19,7 @@ from cyclelens.analyzer.cli.common import (
     new_parser,
     title_of,
 )
+from cyclelens.analyzer.common.regular_files import AT_ONCE, open_text, read_given
 from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:
@@ -134,9 +135,14 @@ def _finished(output: Path | None) -> list[str]:
     """The blocks that a file has already. Raises InputError for a file of something else."""
     if output is None or not output.exists() or not output.stat().st_size:
         return []
-    with output.open(newline="") as stream:
-        rows = list(csv.reader(stream))
-    if tuple(rows[0]) != _HEADER:
+    try:
+        with open_text(output) as stream:
+            rows = list(csv.reader(stream))
+    except OSError as error:
+        raise InputError(f"{output} cannot be read: {error.strerror or error}") from None
+    except csv.Error:
+        rows = []
+    if not rows or tuple(rows[0]) != _HEADER:
         raise InputError(f"{output} is not a file of this command")
     return [row[0] for row in rows[1:]]
 
@@ -153,8 +159,10 @@ def _file(harness: Harness, options: argparse.Namespace) -> int:
     inputs = DISTINCT
     try:
         if options.inputs is not None:
-            inputs = read_inputs(options.inputs.read_text(encoding="utf-8"))
-    except (OSError, InputsError) as error:
+            inputs = read_inputs(read_given(options.inputs, AT_ONCE).decode("utf-8"))
+    except OSError as error:
+        raise InputError(f"{options.inputs} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
         raise InputError(f"{options.inputs}: {error}") from None
     model = _model(options)
     analysis = analyze_file(options)

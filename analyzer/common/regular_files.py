@@ -9,7 +9,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from io import BufferedReader
+from io import BufferedReader, TextIOWrapper
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+STREAMED = 1 << 40
+"""Bytes of a file that is read piece by piece."""
+AT_ONCE = 256 << 20
+"""Bytes of one that is read as a whole and holds figures, a list or code of one file."""
+_PART = 64 << 20
+_OPENED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 for _name in ("O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK"):
@@ -41,10 +52,26 @@ def read_regular(path: str | os.PathLike[str], maximum: int) -> bytes:
     """What such a file holds. Raises OSError as ``open_regular`` does, also for a file that has no size and
     does not end (some below ``/proc``)."""
     with open_regular(path, maximum) as file:
-        data = file.read(maximum + 1)
-    if len(data) > maximum:
-        raise _too_large(path, maximum)
-    return data
+        return read_opened(file, path, maximum)
+
+
+def open_given(path: str | os.PathLike[str], maximum: int = STREAMED) -> BufferedReader:
+    """What a user names on a command line: a regular file, or one that the shell has opened already, such as
+    a pipe by ``<(command)``. Raises OSError as ``open_regular`` does."""
+    if os.fspath(path).startswith(_OPENED):
+        return open(path, "rb")
+    return open_regular(path, maximum)
+
+
+def read_given(path: str | os.PathLike[str], maximum: int) -> bytes:
+    """What such a file holds, as ``read_regular`` reads it."""
+    with open_given(path, maximum) as file:
+        return read_opened(file, path, maximum)
+
+
+def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> TextIOWrapper:
+    """Such a file as text that is read piece by piece, its ends of lines as they are."""
+    return TextIOWrapper(open_given(path), encoding, "replace", newline="")
 
 
 def is_regular(path: str | os.PathLike[str]) -> bool:
@@ -53,6 +80,18 @@ def is_regular(path: str | os.PathLike[str]) -> bool:
         return stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):
         return False
+
+
+def read_opened(file: BinaryIO, path: str | os.PathLike[str], maximum: int) -> bytes:
+    """What is left in an open file; raises OSError if that is more than ``maximum`` bytes."""
+    parts: list[bytes] = []
+    size = 0
+    while size <= maximum and (part := file.read(min(_PART, maximum + 1 - size))):
+        parts.append(part)
+        size += len(part)
+    if size > maximum:
+        raise _too_large(path, maximum)
+    return b"".join(parts)
 
 
 def _too_large(path: str | os.PathLike[str], maximum: int) -> OSError:

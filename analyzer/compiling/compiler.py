@@ -6,9 +6,9 @@ import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from cyclelens.analyzer.common import temporary
+from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
 from cyclelens.analyzer.compiling.commands import CommandError, CompileStep, steps
 
 
@@ -45,6 +45,8 @@ def _run(step: CompileStep, folder: str) -> bytes:
     if done.returncode:
         raise CompilationError(f"{words[0]} ended with {done.returncode}")
     try:
-        return Path(step.target).read_bytes()
-    except OSError:
+        return read_regular(step.target, AT_ONCE)
+    except FileNotFoundError:
         raise CompilationError(f"{words[0]} made no object file") from None
+    except OSError as error:
+        raise CompilationError(f"the object file of {words[0]} cannot be read: {error.strerror}") from None

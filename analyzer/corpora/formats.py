@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
+from cyclelens.analyzer.common.regular_files import STREAMED, open_regular, open_text
+
 HEX = "hex"
 MAXIMUM_LINE = 1 << 20
 """Bytes: far more than a block can have."""
@@ -77,7 +79,7 @@ class _Text:
     """A block on a line and nothing else; spans count bytes."""
 
     def spans(self, path: Path, rows: int) -> Iterator[Span]:
-        with path.open("rb") as stream:
+        with open_regular(path, STREAMED) as stream:
             self._skip_header(stream)
             while True:
                 start, count = stream.tell(), 0
@@ -96,7 +98,7 @@ class _Text:
         return [line.strip() for line in self._lines(path, span)]
 
     def _lines(self, path: Path, span: Span) -> list[str]:
-        with path.open("rb") as stream:
+        with open_regular(path, STREAMED) as stream:
             stream.seek(span.start)
             return [stream.readline().decode(errors="replace") for _ in range(span.rows)]
 
@@ -114,7 +116,7 @@ class _Csv(_Text):
         stream.readline(MAXIMUM_LINE)
 
     def _header(self, path: Path) -> list[str]:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+        with open_text(path, "utf-8-sig") as stream:
             return next(csv.reader([stream.readline(MAXIMUM_LINE)]), [])
 
     def blocks(self, path: Path, span: Span, column: str) -> list[str]:
@@ -126,7 +128,7 @@ class _Csv(_Text):
         return [row[place].strip() if place < len(row) else "" for row in rows]
 
     def table(self, path: Path) -> Table:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with open_text(path) as stream:
             header, *rows = csv.reader(stream)
         return {name: [row[place] for row in rows] for place, name in enumerate(header)}
 

@@ -19,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, format_of
 from cyclelens.analyzer.engine.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.engine.shared import shared_workspace
@@ -117,7 +118,7 @@ def _claim(folder: Path, job: str) -> None:
     file = folder / _JOB
     if not file.exists():
         _put(file, lambda path: path.write_text(job, encoding="utf-8"))
-    if file.read_text(encoding="utf-8") != job:
+    if read_regular(file, AT_ONCE) != job.encode():
         raise CorpusError(
             f"{folder} holds parts of another run (other blocks, options or version): remove it, or name "
             "another output"

@@ -8,11 +8,10 @@ import os
 import sys
 
 from cyclelens.analyzer.common.data_classes import replace
+from cyclelens.analyzer.common.regular_files import read_given, read_opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO
-
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
     from cyclelens.analyzer.model.source import Origin
@@ -23,7 +22,6 @@ NO_REGION = "no-region"
 ELF_MAGIC = b"\x7fELF"
 MAXIMUM_BYTES = 2 << 30
 """Of a file that is analysed; the largest programs with all that debuggers need are smaller."""
-_PART = 64 << 20
 _FOREIGN_FORMATS = {
     b"!<arch>\n": "an archive: take an object out of it with ar x",
     **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a Mach-O file: only ELF files can be read"),
@@ -106,26 +104,15 @@ def read_bytes(name: str) -> bytes:
     of machine code that is not known here."""
     try:
         if name == "-":
-            data = _all_of(sys.stdin.buffer)
+            data = read_opened(sys.stdin.buffer, name, MAXIMUM_BYTES)
         else:
-            with open(name, "rb") as file:
-                data = _all_of(file)
+            data = read_given(name, MAXIMUM_BYTES)
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
-    if len(data) > MAXIMUM_BYTES:
-        raise InputError(f"{name} has more than {MAXIMUM_BYTES >> 20:,} MB")
     for magic, what in _FOREIGN_FORMATS.items():
         if data.startswith(magic) and b"\0" in data[:4096]:
             raise InputError(f"{name} is {what}")
     return data
-
-
-def _all_of(file: BinaryIO) -> bytes:
-    """What is in a file, or a little more than there may be: devices have no end."""
-    parts: list[bytes] = []
-    while sum(map(len, parts)) <= MAXIMUM_BYTES and (part := file.read(_PART)):
-        parts.append(part)
-    return b"".join(parts)
 
 
 def read_text(name: str) -> str:

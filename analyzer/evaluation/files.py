@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import lzma
 from collections.abc import Iterator
+from io import TextIOWrapper
 from itertools import count
 from pathlib import Path
 from typing import TextIO, cast
+
+from cyclelens.analyzer.common.regular_files import open_given
 
 MAXIMUM_LINE = 1 << 20
 """Characters; a line of a compressed file may unpack to any size."""
@@ -21,10 +24,10 @@ def open_text(path: Path) -> TextIO:
     """Opens ``path`` for reading, unpacking ``.xz`` and ``.gz``. Raises ``DatasetError`` if it cannot."""
     try:
         if path.suffix == ".xz":
-            return lzma.open(path, "rt", encoding="utf-8-sig", newline="")
+            return cast(TextIO, lzma.open(open_given(path), "rt", encoding="utf-8-sig", newline=""))
         if path.suffix == ".gz":
-            return cast(TextIO, gzip.open(path, "rt", encoding="utf-8-sig", newline=""))
-        return path.open(encoding="utf-8-sig", newline="")
+            return cast(TextIO, gzip.open(open_given(path), "rt", encoding="utf-8-sig", newline=""))
+        return TextIOWrapper(open_given(path), encoding="utf-8-sig", newline="")
     except OSError as error:
         raise DatasetError(f"cannot read {path}: {error.strerror or error}") from None
 

@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, format_of
 from cyclelens.analyzer.engine.workers import pool, start_worker
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
@@ -73,7 +74,10 @@ class Cache:
             self._load(path)
 
     def _load(self, path: Path) -> None:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        try:
+            text = read_regular(path, AT_ONCE).decode("utf-8", errors="replace")
+        except OSError as error:
+            raise DatasetError(f"{path} cannot be read: {error.strerror or error}") from None
         if not text:
             return
         self._cut_off = not text.endswith("\n")

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from cyclelens.analyzer.common.regular_files import open_given
 from cyclelens.analyzer.facts import encoding, golden_cove, rules, zen, zen3, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.facts.store import FactsStore
@@ -387,7 +388,7 @@ def _read(source: Path, progress: Callable[[int, int], None] | None, base: Facts
     name = "its first instruction"
     try:
         total = source.stat().st_size
-        with source.open("rb") as raw:
+        with open_given(source) as raw:
             compressed = raw.read(len(_XZ_MAGIC)) == _XZ_MAGIC
             raw.seek(0)
             stream = lzma.LZMAFile(raw) if compressed else raw  # noqa: SIM115 - raw is what must be closed
