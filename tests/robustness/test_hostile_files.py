@@ -16,12 +16,13 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.common import temporary
 from cyclelens.analyzer.common.recent import Caches
-from cyclelens.analyzer.common.regular_files import open_regular, read_regular
+from cyclelens.analyzer.common.regular_files import open_regular, read_given, read_regular
 from cyclelens.analyzer.compiling import commands, projects
 from cyclelens.analyzer.engine import project
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files import includes
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.result import AnalysisOptions
@@ -307,3 +308,81 @@ def test_a_relocation_that_names_no_symbol_of_its_table_is_one_message(
                 assert "damaged" in str(error)
                 refused += 1
     assert refused or "-shared" in flags
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+@pytest.mark.parametrize("flags", [("-c",), ("-shared", "-fPIC"), ("-no-pie", "-nostartfiles")], ids=" ".join)
+def test_a_section_that_names_another_one_that_is_not_there_is_one_message(
+    flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "k.c").write_text(
+        'int puts(const char *); int _start(int n) { int s = 0; while (n--) s += puts("x"); return s; }\n'
+    )
+    subprocess.run(["gcc", "-O2", *flags, "-o", tmp_path / "k", tmp_path / "k.c"], check=True)
+    whole = (tmp_path / "k").read_bytes()
+    offset, count = int.from_bytes(whole[0x28:0x30], "little"), int.from_bytes(whole[0x3C:0x3E], "little")
+    places = [(offset + 64 * number + field, 4) for number in range(count) for field in (0, 4, 40, 44)]
+    refused = 0
+    for (at, width), value in product([*places, (0x3E, 2)], (count, 0xFFF0, 0x7FFF_FFFF, 0xFFFF_FFFF)):
+        data = bytearray(whole)
+        data[at : at + width] = (value % (1 << 8 * width)).to_bytes(width, "little")
+        try:
+            file = ObjectFile(bytes(data))
+            file.symbol_at(0)
+            assert (file.functions, file.entries, file.data, file.named) is not None
+        except ObjectFileError:
+            refused += 1
+    assert refused
+
+
+def _ran(*words: str) -> tuple[int, str]:
+    """What a command that must end answers."""
+    command = [sys.executable, "-m", "cyclelens.analyzer.cli.main", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("analyze", "{}"),
+        ("check", "k.s", "--baseline", "{}"),
+        ("compare", "{}", "--arch", "SKL,HSW"),
+        ("rewrite", "{}"),
+        ("evaluate", "--against", "{}"),
+        ("measure", "k.s", "--inputs", "{}"),
+    ],
+    ids=lambda words: " ".join(words[:1]),
+)
+def test_what_a_command_names_is_a_regular_file(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "k.s").write_text("# cyclelens-begin\nnop\n# cyclelens-end\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("fifo", "/dev/zero"):
+        code, said = _ran(*(word.format(name) for word in words))
+        assert code not in (0, 70), said
+        assert "not a regular file" in said or (words[0] == "measure" and "nothing can be measured" in said)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["[" * 100_000, "[5]", '["x"]', '{"file": "k.s", "regions": ["x"]}', "\0", '{"file": 1, "regions": 5}'],
+    ids=["nesting", "a number", "a text", "a region that is a text", "NUL", "regions that are a number"],
+)
+def test_a_baseline_that_is_no_report_is_one_message(content: str, tmp_path: Path) -> None:
+    (tmp_path / "k.s").write_text("# cyclelens-begin\nnop\n# cyclelens-end\n")
+    (tmp_path / "base.json").write_text(content)
+    code, said = _ran("check", str(tmp_path / "k.s"), "--baseline", str(tmp_path / "base.json"))
+    assert code not in (0, 70)
+    assert said.splitlines()[-1].endswith("base.json is no JSON report of cyclelens analyze")
+    assert "Traceback" not in said
+
+
+def test_what_the_shell_has_opened_is_read(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"1234")
+    os.close(writing)
+    assert read_given(f"/dev/fd/{reading}", 4) == b"1234"
+    os.close(reading)

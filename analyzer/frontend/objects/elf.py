@@ -250,8 +250,8 @@ class ObjectFile:
         for header in self._headers:
             if self.is_relocatable or header.kind != _RELOCATIONS:
                 continue
-            symbols = self._headers[header.link]
-            names = self._content(self._headers[symbols.link]) if symbols.kind == _EXPORTED else b""
+            symbols = self._header(header.link)
+            names = self._content(self._header(symbols.link)) if symbols.kind == _EXPORTED else b""
             for place, info, _ in _RELOCATION.iter_unpack(whole_entries(self._content(header), _RELOCATION)):
                 if info & 0xFFFFFFFF in _FILLED_IN and names:
                     named[place] = text_at(names, symbol_entry(self._image, symbols, info >> 32)[0])
@@ -261,14 +261,20 @@ class ObjectFile:
         for header in self._headers:
             if header.kind not in (_SYMBOLS, _EXPORTED):
                 continue
-            names = self._content(self._headers[header.link])
+            names = self._content(self._header(header.link))
             content = self._content(header)
             for name, info, _, section, value, size in SYMBOL.iter_unpack(whole_entries(content, SYMBOL)):
                 # Section 0 means defined elsewhere. Mapping symbols and sections have no name.
                 yield Symbol(text_at(names, name), info & 15, info >> 4, section, value, size)
 
+    def _header(self, number: int) -> Header:
+        """The header that another one names by its number; raises ObjectFileError if there is none."""
+        if number >= len(self._headers):
+            raise ObjectFileError("the file is damaged: a section names another one that is not there")
+        return self._headers[number]
+
     def _name(self, header: Header) -> str:
-        names = self._headers[int.from_bytes(self._image[0x3E:0x40], "little")]
+        names = self._header(int.from_bytes(self._image[0x3E:0x40], "little"))
         return text_at(self._content(names), header.name)
 
     def _content(self, header: Header) -> bytes:
@@ -322,7 +328,7 @@ class ObjectFile:
         for header in self._headers:
             if header.kind != _RELOCATIONS or header.info != section:
                 continue
-            symbols = self._headers[header.link]
+            symbols = self._header(header.link)
             entries = self._content(header)
             for offset, info, addend in _RELOCATION.iter_unpack(whole_entries(entries, _RELOCATION)):
                 target = symbol_entry(self._image, symbols, info >> 32)[4] + addend
