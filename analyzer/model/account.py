@@ -1,4 +1,4 @@
-"""What becomes of every issue slot of the renamer: used, or lost and why."""
+"""Accounts for every issue slot of the renamer: used, or lost and why."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class Area(StrEnum):
-    """Where a slot was lost."""
+    """The part of the core that lost a slot."""
 
     FRONT_END = "front end"
     RENAMER = "renamer"
@@ -18,36 +18,36 @@ class Area(StrEnum):
 
 
 class Cause(NamedTuple):
-    """Why a slot was lost."""
+    """The reason for a lost slot."""
 
     area: Area
     what: str
     """Front end: ``predecoder LCP decoder MS switch MS DSB switch DSB LSD JCC erratum``; renamer: ``issue
-    group register merge serialization``; back end: what was full, ``ROB``, ``RS``, or a resource such as
+    group register merge serialization``; back end: the full buffer, ``ROB``, ``RS``, or a resource such as
     ``load buffer`` (docs/pipeline.md 7)."""
     why: str = ""
-    """Back end only, what the oldest uop that held it up waited for: ``dependency port divider unit fence
-    retirement``."""
+    """Back end only: what the oldest uop in the full buffer waited for: ``dependency port divider
+    unit fence retirement``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Issue slots of the relevant rounds; all counts are whole slots over ``rounds`` iterations."""
+    """Issue slots of the measured rounds; counts are whole slots over ``rounds`` iterations."""
 
     width: int
     """Slots per cycle."""
     rounds: int
     slots: int
-    """All of them: ``sum(used) + sum(lost.values())``."""
+    """Total: ``sum(used) + sum(lost.values())``."""
     used: tuple[int, ...]
-    """By instruction, its merge and synchronisation uops included."""
+    """Slots per instruction, including its merge and synchronisation uops."""
     lost: dict[tuple[Cause, int], int]
-    """By cause and the instruction that was to blame: the one that had not arrived, or the one that kept the
-    full buffer from emptying."""
+    """(cause, instruction) -> slots. The instruction is the one that had not arrived, or the one that kept
+    the full buffer from draining."""
 
     @property
     def cycles_per_iteration(self) -> float:
-        """Cycles that the slots make."""
+        """Cycles per iteration that the slots amount to."""
         return self.slots / self.width / self.rounds
 
     def causes(self) -> list[tuple[Cause, float]]:
@@ -71,12 +71,12 @@ class Account:
         return sum(self.used) / self.slots
 
     def lost_cycles(self, instruction: int) -> float:
-        """Cycles per iteration that were lost because of an instruction."""
+        """Cycles per iteration lost because of an instruction."""
         slots = sum(slots for (_, blamed), slots in self.lost.items() if blamed == instruction)
         return slots / self.width / self.rounds
 
     def main_cause(self, instruction: int | None = None) -> Cause | None:
-        """What lost the most slots, of one instruction or of all; None if nothing was lost."""
+        """The cause that lost the most slots, for one instruction or for all; None if no slot was lost."""
         totals: Counter[Cause] = Counter()
         for (cause, blamed), slots in self.lost.items():
             if instruction in (None, blamed):

@@ -1,4 +1,4 @@
-"""What uops pass through."""
+"""Queues and buffers that uops pass through."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class Buffer(NamedTuple):
-    """A queue or buffer of the core, as the stage in front of it sees it."""
+    """A queue or buffer of the core, as the previous stage sees it."""
 
     name: str
-    """``IQ``, ``IDQ``, ``RS`` (of several schedulers each, as ``RS integer``), ``ROB``."""
+    """``IQ``, ``IDQ``, ``RS`` (if there are several schedulers, one of them, such as
+    ``RS integer``), ``ROB``."""
     size: int
     stalls_above: int
-    """With more in it, that stage takes nothing more in."""
+    """The previous stage stalls while it holds more than this."""

@@ -1,4 +1,4 @@
-"""What an analysis can be told to choose from, as words that users write and names that the code uses."""
+"""Choices of an analysis: the user's word for each and the name in the code."""
 
 from __future__ import annotations
 
@@ -9,55 +9,55 @@ class Mode(StrEnum):
     """How a region is repeated."""
 
     AUTO = "auto"
-    """A loop if it ends in a jump to its start, else end to end."""
+    """A loop if the region ends in a jump to its start, otherwise unrolled."""
     LOOP = "loop"
     UNROLL = "unroll"
     ONCE = "once"
-    """Not at all: one pass from an empty pipeline."""
+    """One pass from an empty pipeline, not repeated."""
 
 
 class Repetition(StrEnum):
-    """How a block of machine code was repeated where it was measured, or is to be."""
+    """How a measured block of machine code is repeated."""
 
     UNROLL = "unroll"
     LOOP = "loop"
-    """With a counter and a jump behind it."""
+    """In a loop with a counter and a jump."""
     COPIES = "copies"
-    """As many copies as usual in such a loop; the figure is that of one."""
+    """In a loop of several copies; the figure is per copy."""
 
 
 class Clocks(StrEnum):
-    """Where measured cycles come from."""
+    """Source of measured cycles."""
 
     AUTO = "auto"
-    """Counters where programs may read them, else time stamps."""
+    """Performance counters if programs may read them, otherwise time stamps."""
     COUNTERS = "counters"
     TIME_STAMPS = "time-stamps"
     NONE = "none"
-    """Nothing is measured, codes are only compared."""
+    """No measurement; only machine code is compared."""
 
 
 class Pages(StrEnum):
-    """The memory of measured code."""
+    """Memory mapping of measured code."""
 
     PRIVATE = "private"
-    """Every page is its own."""
+    """Every page has memory of its own."""
     SHARED = "shared"
-    """All are one physical page."""
+    """All pages map to one physical page."""
 
 
 class Regions(StrEnum):
     """Which code of a text is analysed."""
 
     AUTO = "auto"
-    """What is marked, or the innermost loops where nothing is."""
+    """Marked regions, or the innermost loops if there are none."""
     MARKERS = "markers"
     LOOPS = "loops"
     BOTH = "both"
 
 
 class Syntax(StrEnum):
-    """The dialect at a text's beginning."""
+    """Dialect at the beginning of a text."""
 
     AUTO = "auto"
     ATT = "att"
@@ -65,27 +65,27 @@ class Syntax(StrEnum):
 
 
 class Assembler(StrEnum):
-    """Who assembles a whole text."""
+    """The assembler of a whole text."""
 
     AUTO = "auto"
-    """Cyclelens itself, except for NASM files with macros."""
+    """Cyclelens, except for NASM files with macros."""
     GAS = "gas"
     NASM = "nasm"
 
 
 FORMER_UICA = "reference"
-"""What the published model was called; whoever says it means it still."""
+"""Former name of the published model, still accepted."""
 
 
 class Model(StrEnum):
-    """Which rules answer."""
+    """Which model makes the prediction."""
 
     HARDWARE = "hardware"
-    """What real cores do: the published model with better rules for memory, and limited buffers."""
+    """Real cores: the published model with better memory rules and limited buffers."""
     UICA = "uica"
-    """The published uiCA model, also under its former name ``reference``."""
+    """The published uiCA model; its former name ``reference`` is accepted."""
     BOUNDS = "bounds"
-    """The analytic bounds alone, without a simulation."""
+    """Analytic bounds only, no simulation."""
 
     @classmethod
     def _missing_(cls, value: object) -> Model | None:
@@ -93,30 +93,31 @@ class Model(StrEnum):
 
 
 class Pointers(StrEnum):
-    """Where the registers point at the start."""
+    """Initial targets of pointer registers."""
 
     DIFFERENT = "diff"
     SAME = "same"
     STACK = "stack"
-    """All to the same memory except RSP and RBP."""
+    """All point to the same memory, except RSP and RBP."""
     BHIVE = "bhive"
-    """In the BHive profiler: as ``STACK``; all memory words hold the same pointer, and all pages are one."""
+    """As in the BHive profiler: like ``STACK``; all memory words hold the same pointer,
+    and all pages map to one."""
 
 
 class MeasuredIn(StrEnum):
-    """What the figures to compare with owe to the harness that measured them."""
+    """The harness that measured the figures to compare with."""
 
     ANY = "none"
-    """Nothing."""
+    """No particular harness."""
     ONE_PAGE = "one-page"
-    """All pages of memory are one physical page, and the stack walks on through them. It matters on cores
+    """All pages map to one physical page, and the stack pointer walks through them. This matters on cores
     with rules for it (Zen 5)."""
 
 
 class MoveElimination(StrEnum):
-    """Which moves the renamer carries out."""
+    """Which moves the renamer eliminates."""
 
     MODEL = "model"
-    """Those that it does on the microarchitecture."""
+    """Those that the core eliminates."""
     NONE = "none"
     FULL = "full"

@@ -1,4 +1,4 @@
-"""The figures that the tables hold for one instruction variant on one microarchitecture."""
+"""Tabulated figures of one instruction form on one core."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from cyclelens.analyzer.common.data_classes import dataclass, field
 
 PortUse = tuple[str, int]
-"""A set of units as the source of the tables names it, and how many uops need one of them: ("0156", 2). Which
-units these are, each core says for itself (``model.units``)."""
+"""(set of units in the notation of the tables, number of uops that need one of them): ("0156", 2).
+``model.units`` of a core interprets the notation."""
 NOPS = frozenset({"NOP", "WIDENOP"})
-"""Categories of what does nothing, whatever its operands."""
+"""Categories of instructions that do nothing, whatever their operands."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperandFacts:
-    """One operand of a variant, explicit, implicit or suppressed, in table order."""
+    """One operand of a form, explicit, implicit or suppressed, in table order."""
 
     index: int
-    """Operand number that the latency pairs refer to."""
+    """Operand number in latency pairs."""
     name: str
     """``REG0`` .. ``REG9``, ``MEM0``, ``MEM1``, ``AGEN``, ``IMM0``, ``RELBR``."""
     kind: str
@@ -27,25 +27,25 @@ class OperandFacts:
     written: bool = False
     conditional_write: bool = False
     suppressed: bool = False
-    """Not visible in Intel syntax."""
+    """True if Intel syntax does not show it."""
     implicit: bool = False
-    """Visible, but fixed by the opcode."""
+    """True if Intel syntax shows it but the opcode fixes it."""
     opmask: bool = False
     width: int = 0
-    """Bits, 0 if not given."""
+    """Bits; 0 if not given."""
     registers: tuple[str, ...] = ()
-    """The allowed registers; exactly one for suppressed and implicit ones."""
+    """Allowed registers; exactly one for suppressed and implicit operands."""
     base: str | None = None
     index_register: str | None = None
     """Address registers of an implicit memory operand."""
     flags_read: frozenset[str] = frozenset()
-    """Letters out of C S P A Z O; conditional writes count as reads too (docs/pipeline.md 2.1)."""
+    """Letters out of C S P A Z O; conditional writes count as reads as well (docs/pipeline.md 2.1)."""
     flags_written: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Cycles from one operand to another; None where the table has no figure."""
+    """Cycles from one operand to another; None if the table has no figure."""
 
     cycles: int | None = None
     address: int | None = None
@@ -56,7 +56,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Counts of one variant of a record (base, same-register or indexed address); None = not stated."""
+    """Counts of one variant of a record (base, same-register or indexed address); None if not stated."""
 
     uops: int | None = None
     retire_slots: int | None = None
@@ -65,31 +65,31 @@ class Figures:
     complex_decoder: bool | None = None
     available_simple_decoders: int | None = None
     ports: tuple[PortUse, ...] | None = None
-    """In the order of the source's text, which decides which uop is the base uop."""
+    """In the source's order, which decides which uop is the base uop."""
     divider_cycles: int | None = None
     tp: int | None = None
-    """Occupancy in cycles of throughput-limited instructions (rules D2, D3); not a report value."""
+    """Cycles of occupancy of throughput-limited instructions (rules D2, D3); not reported."""
     throughput: float | None = None
-    """Measured cycles from one instance to the next that does not depend on it. Only records of Zen+ to Zen 4
-    have it, whose integer units were not measured (M21)."""
+    """Measured cycles per independent instance. Only records of Zen+ to Zen 4, whose integer units were not
+    measured, have it (M21)."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionFacts:
-    """The record of one instruction variant on one microarchitecture, rules D1 to D7 applied."""
+    """The record of one instruction form on one core, after rules D1 to D7."""
 
     name: str
     """Display name, e.g. ``ADD (R64, M64)``; some rules compare it literally."""
     iform: str
     microarchitecture: str
     attributes: Mapping[str, str]
-    """Those of agen bcast eosz high8 immzero mask rep rm sae zeroing that the record has."""
+    """Attributes of the record, out of agen bcast eosz high8 immzero mask rep rm sae zeroing."""
     operands: tuple[OperandFacts, ...]
     base: Figures
     same_register: Figures = Figures()
     indexed: Figures = Figures()
     latencies: Mapping[tuple[int, int], Latency] = field(default_factory=dict)
-    """By (start operand number, target operand number)."""
+    """(start operand number, target operand number) -> latency."""
     macro_fusible_with: frozenset[str] = frozenset()
     """Display names of the branches that fuse with it."""
     locked: bool = False
@@ -97,4 +97,4 @@ class InstructionFacts:
     """Table category, e.g. ``COND_BR``, ``CALL``, ``PUSH``."""
     extension: str = ""
     constructed: bool = False
-    """True if the figures were put together from published tables, not measured: lower confidence."""
+    """True if the figures are derived from published tables, not measured: lower confidence."""

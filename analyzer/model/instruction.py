@@ -1,4 +1,4 @@
-"""A decoded instruction: what the bytes alone say, before any table is consulted."""
+"""A decoded instruction: what its bytes alone tell, before any table is consulted."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ class OperandKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DecodedOperand:
-    """One operand of the encoding, in Intel order. Registers are upper-case names in Intel's spelling
-    (``RAX R8D R8W R8B SPL AH XMM0 K1 MM0 ST0 CR0``); ``None`` where there is none.
-    """
+    """One operand of the encoding, in Intel order. Registers have Intel's upper-case names (``RAX R8D R8W R8B
+    SPL AH XMM0 K1 MM0 ST0 CR0``); None if absent."""
 
     kind: OperandKind
     register: str | None = None
@@ -31,29 +30,31 @@ class DecodedOperand:
     index: str | None = None
     scale: int = 1
     displacement: int = 0
-    """Signed; 0 if none. For RIP-relative operands the encoded displacement, not the target."""
+    """Signed; 0 if absent. RIP-relative operands have the encoded displacement, not the target."""
     displacement_bits: int = 0
-    """Width of the encoded displacement, 0 if none."""
+    """Bits of the encoded displacement; 0 if absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What instructions have in common that differ in nothing but registers and numbers. A decoder makes one
-    of each; two are equal if they are the same. Positions in bytes."""
+    """What instructions share that differ only in registers and numbers.
+
+    A decoder makes one object per encoding, so equality is identity. Positions are in bytes.
+    """
 
     describe: Callable[[bytes], str]
-    """The text of an instruction with these bytes."""
+    """Returns the text of an instruction from its bytes."""
     mnemonic: str = ""
     iform: str = ""
     kinds: tuple[OperandKind, ...] = ()
-    """Of the operands."""
+    """Kinds of the operands."""
     opcode_offset: int = 0
     has_66_prefix: bool = False
     immediate_bits: int = 0
     displacement_bits: int = 0
     effective_operand_size: int = 2
     masked: bool = False
-    """A mask is the last of the registers."""
+    """True if the last register is a mask."""
     zeroing: bool = False
     broadcast: bool = False
     suppress_exceptions: bool = False
@@ -68,8 +69,8 @@ class Encoding:
 class Instruction:
     """One decoded instruction (docs/pipeline.md 2.2). Positions and lengths in bytes.
 
-    Thousands are made of which only a few are ever looked at: what the pipeline asks of every one is in its
-    slots, all else is worked out when it is asked for. It depends on the bytes alone, as equality does.
+    Thousands are made, few are inspected: the slots hold what the pipeline needs from each, everything else
+    is computed on demand. All of it depends on the bytes alone, as equality does.
     """
 
     __slots__ = (
@@ -89,15 +90,15 @@ class Instruction:
         self.code = code
         self.encoding = encoding
         self.registers = registers
-        """In the order of the operands, base and index of an address; at the end the mask."""
+        """Operands in order, an address as base and index; the mask comes last."""
         self.immediate = immediate
         """First immediate, sign-extended from its encoded width."""
         self.displacement = displacement
-        """Of the address, or of a relative branch."""
+        """Displacement of the address or of a relative branch."""
         self.scale = scale
-        """Of the address."""
+        """Scale of the address."""
         self.high_bits = 0
-        """What ``loop_end`` found out about its registers; 0 before."""
+        """Cache of ``loop_end`` about its registers; 0 until known."""
         self._text: str | None = None
         self._operands: tuple[DecodedOperand, ...] | None = None
 
@@ -109,15 +110,15 @@ class Instruction:
 
     @property
     def text(self) -> str:
-        """Intel syntax, lower case, for people."""
+        """Text in lower-case Intel syntax."""
         if self._text is None:
             self._text = self.encoding.describe(self.code)
         return self._text
 
     @property
     def operands(self) -> tuple[DecodedOperand, ...]:
-        """Explicit operands in Intel order, implicit fixed ones (``CL``, ``AL``) included where Intel syntax
-        shows them; the EVEX mask is not among them."""
+        """Explicit operands in Intel order, including implicit fixed ones (``CL``, ``AL``) that Intel syntax
+        shows, without the EVEX mask."""
         if self._operands is None:
             registers = iter(self.registers)
             self._operands = tuple([self._operand(kind, registers) for kind in self.encoding.kinds])
@@ -139,22 +140,22 @@ class Instruction:
 
     @property
     def iform(self) -> str:
-        """Name of the encoding form in the fact tables' spelling (``ADD_GPRv_GPRv_01``); empty if unknown."""
+        """Encoding form in the fact tables' spelling (``ADD_GPRv_GPRv_01``); empty if unknown."""
         return self.encoding.iform
 
     @property
     def opcode_offset(self) -> int:
-        """Bytes before the nominal opcode byte; prefixes, REX, VEX/EVEX and escapes all count."""
+        """Bytes before the nominal opcode byte: prefixes, REX, VEX/EVEX and escapes."""
         return self.encoding.opcode_offset
 
     @property
     def has_66_prefix(self) -> bool:
-        """A 66 stands among the prefixes."""
+        """True if 66 is among the prefixes."""
         return self.encoding.has_66_prefix
 
     @property
     def immediate_bits(self) -> int:
-        """Encoded width of the immediate, 0 if there is none."""
+        """Bits of the encoded immediate; 0 if absent."""
         return self.encoding.immediate_bits
 
     @property
@@ -164,22 +165,22 @@ class Instruction:
 
     @property
     def mask(self) -> str | None:
-        """``K1``..``K7``; None for no mask or K0."""
+        """Mask register ``K1`` to ``K7``; None for no mask or K0."""
         return self.registers[-1] if self.encoding.masked else None
 
     @property
     def zeroing(self) -> bool:
-        """What the mask leaves out becomes 0."""
+        """True if masked-out elements become 0."""
         return self.encoding.zeroing
 
     @property
     def broadcast(self) -> bool:
-        """One element of memory stands for all."""
+        """True if one element of memory is broadcast to all."""
         return self.encoding.broadcast
 
     @property
     def suppress_exceptions(self) -> bool:
-        """By itself, or with a rounding of its own."""
+        """True if exceptions are suppressed, alone or by an embedded rounding mode."""
         return self.encoding.suppress_exceptions
 
     @property
@@ -189,26 +190,26 @@ class Instruction:
 
     @property
     def rm(self) -> int:
-        """ModRM.rm digit (4 with SIB), 0 if there is no ModRM byte."""
+        """The ModRM.rm digit (4 with SIB); 0 without a ModRM byte."""
         return self.code[self.encoding.opcode_offset + 1] & 7 if self.encoding.has_modrm else 0
 
     @property
     def branch_displacement(self) -> int | None:
-        """For relative branches: target minus the address after the instruction."""
+        """Target minus the address after the instruction; None unless it is a relative branch."""
         return self.displacement if OperandKind.BRANCH in self.encoding.kinds else None
 
     @property
     def extensions(self) -> frozenset[str]:
-        """Extensions of the instruction set that it needs, all of them, by the names of CPUID's feature flags
-        as the decoder spells them (``AVX512F``, ``AVX512_VNNI``, ``FMA``)."""
+        """All instruction-set extensions that it needs, in the decoder's spelling of CPUID's feature flags
+        (``AVX512F``, ``AVX512_VNNI``, ``FMA``)."""
         return self.encoding.extensions
 
     @property
     def length(self) -> int:
-        """Bytes."""
+        """Length in bytes."""
         return len(self.code)
 
     @property
     def has_length_changing_prefix(self) -> bool:
-        """66 prefix together with a 16-bit immediate (docs/pipeline.md 2.2)."""
+        """True for a 66 prefix with a 16-bit immediate (docs/pipeline.md 2.2)."""
         return self.encoding.has_66_prefix and self.encoding.immediate_bits == 16

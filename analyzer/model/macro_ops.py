@@ -1,5 +1,8 @@
-"""What a core says of itself that counts macro-ops: AMD's, from Zen 3 on. Labels M1 to M26 stand in
-docs/zen5.md. Weights and costs that are no whole cycles are in eighths, so that states can be compared."""
+"""Parameters of cores that count macro-ops: AMD's from Zen 3 on.
+
+Labels M1 to M26 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
+states can be compared.
+"""
 
 from __future__ import annotations
 
@@ -8,110 +11,121 @@ from cyclelens.analyzer.common.data_classes import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WastedSlots:
-    """Issue slots, in eighths, that an ALU operation wastes beyond its own when the operand that it waited
-    for came from an operation of one cycle (M14), and a load when its address did (M15)."""
+    """Issue slots, in eighths, that an operation wastes beyond its own.
+
+    An ALU operation wastes them if the operand it waited for came from an operation of one cycle (M14), a
+    load if its address did (M15).
+    """
 
     fresh: int
     """The producer had all inputs when it was dispatched."""
     fresh_decoded: int
-    """The same in code from the decoders."""
+    """As ``fresh``, in code from the decoders."""
     after_load: int
     """The producer waited for a load."""
     in_chain: int
     """The producer waited for another ALU operation."""
     multiplication: int
-    """Every multiplication, beyond its own slot."""
+    """Wasted by every multiplication."""
     near_ops: int
-    """So many macro-ops behind, the weight of a fresh producer begins to fall."""
+    """Distance in macro-ops beyond which the weight of a fresh producer falls."""
     branch_alu_fresh: int
     branch_alu_waiting: int
-    """From the ALUs of shifts and branches to any."""
+    """From the ALUs of shifts and branches to any ALU."""
     to_branch_alu: int
     to_multiplier: int
     """Eighths of the weight for operations that only some ALUs execute."""
     to_any_alu: int
-    """The same from such an operation to one that any ALU executes."""
+    """Eighths of the weight from such an operation to one that any ALU executes."""
     between_classes: int
-    """The same between operations that only some execute, and not the same ones."""
+    """Eighths of the weight between operations that only some, but different, ALUs execute."""
     address_from_alu: int
     address_from_load: int
     address_cycles: int
-    """In the op cache's long loops only a load picked this soon wastes anything."""
+    """In long loops from the op cache, only a load picked within these cycles wastes slots."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnePage:
-    """What loads cost beyond their own where a measuring harness maps all pages to one physical page (M22):
-    slots of the address units, in eighths for the stack's."""
+    """Extra cost of loads if a measuring harness maps all pages to one physical page (M22).
+
+    In slots of the address units; for the stack in eighths of a slot.
+    """
 
     other_page_slots: int
-    """A load whose line was last read through another page."""
+    """Cost of a load whose line was last read through another page."""
     walking_stack_eighths: int
-    """A load that pops from a line that has not been read yet."""
+    """Cost of a load that pops from a line that has not been read yet."""
     lines_remembered: int
-    """Of how many pages a line is known."""
+    """Number of pages for which a line is remembered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MacroOpRules:
-    """Parameters beyond those that all cores have, in cycles, bytes, macro-ops or instructions as named."""
+    """Parameters beyond those of all cores, in cycles, bytes, macro-ops or instructions as named."""
 
     # front end
     decode_bytes: int
-    """From the instruction cache to the decoders, per cycle."""
+    """Bytes per cycle from the instruction cache to the decoders."""
     decode_buffer_bytes: int
     long_instruction_bytes: int
     """A longer instruction begins a decode group."""
     line_entries: int
     line_fields: int
-    """Immediates and displacements in an op-cache line."""
+    """Immediates and displacements per op cache line."""
     line_pairs: bool
-    """Two lines are read in a cycle, and what lies behind the first two of a window shares lines with the
-    next windows."""
+    """Two lines are read per cycle, and what follows the first two lines of a window shares
+    lines with the next windows."""
     window_eighths: tuple[int, ...]
-    """Cost of a window of the op cache by its entries, in eighths of a cycle, where lines are not read in
-    pairs; beyond the table eight entries take a cycle."""
+    """Cost of a window of the op cache by its entries, in eighths of a cycle, if lines are not read in pairs.
+
+    Beyond the table, eight entries take a cycle.
+    """
     taken_branch_eighths: int
-    """Of a loop that is not small."""
+    """Cost of the taken branch of a loop that is not small."""
     jump_eighths: int
-    """Of a window that ends in a jump within a loop, if two lines hold it."""
+    """Cost of a window within a loop that ends in a jump, if two lines hold it."""
     small_loop_entries: int
-    """Up to here a loop is small: it may be read ahead, and its branch costs nothing."""
+    """A loop of at most this many entries is small: it may be read ahead, and its branch costs nothing."""
     # dispatch
     vector_dispatch_width: int
     stack_adjustment_is_two_ops: bool
     fuses_moves: bool
     fuses_memory_with_branch: bool
-    """A conditional branch shares the macro-op of an operation that reads memory too (M5)."""
+    """A conditional branch shares the macro-op even of an operation that reads memory (M5)."""
     zeroing_upper_ends_group: bool
-    """Nothing behind VZEROUPPER is dispatched in the same cycle (M4); else it takes no unit either."""
+    """Nothing after VZEROUPPER is dispatched in the same cycle (M4); otherwise it uses no unit either."""
     fuses_nops: bool
-    """A NOP shares the macro-op of what stands before it."""
+    """A NOP shares the macro-op of the previous instruction."""
     # schedulers
     pipes: tuple[str, ...]
-    """The vector units in the order in which a uop takes one that is free; it takes one of them first."""
+    """Vector units in the order of preference; a uop takes the first free one."""
     vector_pickable: int
-    """The oldest of the waiting vector uops that can be picked; the others queue before the schedulers."""
+    """Number of oldest waiting vector uops that can be picked; the others queue before the schedulers."""
     vector_bits: int
-    """A wider operation keeps its pipe for several cycles."""
+    """A wider operation occupies its pipe for several cycles."""
     divider_apart: bool
-    """A vector division takes its pipe for a cycle, and the divider behind it for as long as it lasts; else
-    the pipe is busy."""
+    """A vector division occupies its pipe for one cycle and a separate divider for its duration;
+    otherwise it occupies the pipe."""
     units_by_mnemonic: bool
-    """Integer units are known by mnemonic (M9). Else the tables know how many units take an instruction, and
-    only where the mnemonic's are as many it tells which."""
+    """Integer units are known by mnemonic (M9).
+
+    Otherwise the tables give the number of units, and the mnemonic's units are used only if their number
+    agrees.
+    """
     to_integer_excess: int
-    """Cycles by which the tables' latencies from vector to integer registers, upper bounds, are too high."""
+    """Cycles by which the tables' latencies from vector to integer registers are too
+    high: they are upper bounds."""
     mask_to_integer_excess: int
-    """The same from mask registers."""
+    """As ``to_integer_excess``, from mask registers."""
     to_vector_excess: int
-    """The same from integer to vector and mask registers."""
+    """As ``to_integer_excess``, from integer to vector and mask registers."""
     string_cycles: int
-    """From one string instruction to the next."""
+    """Cycles between consecutive string instructions."""
     sse_idioms_execute: bool
-    """Zero idioms of SSE without VEX wait for nothing, but take a pipe."""
+    """Zero idioms of SSE without VEX wait for no input but use a pipe."""
     fast_fp_adds: bool
-    """An FP addition reaches the next one per cycle earlier than anything else (M20)."""
+    """An FP addition reaches the next FP addition a cycle earlier than other consumers (M20)."""
     wasted: WastedSlots | None
     # memory
     load_latency: int
@@ -122,35 +136,42 @@ class MacroOpRules:
     stores_per_cycle: int
     memory_ops_per_cycle: int
     mixed_memory_ops_per_cycle: int
-    """If vector loads meet any other access in a cycle."""
+    """Limit if a vector load is among the accesses of the cycle."""
     stores_committed_per_cycle: int
     store_chunk_bytes: int
-    """Only stores into one aligned chunk of so many bytes leave together, and one into two chunks takes two
-    cycles; 0: any stores do, but for one that crosses a line."""
+    """Only stores into one aligned chunk of this many bytes commit together, and a store into two chunks
+    takes two cycles.
+
+    0: any stores commit together, except one that crosses a line.
+    """
     page_crossing_store_cycles: int
-    """A store into two pages leaves alone and takes so long."""
+    """Cycles that a store into two pages takes; it commits alone."""
     store_queue: int
     forwarding: int
     vector_forwarding: int
     wide_forwarding: tuple[int, int, int]
-    """Cycles by which stored vectors of up to 128, 256 and 512 bits come later than that."""
+    """Additional cycles of forwarding for stored vectors of up to 128, 256 and 512 bits."""
     vector_to_integer_forwarding: int
     integer_to_vector_forwarding: int
     forwarding_from_address: int
-    """From the pick of a store's address to that of a load that it forwards to."""
+    """Cycles from the pick of a store's address to the pick of a load that it forwards to."""
     failed_forwarding: int
-    """From a store's commit to the pick of the load that could not forward from it."""
+    """Cycles from a store's commit to the pick of the load that could not forward from it."""
     failed_vector_forwarding: int
     false_renaming_bytes: int
-    """A load from the registers of a store and a displacement that differs by a multiple of this is taken for
-    one that reads what is stored, and is done again; 0: not known."""
+    """A load with a store's registers and a displacement that differs by a multiple of this is mistaken for
+    one that reads the store, and is repeated; 0: not known."""
     page_aliasing_cycles: int
-    """What a load takes longer whose lower 12 bits of the address are those of a store in flight to another
-    page; 0: nothing. It is told and not simulated."""
+    """Extra cycles of a load whose lower 12 address bits equal those of a store in flight to another page; 0:
+    none.
+
+    Reported but not simulated.
+    """
     learnt_loads: int
-    """Loads that a predictor learns to rename although their registers differ from the store's."""
+    """Number of loads that a predictor can learn to rename although their registers
+    differ from the store's."""
     unlearnt_loads: int
-    """So many loads are more than it holds; in between it holds some."""
+    """With this many loads the predictor holds none of them; in between it holds some."""
     mask_operations_per_cycle: int
     one_page: OnePage | None
-    """None: not known."""
+    """None if not known."""

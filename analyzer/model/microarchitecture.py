@@ -17,33 +17,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
-    """The rules that a core follows where cores differ in kind, each by the name under which
+    """The rules by which cores differ in kind, each by the name under which
     ``simulator/policies.py`` lists its class."""
 
     front_end: str = "mite_dsb_lsd"
     binding: str
-    """How a unit is chosen for a uop that issues; of a core that counts macro-ops, how a scheduler is."""
+    """How a unit is chosen for an issuing uop; on a core that counts macro-ops, how a scheduler is chosen."""
     hardware_binding: str = ""
-    """The same in the hardware model, where measurements speak against that rule; empty: that one."""
+    """Replaces ``binding`` in the hardware model if measurements contradict it; empty: ``binding``."""
     elimination: str = "shared_slots"
-    """Which register moves the renamer carries out; empty: none."""
+    """Which register moves the renamer eliminates; empty: none."""
     addition: str = ""
     """Which additions of constants the renamer carries out; empty: none."""
     memory_renaming: str = ""
-    """Which loads take over the register that a store in flight has stored; empty: none do."""
+    """Which loads are renamed to the register that a store in flight has stored; empty: none."""
     picker: str = "bound_unit"
     """Which ready uops leave the scheduler in a cycle."""
     dispatch_rule: str = ""
-    """Which units hold each other back; empty: none do."""
+    """Which units block each other; empty: none."""
     store_commit: str = ""
-    """Which stores may go to the cache together; empty: all may, where no store queue is simulated."""
+    """Which stores may commit together; empty: all, if no store queue is simulated."""
     late_operands: str = ""
-    """What operations waste whose operand comes at the last moment, on a core that counts macro-ops; empty:
-    nothing."""
+    """What operations with a last-moment operand waste, on a core that counts macro-ops; empty: nothing."""
 
 
 class Maker(StrEnum):
-    """Who makes a core, and so what its parts are called."""
+    """The vendor of a core, which decides the names of its parts."""
 
     INTEL = "Intel"
     AMD = "AMD"
@@ -53,11 +52,11 @@ class UpperHalfRule(StrEnum):
     """What a core does when legacy SSE has to keep upper halves of vector registers that are in use."""
 
     PUT_ASIDE = "put aside"
-    """It saves all of them at the first such instruction, and fetches them back at the first one with VEX."""
+    """Saves all upper halves at the first such instruction, and restores them at the first one with VEX."""
     MERGED = "merged"
-    """It merges every result of such an instruction with the old register."""
+    """Merges every result of such an instruction with the old register."""
     FREE = "free"
-    """It costs nothing: how the price of the others is found."""
+    """Costs nothing; used to find the price of the other rules."""
     UNKNOWN = "not known"
 
 
@@ -67,19 +66,19 @@ UNLIMITED = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Microarchitecture:
-    """Every parameter of docs/pipeline.md chapter 1, in cycles, bytes, instructions or uops as named."""
+    """All parameters of docs/pipeline.md chapter 1, in cycles, bytes, instructions or uops as named."""
 
     name: str
     title: str
     products: str = ""
-    """Some of the processors that have it, as they are sold."""
+    """Examples of processors with this core, by product name."""
     maker: Maker = Maker.INTEL
     facts_name: str
-    """Microarchitecture whose instruction tables apply."""
+    """The core whose instruction tables apply."""
     sources: Sources = NO_SOURCES
-    """Where each of the values below comes from, and how certain it is."""
+    """Where each value below comes from, and how certain it is."""
     extensions: frozenset[str]
-    """Extensions of the instruction set, in the decoder's spelling."""
+    """Instruction-set extensions, in the decoder's spelling."""
     # front end
     instruction_queue_size: int
     predecode_width: int = 5
@@ -103,32 +102,32 @@ class Microarchitecture:
     both_halves_cacheable: bool
     """A 32-byte block is cached only if both halves of its 64-byte line are cacheable."""
     several_uops_need_complex_decoder: bool = True
-    """An instruction of more than one decoded uop is for the complex decoder alone, as microcode is (V7)."""
+    """Only the complex decoder takes an instruction of more than one decoded uop, as for microcode (V7)."""
     fusible_waits_for_next: bool = True
-    """An instruction that could fuse is decoded only when its successor is there (C4)."""
+    """An instruction that could fuse is decoded only when its successor has arrived (C4)."""
     branch_ends_decode_group: bool = True
-    """Nothing is decoded beside what follows a branch or a pair that fuses with one (C8)."""
+    """Nothing is decoded together with what follows a branch or a macro-fused pair (C8)."""
     fuses_across_lines: bool = False
-    """A branch at the beginning of a 64-byte line can fuse with the instruction before it (A1)."""
+    """A branch at the beginning of a 64-byte line can fuse with the previous instruction (A1)."""
     branch_across_blocks_costs_a_block: bool = True
-    """A branch that reaches over the end of a predecode block is followed by an empty one (F1)."""
+    """An empty predecode block follows a branch that crosses the end of a block (F1)."""
     large_immediate_takes_slot: bool = True
-    """In a DSB line (K1)."""
+    """A large immediate takes a slot of a DSB line (K1)."""
     crowded_prefixes_uncacheable: bool = True
-    """A block with a certain crowd of length-changing prefixes is not cached (Q3)."""
+    """A block with too many length-changing prefixes is not cached (Q3)."""
     dsb_loses_width_across_blocks: bool
-    """Going on into another block or round leaves room for fewer uops in a cycle (X5)."""
+    """Crossing into another block or round reduces the uops that a cycle delivers (X5)."""
     taken_branches_per_cycle: int = 0
-    """That the DSB goes beyond (X6); 0: as many as lie in its uops of a cycle."""
+    """Taken branches that the DSB passes per cycle (X6); 0: as many as its uops of a cycle contain."""
     dsb_serves_rounds_together: bool = False
-    """Uops of two rounds of a loop within one block can be delivered in a cycle (6.2)."""
+    """Uops of two rounds of a loop within one block can be delivered in the same cycle (6.2)."""
     stack_offset_limit: int | None = 192
-    """Bytes; a larger offset inserts a synchronisation (E3). None: none does."""
+    """Bytes; a larger offset inserts a synchronisation uop (E3). None: no offset does."""
     lsd_enabled: bool
     lsd_has_borders: bool = True
-    """The LSD places rounds in the IDQ only when that is empty: the last cycle of a batch is not full."""
+    """The LSD places rounds in the IDQ only when it is empty, so the last cycle of a batch is not full."""
     lsd_unroll: Mapping[int, int]
-    """IDQ uops per round -> rounds placed in the IDQ at once; sizes not listed: 1."""
+    """IDQ uops per round -> rounds placed in the IDQ at once; 1 for sizes that are not listed."""
     # renamer
     issue_width: int
     high8_renamed: bool
@@ -138,67 +137,76 @@ class Microarchitecture:
     move_elimination_simd_slots: int
     all_gpr_aliases_overwritten: bool
     add_offset_limit: int = 0
-    """Additions of constants to 64-bit registers are carried out at rename while the sum of a register's
-    constants is at least minus this and less than this (V9); 0 where the renamer carries out none."""
+    """Limit of the sum of constants that the renamer adds to a 64-bit register: from minus this to below this
+    (V9).
+
+    0: the renamer adds none.
+    """
     fuses_moves: bool = False
-    """A move and the operation on its result behind it share an issue slot (A4)."""
+    """A move and the next operation on its result share an issue slot (A4)."""
     taken_branch_units: UnitSet = NO_UNITS
-    """Units of the taken conditional branch of a loop, if they are fewer than the record's (D8)."""
+    """Units of a loop's taken conditional branch, if fewer than the record's (D8)."""
     # back end
     reorder_buffer_size: int
     retire_width: int
     reservation_station_size: int
-    """Entries of all schedulers together."""
+    """Total entries of all schedulers."""
     schedulers: tuple[Scheduler, ...] = ()
-    """Those that the units name, with the entries of each; none: a single one holds all."""
+    """The schedulers that the units name, with their entries; empty: a single scheduler."""
     schedulers_take_whole_groups: bool = False
-    """Nothing issues while one of several schedulers might not take a whole issue group (P3)."""
+    """Nothing issues while any of several schedulers might not accept a whole issue group (P3)."""
     issue_to_dispatch_delay: int = 5
     policies: Policies
     units: Units
     dividers: tuple[Divider, ...]
     closed_by_512_bit: UnitSet = NO_UNITS
-    """Units that vector uops cannot use while 512-bit instructions are about, if they have others (V6)."""
+    """Units closed to vector uops while 512-bit instructions are in flight, unless
+    they have no other (V6)."""
     load_latency: int = 5
-    """From a load's dispatch to its result; the next is the same for vector registers."""
+    """Cycles from a load's dispatch to its result; the next field is for vector registers."""
     vector_load_latency: int = 5
     fast_pointer_chasing: bool
     chained_addition_cycles: int = 0
-    """Of a floating-point addition from the result of another one; from all else it takes one more (U12). 0:
-    what the tables say."""
+    """Latency from one floating-point addition to the next; other consumers take one cycle more
+    (U12). 0: as in the tables."""
     shift_result_without_flags: bool = False
-    """The result of a shift by CL that is two uops does not wait for the flags (U5b)."""
+    """In a two-uop shift by CL, the result does not wait for the flags (U5b)."""
     stores_wait_for_data: bool = False
-    """A plain store depends on its data even where the tables give no latency (O6d)."""
+    """A plain store depends on its data even if the tables give no latency (O6d)."""
     tracks_values: bool = False
-    """Addresses are compared with what is known of sums and of the stack pointer (4.6)."""
+    """Addresses are compared using known sums and the stack pointer (4.6)."""
     late_forwarding_cycles: int = 0
-    """What forwarding takes longer where an operation has just computed the data (W6)."""
+    """Extra cycles of forwarding if an operation has just computed the data (W6)."""
     upper_halves: UpperHalfRule = UpperHalfRule.UNKNOWN
-    """What legacy SSE beside 256-bit code costs (UH1). Hardware model only, but for a core that counts
-    macro-ops and merges (M7)."""
+    """What legacy SSE next to 256-bit code costs (UH1).
+
+    Hardware model only, except for a core that counts macro-ops and merges (M7).
+    """
     upper_half_switch_cycles: int = 0
-    """Cycles that the core takes to put the upper halves aside, and again to fetch them back (UH2)."""
+    """Cycles to save the upper halves, and again to restore them (UH2)."""
     failed_forwarding_cycles: int
-    """Hardware model only: from the cycle in which a store leaves the store buffer to the result of a load
-    that could not forward from it. Fitted to measured blocks (docs/accuracy.md)."""
-    # Out-of-order resources, an optional part of the model (docs/pipeline.md 7): what instructions in flight
-    # can hold. None: no figure is known, and there is no limit.
+    """Cycles from a store leaving the store buffer to the result of a load that could not forward from it.
+
+    Hardware model only; fitted to measured blocks (docs/accuracy.md).
+    """
+    # Out-of-order resources, an optional part of the model (docs/pipeline.md 7): limits on instructions in
+    # flight. None: not known, no limit.
     load_buffer_size: int | None = None
     load_matrix_size: int | None = None
-    """Loads that have issued and not yet executed."""
+    """Most loads that have issued and not yet executed."""
     store_buffer_size: int | None = None
     branch_buffer_size: int | None = None
     integer_registers: int | None = None
-    """Physical registers beyond those that hold architectural state; the same for the next two."""
+    """Physical registers beyond those that hold architectural state; likewise for the next two."""
     vector_registers: int | None = None
     all_registers: int | None = None
     """Integer and vector registers together."""
     macro_ops: MacroOpRules | None = None
-    """Of a core that counts macro-ops and picks uops by age; None for all others."""
+    """Rules of a core that counts macro-ops and picks uops by age; None for others."""
 
     def __hash__(self) -> int:
-        # Of a hundred parameters; cores of one name are few. (Its table of LSD counts has no hash at all.)
+        # Cheaper than hashing a hundred parameters, and few cores share a name. (The table of LSD counts is
+        # unhashable.)
         return hash(self.name)
 
     @property
@@ -214,7 +222,7 @@ class Microarchitecture:
 
     @property
     def scheduler_of_units(self) -> tuple[int, ...]:
-        """For every unit the number of its scheduler. Raises ValueError for one that is not there."""
+        """Index of each unit's scheduler. Raises ValueError if a unit names an unknown scheduler."""
         if not self.schedulers:
             return (0,) * len(self.units)
         names = [scheduler.name for scheduler in self.schedulers]
@@ -222,7 +230,7 @@ class Microarchitecture:
 
 
 IDENTITY = frozenset({"name", "title", "products", "maker", "facts_name", "sources", "extensions"})
-"""Fields that say which core it is. All others are values, and each has a source."""
+"""Fields that identify a core. All other fields are values, and each has a source."""
 
 
 def derived(
@@ -232,10 +240,12 @@ def derived(
     inherited: Source | None = None,
     **changes: Any,
 ) -> Microarchitecture:
-    """A core described by its differences from another one. ``sources``: those of the values that differ, as
-    ``Sources`` takes them; it may name others too. ``inherited``: the source of all that does not differ,
-    None where that is as certain as on the other core. Raises ValueError for a difference without a
-    source."""
+    """A core described by its differences from another one.
+
+    ``sources``: of the differing values, in the form of ``Sources``; other names are allowed. ``inherited``:
+    source of all other values; None if they are as certain as on the base core. Raises ValueError for a
+    difference without a source.
+    """
     named = sources or {}
     known = {name.partition(".")[0] for names in named.values() for name in names.split()}
     if missing := changes.keys() - IDENTITY - known:

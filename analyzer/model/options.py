@@ -1,4 +1,4 @@
-"""Which variant of the model answers: the one nearest to hardware, the published one, or an ablation."""
+"""Selects the variant of the model: closest to hardware, as published, or an ablation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _CHOICES = {"model": Model, "assume": Pointers, "harness": MeasuredIn, "move_eli
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """What can be switched; by default nothing is. Values are compared and hashed by content.
+    """Options of the model, compared and hashed by content.
 
-    Raises ValueError for the pointers of BHive without the hardware model, whose rules they need, and
-    TypeError for a word in the place of a choice, which no rule would know.
+    Raises ValueError for BHive's pointers without the hardware model, whose rules they need, and TypeError
+    for a plain string in place of a choice.
     """
 
     model: Model = Model.HARDWARE
@@ -26,10 +26,12 @@ class ModelOptions:
     lsd_unrolling: bool = True
     move_elimination: MoveElimination = MoveElimination.MODEL
     port_seed: int | None = None
-    """Bind uops to ports at random, beginning with this seed."""
+    """Seed for binding uops to ports at random; None: by the model's rule."""
     resources: bool | None = None
-    """Whether load, store and branch buffers and register files are limited too (docs/pipeline.md 7). None:
-    as it suits the model; the published one knows no such limits, hardware has them."""
+    """Limit load, store and branch buffers and register files too (docs/pipeline.md 7).
+
+    None: as the model does; hardware has these limits, the published model does not.
+    """
 
     def __post_init__(self) -> None:
         for name, kind in _CHOICES.items():
@@ -40,16 +42,16 @@ class ModelOptions:
 
     @property
     def hardware(self) -> bool:
-        """Whether the rules beyond the published model apply."""
+        """True if the rules beyond the published model apply."""
         return self.model is Model.HARDWARE
 
     @property
     def limited(self) -> bool:
-        """Whether the resources are limited."""
+        """True if the resources are limited."""
         return self.hardware if self.resources is None else self.resources
 
     def changed(self) -> dict[str, object]:
-        """The options that differ from the default, by name."""
+        """Options that differ from the default, by name."""
         default = ModelOptions()
         return {
             name: getattr(self, name)
@@ -59,6 +61,6 @@ class ModelOptions:
 
 
 DEFAULT = ModelOptions()
-"""What real cores do, as far as it is known."""
+"""Real cores, as far as they are known."""
 PUBLISHED = ModelOptions(model=Model.UICA)
-"""The published uiCA model with nothing switched."""
+"""The published uiCA model with default options."""

@@ -1,4 +1,4 @@
-"""What each way through a region that branches within itself takes, and how often it is gone."""
+"""Figures and shares of the paths through a region with inner branches."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from cyclelens.analyzer.model.source import Branching
 
 
 class Path(NamedTuple):
-    """A way through a region that branches within itself."""
+    """A path through a region with inner branches."""
 
     blocks: tuple[int, ...]
-    """Its basic blocks, in the order of execution."""
+    """Indices of its basic blocks, in order of execution."""
     taken: tuple[bool | None, ...]
-    """For every fork of the region whether it jumps there; None if it does not come to it."""
+    """Whether it jumps at each fork of the region; None for forks that it does not reach."""
     share: float | None
-    """How often it is gone, if that is said."""
+    """Share of iterations, 0 to 1; None if not known."""
     cycles: Mapping[str, float]
-    """Per iteration if it is always gone, by microarchitecture; without those that cannot run it."""
+    """Cycles per iteration if it is always taken, by core; cores that cannot run it are absent."""
 
 
 class BlockFigure(NamedTuple):
@@ -29,9 +29,9 @@ class BlockFigure(NamedTuple):
     first_line: int
     last_line: int
     cycles: Mapping[str, float]
-    """Of the block repeated by itself, or of the loop that it is, by microarchitecture."""
+    """Cycles per iteration of the block repeated by itself, or of the loop that it is, by core."""
     executions: float | None
-    """In an iteration of the region, if that is known."""
+    """Executions per iteration of the region; None if not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,34 +39,34 @@ class Weight:
     """How much a region matters in a recorded profile."""
 
     iterations: float
-    """Of the loop, or times that it was executed, as far as branches tell."""
+    """Iterations of the loop, or executions, as far as branches tell."""
     samples: float
-    """That hit one of its instructions."""
+    """Samples that hit its instructions."""
     share: float
-    """Of the cycles that all regions together took there."""
+    """Share of the cycles of all regions in the profile, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class BranchingAnalysis:
-    """What each way through a region takes, or each of its blocks."""
+    """Figures of each path through a region, or of each of its blocks."""
 
     branching: Branching
     given: str
-    """Who says how often its branches jump: ``with taken=0.9``; empty if nobody does."""
+    """Where the shares of jumps come from: ``with taken=0.9``; empty without shares."""
     shares: tuple[float | None, ...]
-    """The same for every fork, if it is known."""
+    """Share of jumps of each fork; None where not known."""
     ways: tuple[Path, ...]
-    """None if there are many, or loops within the region."""
+    """Empty if there are too many, or if the region contains loops."""
     assumed: int
-    """The way that the region's own figures are about, if there are any."""
+    """Index of the path that the region's own figures are for."""
     blocks: tuple[BlockFigure, ...]
     averages: Mapping[str, float]
-    """Cycles per iteration as often as each way is gone, or each block executed, by microarchitecture; empty
-    without shares."""
+    """Average cycles per iteration over paths or blocks, weighted by the shares, by
+    core; empty without shares."""
     weight: Weight | None = None
-    """In a recorded profile, if there is one."""
+    """Weight in a recorded profile; None without one."""
 
     @property
     def way(self) -> tuple[int, ...]:
-        """The blocks of the way that the region's own figures are about."""
+        """The blocks of the path that the region's own figures are for."""
         return self.ways[self.assumed].blocks

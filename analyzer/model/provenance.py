@@ -1,4 +1,4 @@
-"""Where the values of a core come from, and how certain they are."""
+"""Sources of a core's values, and how certain they are."""
 
 from __future__ import annotations
 
@@ -12,39 +12,42 @@ class Certainty(StrEnum):
     """How much a value can be trusted, the most certain first."""
 
     MEASURED = "measured"
-    """On this core."""
+    """Measured on this core."""
     PUBLISHED = "published"
-    """For this core, by its maker or by somebody who has compared a model with it."""
+    """Published for this core by its vendor, or by authors who compared a model with it."""
     INFERRED = "inferred"
-    """From another core or from other values."""
+    """Inferred from another core or from other values."""
     ASSUMED = "assumed"
-    """Nothing is known; a plausible value."""
+    """A plausible value without evidence."""
     UNUSED = "unused"
-    """Plays no part on this core."""
+    """The value has no effect on this core."""
     UNRECORDED = "unrecorded"
-    """The core's file does not say it."""
+    """The core's file gives no source."""
 
 
 class Source(NamedTuple):
-    """Where values come from. In a core's file a name of one or two words stands in the table."""
+    """Where values come from. A core's file uses a name of one or two words in its table."""
 
     certainty: Certainty
     name: str
     text: str
-    """A citation that finds the source, or the reason for the value."""
+    """A citation that locates the source, or the reason for the value."""
 
 
 UNRECORDED = Source(Certainty.UNRECORDED, "-", "The core's file does not say it.")
 
 
 class Sources:
-    """The source of every value of a core, by the value's name: a field of ``Microarchitecture``, or one
-    below it behind a dot (``macro_ops.decode_bytes``, ``units.ALU0``). What is not named has the source of
-    the name that it stands below, and else the core's common source."""
+    """The source of every value of a core, by the value's name.
+
+    Names are fields of ``Microarchitecture``, or parts of them after a dot (``macro_ops.decode_bytes``,
+    ``units.ALU0``). A part without a source has that of its field, and a field without one has the core's
+    common source.
+    """
 
     def __init__(self, rest: Source = UNRECORDED, named: Mapping[Source, str] | None = None) -> None:
-        """``rest``: the common source. ``named``: names with blanks between them, by their source. Raises
-        ValueError for a name with two sources."""
+        """``rest``: the common source. ``named``: source -> names, separated by blanks. Raises ValueError for
+        a name with two sources."""
         self.rest = rest
         self._by_name: dict[str, Source] = {}
         for source, names in (named or {}).items():
@@ -54,7 +57,7 @@ class Sources:
                 self._by_name[name] = source
 
     def __iter__(self) -> Iterator[str]:
-        """The names that have a source of their own."""
+        """Names with a source of their own."""
         return iter(self._by_name)
 
     def of(self, name: str) -> Source:
@@ -64,8 +67,11 @@ class Sources:
         return self._by_name.get(name, self.rest)
 
     def derived(self, named: Mapping[Source, str], inherited: Source | None) -> Sources:
-        """Those of a core that is described by its differences from this one. ``inherited``: the source of
-        what does not differ, None where that is as certain as here. Unused and assumed values stay so."""
+        """Sources of a core that is described by its differences from this one.
+
+        ``inherited``: source of values that do not differ; None if they are as certain as here. Unused and
+        assumed values stay so.
+        """
         sources = Sources(self._inherited(self.rest, inherited), named)
         for name, source in self._by_name.items():
             if sources.of(name) is sources.rest:
@@ -79,4 +85,4 @@ class Sources:
 
 
 NO_SOURCES = Sources()
-"""Of a core whose file does not say where its values come from."""
+"""For a core whose file gives no sources."""

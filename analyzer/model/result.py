@@ -1,4 +1,4 @@
-"""What the explanation of a simulation and a whole analysis look like."""
+"""Results: predictions, findings and the analysis of a text."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 
 
 class Position(NamedTuple):
-    """A place in memory where a region may lie."""
+    """A position in memory where a region may lie."""
 
     offset: int
-    """Of its first byte within a 64-byte line."""
+    """Offset of the first byte within a 64-byte line."""
     cycles_per_iteration: float
-    """What it takes there."""
+    """Figure at this position."""
     erratum: frozenset[int]
-    """Instructions that the JCC erratum hits there."""
+    """Instructions that the JCC erratum hits at this position."""
 
 
 class PortBinding(NamedTuple):
-    """Cycles per iteration of a figure that hangs on the rule by which uops are bound to ports."""
+    """Range of a figure that depends on the rule of port binding, in cycles per iteration."""
 
     least: float
     most: float
@@ -35,86 +35,86 @@ class PortBinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Something that a figure takes for granted, and that the region at hand gives a reason to doubt."""
+    """An assumption behind a figure that the region gives reason to doubt."""
 
     code: str
-    """Stable, kebab-case; ``insight/assumptions.py`` lists them."""
+    """Stable kebab-case name; ``insight/assumptions.py`` lists them."""
     message: str
     """One or two sentences."""
     instructions: tuple[int, ...] = ()
-    """Indices of the region's instructions that it is about; empty: the region as a whole."""
+    """Indices of the instructions it concerns; empty for the whole region."""
     values: Mapping[str, float | int | str] = field(default_factory=dict)
-    """What programs want to know without taking the message apart; figures in cycles per iteration."""
+    """Values of the message for programs; figures are in cycles per iteration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one iteration of a region does."""
+    """Work of one iteration of a region."""
 
     amount: int
     unit: str
     """``element`` or ``byte``."""
     source: str
-    """How it is known: ``per=8``, ``step of rsi``."""
+    """Where it comes from: ``per=8``, ``step of rsi``."""
 
     def __str__(self) -> str:
-        """``32 bytes per iteration (step of rsi)``."""
+        """For example ``32 bytes per iteration (step of rsi)``."""
         plural = "" if self.amount == 1 else "s"
         return f"{self.amount} {self.unit}{plural} per iteration ({self.source})"
 
 
 @dataclass(frozen=True, slots=True)
 class OnePass:
-    """What code takes once: from an empty pipeline, with the code in the uop cache and the data in the
-    first-level cache, to the retirement of its last instruction."""
+    """Cost of a single pass: from an empty pipeline to the retirement of the last instruction.
+
+    The code is in the uop cache and the data in the first-level cache.
+    """
 
     cycles: int
-    """From the first fetch to that retirement, both included."""
+    """From the first fetch to that retirement, inclusive."""
     path: tuple[tuple[int, int, str], ...]
-    """The longest way along dependencies: instruction, its latency in cycles, and the value that it hands
-    on."""
+    """The longest dependency path: (instruction, latency in cycles, value passed on)."""
     path_cycles: int
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One region on one microarchitecture: the figure and why."""
+    """The figure of one region on one core, and its explanation."""
 
     microarchitecture: str
     mode: Mode
     """``LOOP``, ``UNROLL`` or ``ONCE``."""
     alignment: int
-    """Offset within a 64-byte line that all of this is about."""
+    """Offset within a 64-byte line for which all fields hold."""
     cycles_per_iteration: float
-    """Of the steady state where it is known; ``simulation`` has the figure of the window (5.2)."""
+    """Steady state if it is known; ``simulation`` has the figure of the window (5.2)."""
     bottlenecks: tuple[str, ...]
-    """Names of docs/pipeline.md 5.5, alphabetical; ("unknown",) if nothing bounds the figure."""
+    """Names from docs/pipeline.md 5.5, alphabetical; ("unknown",) if nothing bounds the figure."""
     bounds: Mapping[str, float]
-    """Analytic bounds, cycles per iteration, by name."""
+    """Analytic bounds by name, in cycles per iteration."""
     front_end: Mapping[str, float]
     """IDQ uops per iteration by source."""
     instructions: tuple[InstructionTemplate, ...]
     simulation: Simulation
     account: Account | None = None
-    """What became of every issue slot, if the simulation was asked for it."""
+    """What happened to every issue slot; None unless requested."""
     chain: tuple[tuple[int, int], ...] = ()
-    """The instructions of the critical chains, and the cycles that each adds to one of them."""
+    """(instruction of a critical chain, cycles that it adds)."""
     tied_chains: int = 0
-    """How many chains are critical: they take equally long. 0 if nothing is carried between iterations."""
+    """Number of equally long critical chains; 0 if no value is carried between iterations."""
     assumptions: tuple[Assumption, ...] = ()
-    """What the figure takes for granted."""
+    """Assumptions behind the figure."""
     positions: tuple[Position, ...] = ()
-    """Everywhere the region may lie, by rising offset, as far as it was simulated; ``alignment`` is one of
-    them."""
+    """Possible positions of the region, by ascending offset, as far as they were
+    simulated; includes ``alignment``."""
     work: Work | None = None
-    """What an iteration does, as far as the instructions alone tell."""
+    """Work of an iteration, as far as the instructions tell."""
     port_binding: PortBinding | None = None
-    """What other rules of binding uops to ports make of the figure; None if they change little, or if nobody
-    asked for it."""
+    """Range of the figure under other rules of port binding; None if they change little or were not tried."""
     once: OnePass | None = None
-    """One pass, if that was asked for, and of functions."""
+    """A single pass; only for functions and on request."""
     tracks_values: bool = False
-    """As ``Block`` has it."""
+    """As in ``Block``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,40 +122,42 @@ class Finding:
     """A hazard tied to one instruction of a region: a stall, an erratum hit, an unknown instruction."""
 
     code: str
-    """Stable, kebab-case: ``lcp-stall``, ``jcc-erratum``, ``unknown-instruction`` ..."""
+    """Stable kebab-case name: ``lcp-stall``, ``jcc-erratum``, ``unknown-instruction`` ..."""
     severity: Severity
     instruction: int
     """Index within the region's instructions."""
     message: str
     label: str = ""
-    """A few characters for a hint at the line's end."""
+    """Short label for a hint at the end of the line."""
     microarchitecture: str = ""
     cost: float | None = None
-    """Cycles per iteration that the region takes because of it; None if that is not known."""
+    """Cycles per iteration that it costs the region; None if not known."""
     price: str = ""
-    """The sentence at the end of ``message`` about a cost that was found by another simulation."""
+    """The sentence at the end of ``message`` with a cost that a further simulation found."""
     outside: bool = False
-    """What it costs is no part of the figure, and so cannot be found by another simulation."""
+    """True if the figure does not include its cost, so that a further simulation cannot find it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A microarchitecture that was asked for and has no figure: it cannot run the region, or what counts in
-    it has no record."""
+    """A requested core without a figure: it cannot run the region, or an instruction
+    that matters has no record."""
 
     microarchitecture: str
     extensions: tuple[str, ...]
-    """What it does not have, as people write it: ``FMA``, ``AVX-512 VNNI``; empty if it can run the code."""
+    """Missing extensions, as usually written: ``FMA``, ``AVX-512 VNNI``; empty if
+    the core can run the code."""
     instructions: tuple[int, ...]
-    """Indices of the instructions that need them, or that have no record."""
+    """Indices of the instructions that need the extensions, or that have no record."""
     left_out: str = ""
-    """Why a figure without them would say nothing: ``AMX is not modelled``; empty if it cannot run them."""
+    """Why a figure without these instructions is meaningless: ``AMX is not modelled``; empty if
+    the core cannot run them."""
     names: str = ""
-    """Of instructions without a record: ``tdpbssd and tileloadd``."""
+    """Instructions without a record: ``tdpbssd and tileloadd``."""
 
     @property
     def brief(self) -> str:
-        """The same for a line that has little room: ``SPR: no figure, AMX is not modelled``."""
+        """Short reason for a narrow line: ``SPR: no figure, AMX is not modelled``."""
         return f"{self.microarchitecture}: no figure, {self.left_out}" if self.left_out else self.reason
 
     @property
@@ -168,25 +170,24 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class RegionAnalysis:
-    """All that is known about one region."""
+    """Everything known about one region."""
 
     region: Region
     instruction_lines: tuple[int, ...]
-    """For every instruction the index of its statement in ``region.lines``."""
+    """Index in ``region.lines`` of each instruction's statement."""
     predictions: tuple[Prediction, ...]
-    """One per requested microarchitecture that can run it, the first is the primary one; empty if it could
-    not be done."""
+    """One per requested core that can run the region, the primary one first; empty if there are none."""
     findings: tuple[Finding, ...] = ()
     note: str = ""
-    """Why there is no prediction, if there is none; else what was added to make the region a loop."""
+    """Why there is no prediction; otherwise what was added to make the region a loop."""
     latencies: Mapping[int, int] = field(default_factory=dict)
-    """Latencies in cycles that the text asks for, by index of instruction."""
+    """Instruction index -> latency in cycles requested by the text."""
     missing: tuple[Missing, ...] = ()
-    """The requested microarchitectures that cannot run it; ``predictions`` has none for them."""
+    """Requested cores that cannot run the region; they have no prediction."""
     weight: Weight | None = None
-    """Of a region that has a place in a recorded profile; None without one."""
+    """Weight in a recorded profile; None without one."""
     versions: tuple[int, ...] = ()
-    """Of the predictions: the same number from the same workspace is the same answer."""
+    """Version of each prediction: equal numbers from one workspace mean the same answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,33 +197,33 @@ class Analysis:
     regions: tuple[RegionAnalysis, ...]
     problems: tuple[Problem, ...]
     branchings: tuple[BranchingAnalysis, ...] = ()
-    """Of the regions that branch within themselves, as far as it is known where their jumps go."""
+    """Regions with inner branches, as far as the targets of their jumps are known."""
     dialect: str = "att"
     account: bool = False
-    """The account of issue slots was asked for in full."""
+    """True if the full account of issue slots was requested."""
     pending: bool = False
-    """More regions follow: this is what there is so far."""
+    """True if more regions follow."""
     unmarked: bool = False
-    """The regions are loops that nobody asked for: the text has no markers."""
+    """True if the regions are loops found in a text without markers."""
     made: tuple[CompiledInstruction, ...] = ()
-    """Of object files all instructions whose line is known."""
+    """For object files: all instructions whose line is known."""
     calls: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
-    """Of compiled sources the instructions that intrinsics became, by their names."""
+    """For compiled sources: intrinsic -> its instructions."""
     by_default: str = ""
-    """Why regions that name no core are analysed for these: ``this machine``; empty if somebody named one."""
+    """Why the default cores were chosen: ``this machine``; empty if the user named cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Something to show at a place in the text, in editor words."""
+    """A label to show at a place in the text."""
 
     line: int
     column: int
-    """Where the label goes; at or behind the last character of the statement or marker."""
+    """Column of the label, at or after the last character of the statement or marker."""
     label: str
     tooltip: str = ""
     kind: str = ""
-    """Which file of ``hints/`` made it: ``region``, ``ports``, ``stalls`` ..."""
+    """Name of the file in ``hints/`` that made it: ``region``, ``ports``, ``stalls`` ..."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the pipeline itself says of a run: its figure, and every uop's way if that was asked for."""
+"""Results of the pipeline itself: a run's figure, and on request the events of every uop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class TraceRow(NamedTuple):
-    """All events of one uop instance; cycles, None where the event did not happen."""
+    """All events of one uop instance, in cycles; None if the event did not happen."""
 
     round: int
     instruction: int
@@ -34,7 +34,7 @@ class TraceRow(NamedTuple):
     executed: int | None
     retired: int | None
     port: str
-    """Bound port, ``""`` if none."""
+    """Bound port; empty if none."""
     ports: str
     """Allowed ports."""
 
@@ -43,10 +43,10 @@ class Input(NamedTuple):
     """A value that a uop reads from another one."""
 
     producer: int
-    """Row of the trace; those of ``later`` are counted on."""
+    """Row of the trace; rows of ``later`` are numbered after the others."""
     value: str
-    """Register or flag group; ``memory`` for what a load gets from a store, which it waits for after it was
-    dispatched; empty between uops of one instruction."""
+    """Register or flag group; ``memory`` for data that a load gets from a store, for which it waits after
+    dispatch; empty between uops of one instruction."""
     ready: int | None
     """First cycle in which the value can be used."""
 
@@ -57,29 +57,29 @@ class Scheduling(NamedTuple):
     allowed: int | None = None
     """First cycle in which it could have left if nothing had been missing."""
     last: int | None = None
-    """The input that came last, by its place in the row's inputs; None if it did not wait for any."""
+    """Index of the input that arrived last, in the row's inputs; None if it waited for none."""
     inputs_ready: int | None = None
     """First cycle that the inputs allow."""
     held: str = ""
-    """What kept it back when its inputs were there: ``fence``, ``unit`` (busy with the same instruction of
-    before) or nothing."""
+    """What delayed it after its inputs arrived: ``fence``, ``unit`` (busy with the
+    previous instance) or empty."""
     queued: str = ""
-    """What it waited for once it was ready: ``port``, ``divider``, ``pair`` (two that may not leave together)
-    or nothing."""
+    """What it waited for once ready: ``port``, ``divider``, ``pair`` (two that may not
+    leave together) or empty."""
     behind: int | None = None
-    """The row because of which it waited when it was ready, if there was one."""
+    """The row that it waited for once ready; None if there was none."""
 
 
 class Refusal(NamedTuple):
     """Why issue slots of a cycle stayed empty, as the renamer recorded it."""
 
     what: str
-    """The cause of the front end or of the renamer, or the buffer that was full (``Cause.what``); empty if no
-    slot stayed empty."""
+    """Cause in the front end or the renamer, or the full buffer (``Cause.what``); empty
+    if no slot stayed empty."""
     full: bool
-    """Whether a buffer was full."""
+    """True if a buffer was full."""
     uop: int | None
-    """The row of the uop that caused it; None where that was the front end."""
+    """Row of the uop that caused it; None if the front end did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,35 +90,36 @@ class Trace:
     cycles: int
     """Simulated cycles."""
     inputs: tuple[tuple[Input, ...], ...] = ()
-    """For every row the values that another uop made."""
+    """Values that each row read from other uops."""
     scheduling: tuple[Scheduling, ...] = ()
-    """For every row what it waited for in the scheduler."""
+    """What each row waited for in the scheduler."""
     later: tuple[TraceRow, ...] = ()
-    """The uops of rounds behind the last one of ``rows``, as far as they got: they took room and ports."""
+    """Uops of rounds after the last one of ``rows``, as far as they got: they occupied buffers and ports."""
     refusals: tuple[Refusal, ...] = ()
-    """By cycle why issue slots stayed empty."""
+    """By cycle: why issue slots stayed empty."""
     unfinished: tuple[int | None, ...] = ()
-    """By cycle the row of the uop that kept others from retiring; None if only the width did, or nothing."""
+    """By cycle: row of the uop that blocked retirement; None if only the width did, or nothing."""
     buffers: tuple[Buffer, ...] = ()
-    """Those that the core has, in the order in which uops pass through them."""
+    """The core's buffers, in the order in which uops pass through them."""
 
 
 class FailedForward(NamedTuple):
-    """Loads of an instruction that needed more than a store in flight had, and waited for the cache."""
+    """Loads of an instruction that needed more bytes than a store in flight held,
+    and waited for the cache."""
 
     times: float
-    """Per round."""
+    """Loads per round."""
     cycles: float
-    """From the store's retirement to the load's data, on average."""
+    """Average cycles from the store's retirement to the load's data."""
     store: int
-    """The instruction that stores."""
+    """Index of the storing instruction."""
     mistaken: bool = False
-    """They need nothing of it, but look as if they did."""
+    """True if they do not need the store's data but look as if they did."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineUsage:
-    """Averages per round of one instruction over the relevant rounds (docs/pipeline.md 5.4), in uops."""
+    """Averages of one instruction per round over the relevant rounds (docs/pipeline.md 5.4), in uops."""
 
     sources: Mapping[str, float]
     """IDQ uops by front-end source: MITE, MS, DSB, LSD."""
@@ -132,7 +133,7 @@ class LineUsage:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What the pipeline itself says, without interpretation."""
+    """Results of the pipeline, without interpretation."""
 
     cycles_per_iteration: float
     """Window value, rounded to 2 decimals (docs/pipeline.md 5.2)."""
@@ -145,23 +146,24 @@ class Simulation:
     merge_usage: tuple[LineUsage | None, ...]
     sync_usage: tuple[LineUsage | None, ...]
     first_sources: tuple[str, ...]
-    """Front-end source of each instruction's first relevant instance (5.5); '' for fused second halves."""
+    """Front-end source of each instruction's first relevant instance (5.5); empty for
+    second halves of fused pairs."""
     elimination: tuple[float, ...]
-    """Share of relevant instances whose move, or addition at rename, was NOT eliminated; 1.0 for everything
-    else."""
+    """Share of relevant instances whose move, or addition at rename, was NOT eliminated; 1.0
+    for all other instructions."""
     busiest_port: float
-    """Largest number of uops bound to a single port, per round."""
+    """Largest number of uops bound to one port, per round."""
     renamed_loads: tuple[float, ...] = ()
-    """Loads of each instruction that took over a stored value (W6), per round."""
+    """Loads of each instruction that were renamed to a stored value (W6), per round."""
     colliding_loads: tuple[float, ...] = ()
-    """Loads of each instruction that had to wait because two others read the same word (Z6), per round."""
+    """Loads of each instruction that waited because two others read the same word (Z6), per round."""
     failed_forwards: tuple[FailedForward | None, ...] = ()
-    """Of each instruction; None where every load got its data."""
+    """Per instruction; None if every load got its data."""
     lsd_unroll: int = 0
-    """Rounds the LSD places at once; 0 if the LSD does not deliver."""
+    """Rounds that the LSD places at once; 0 if the LSD does not deliver."""
     period: tuple[int, int] | None = None
-    """Cycles and rounds after which the pipeline's state came again; their ratio is the exact asymptotic
-    throughput. None if no repetition was seen within the run."""
+    """(cycles, rounds) after which the pipeline's state repeats; their ratio is the exact asymptotic
+    throughput. None if no repetition was seen."""
     trace: Trace | None = None
     account: Account | None = None
-    """What became of every issue slot, if it was asked for."""
+    """What happened to every issue slot; None unless requested."""

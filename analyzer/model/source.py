@@ -1,4 +1,4 @@
-"""What the assembly front end makes of a text: regions of encoded statements, and problems."""
+"""Results of the assembly front end: regions of encoded statements, and problems."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.instruction import Instruction
 
 UNKNOWN_LINE = -1
-"""Stands for a line where there is none: in object files without line information."""
+"""Line number where none is known: object files without line information."""
 
 LINE_BYTES = 64
-"""Addresses that differ by a multiple of this look alike to every front end."""
+"""Addresses that differ by a multiple of this are equivalent for every front end."""
 
 
 class Severity(StrEnum):
-    """How loudly a problem or finding is shown."""
+    """How prominently a problem or finding is shown."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -26,68 +26,70 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with the text itself; parsing and assembling return these and never raise."""
+    """An error in the text itself. Parsing and assembling return these and never raise."""
 
     line: int
-    """``UNKNOWN_LINE``: the file as a whole."""
+    """``UNKNOWN_LINE`` for the whole file."""
     column: int
     end_column: int
     code: str
-    """Stable, kebab-case, e.g. ``syntax-error``, ``region-not-closed``."""
+    """Stable kebab-case name, such as ``syntax-error`` or ``region-not-closed``."""
     message: str
     severity: Severity = Severity.ERROR
     traceback: str = ""
-    """Of an ``internal-error``: where in Cyclelens it arose, as Python prints it."""
+    """For an ``internal-error``: Python's traceback."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a text comes from, and what may be read to understand it. All paths are absolute."""
+    """Where a text comes from, and which files may be read for it. All paths are absolute."""
 
     path: str = ""
-    """The file; empty for a text that is in none."""
+    """The text's file; empty if it has none."""
     folders: tuple[str, ...] = ()
-    """The workspace: files in these folders may be read, no others."""
+    """Workspace folders: files in them may be read, no others."""
     include_paths: tuple[str, ...] = ()
-    """Folders that included files are looked for in; the user named them, so they may be read, too."""
+    """Folders to search for included files; the user named them, so they may be read."""
     defines: tuple[str, ...] = ()
     """``NAME`` or ``NAME=VALUE`` for the C preprocessor and NASM."""
     pre_includes: tuple[str, ...] = ()
-    """Files that these two read before the text; the user named them, so they may be read, too."""
+    """Files that both read before the text; the user named them, so they may be read."""
 
 
 NOWHERE = Origin()
-"""A text without a file: nothing may be read for it."""
+"""For a text without a file: nothing may be read for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One statement of a region with the bytes it became; a line may hold several statements. Of an object
-    file one instruction, with the line of the source that it was made from if that is known."""
+    """One statement of a region with its machine code; a line may hold several statements.
+
+    In an object file it is one instruction, with its source line if that is known.
+    """
 
     line: int
     column: int
     end_column: int
     text: str
-    """The statement without comment and label, as written."""
+    """The statement as written, without comment and label."""
     code: bytes
     backend: str
-    """Which encoder made the bytes: ``keystone``, ``gnu as``, ``cyclelens`` (branches, NOPs, data); or that
-    they are from an ``object file``."""
+    """The encoder: ``keystone``, ``gnu as``, ``cyclelens`` (branches, NOPs, data), or ``object file``."""
     address: int | None = None
-    """In an object file, as other programs show it."""
+    """Address in an object file, as other tools show it."""
     file: str = ""
-    """The source that ``line`` is a line of; empty for the analysed text itself."""
+    """The source file that ``line`` refers to; empty for the analysed text."""
     use: str = ""
-    """What stands at this place of the text if the statement is made of it: the use of a macro, say. Empty if
-    the statement itself stands there, as far as that is known."""
+    """The text at this place if the statement was generated from it, such as the use of
+    a macro; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where code begins in memory, as far as its file tells: some bytes behind a multiple of ``known`` bytes.
+    """Where code begins in memory, as far as its file tells: ``offset`` bytes after some multiple of
+    ``known`` bytes.
 
-    Which multiple that is, the linker decides, who is bound to the alignment of the section and nothing else.
+    The linker chooses the multiple and respects only the alignment of the section.
     """
 
     offset: int = 0
@@ -95,25 +97,25 @@ class Placement:
     known: int = LINE_BYTES
     """A power of two up to ``LINE_BYTES``."""
     gap: str = ""
-    """Why less is known than the alignment of the section says; empty if nothing is missing."""
+    """Why less is known than the section's alignment suggests; empty if nothing is missing."""
 
     @classmethod
     def in_section(cls, offset: int, alignment: int) -> Placement:
-        """That of code so many bytes behind the start of a section with this alignment in bytes."""
+        """Placement of code ``offset`` bytes after the start of a section with this alignment in bytes."""
         known = min(alignment & -alignment or 1, LINE_BYTES)
         return cls(offset % known, known)
 
     @property
     def offsets(self) -> tuple[int, ...]:
-        """All possible offsets within a 64-byte line, rising."""
+        """All possible offsets within a 64-byte line, ascending."""
         return tuple(range(self.offset, LINE_BYTES, self.known))
 
     def pinned(self) -> Placement:
-        """The first of the possible places alone: where pieces of code lie apart, the others say nothing."""
+        """Only the first possible position: for separate pieces of code the others mean nothing."""
         return Placement(self.offset)
 
     def moved(self, count: int) -> Placement:
-        """The place of what lies this many bytes behind."""
+        """Placement of what follows ``count`` bytes later."""
         return replace(self, offset=(self.offset + count) % self.known)
 
 
@@ -125,23 +127,23 @@ class Region:
     first_line: int
     last_line: int
     options: Mapping[str, str] = field(default_factory=dict)
-    """``key=value`` pairs of the opening marker, e.g. ``arch=SKL``."""
+    """``key=value`` pairs of the opening marker, such as ``arch=SKL``."""
     lines: tuple[SourceLine, ...] = ()
     ends_in_jump_to_start: bool = False
     incomplete: bool = False
-    """True if some statement could not be encoded: the region must not be simulated as if it were whole."""
+    """True if a statement could not be encoded: the region must not be simulated as if it were whole."""
     latencies: Mapping[int, int] = field(default_factory=dict)
-    """Latencies in cycles that the text asks for (``LLVM-MCA-LATENCY``), by index into ``lines``."""
+    """Index in ``lines`` -> latency in cycles requested by the text (``LLVM-MCA-LATENCY``)."""
     placement: Placement = Placement()
-    """Of its first byte."""
+    """Placement of the first byte."""
     instructions: tuple[Instruction, ...] = ()
-    """What ``code`` is decoded to, by who makes the region; nobody behind decodes it again."""
+    """The decoded ``code``, set by the region's creator so that later stages need not decode again."""
     section: str = ""
-    """Of a text whose places are known: where the region lies."""
+    """The section of the region, if positions in the text are known."""
     offsets: tuple[int, ...] = ()
-    """In that section, of each of ``lines``."""
+    """Offset in that section of each of ``lines``."""
     is_function: bool = False
-    """It is a whole function, or a way through one: an iteration is a call."""
+    """True for a whole function or a path through one: an iteration is a call."""
 
     @property
     def code(self) -> bytes:
@@ -150,24 +152,26 @@ class Region:
 
 
 END = -1
-"""Stands for a block of a region: the end, or in a loop another time around."""
+"""Stands for a block: the end of the region or, in a loop, the next iteration."""
 
 
 class JumpPlace(NamedTuple):
-    """Where a jump stands."""
+    """The place of a jump."""
 
     line: int
-    """``UNKNOWN_LINE`` where that is not known."""
+    """``UNKNOWN_LINE`` if not known."""
     text: str
     """As written."""
     address: int | None = None
-    """In an object file, as other programs show it."""
+    """Address in an object file, as other tools show it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branching:
-    """A marked region or a loop that branches within itself. All tuples but ``ways`` have an entry for each
-    of its basic blocks, in the order of the code."""
+    """A marked region or a loop with inner branches.
+
+    All tuples except ``ways`` have one entry per basic block, in code order.
+    """
 
     name: str
     first_line: int
@@ -175,22 +179,23 @@ class Branching:
     options: Mapping[str, str]
     is_loop: bool
     blocks: tuple[str, ...]
-    """The regions that have their figures; empty if that of another block counts for this one too."""
+    """Name of the region with the block's figures; empty if another block's figures apply."""
     passed: tuple[int | None, ...]
-    """The block that control goes on to if it does not jump, None if it always jumps. Ways out of a loop, and
-    out of a region in its middle, are none."""
+    """Successor of each block if it does not jump; None if it always jumps, or for exits of a loop and exits
+    from the middle of a region."""
     taken: tuple[int | None, ...]
-    """The block that it jumps to."""
+    """Successor of each block if it jumps."""
     jumps: tuple[JumpPlace, ...]
     """The last statement of each block."""
     entry: int = 0
-    """The block that control comes to first."""
+    """Index of the block that is executed first."""
     ways: tuple[tuple[int, ...], ...] = ()
-    """All ways through it, those without jumps first; empty if there are many, or loops within it."""
+    """All paths through it, those without jumps first; empty if there are too many,
+    or if it contains loops."""
 
     @property
     def forks(self) -> tuple[int, ...]:
-        """The blocks behind which there are two ways to go."""
+        """Indices of blocks with two successors."""
         return tuple(
             block
             for block, (passed, taken) in enumerate(zip(self.passed, self.taken, strict=True))
@@ -199,30 +204,31 @@ class Branching:
 
 
 class CompiledInstruction(NamedTuple):
-    """An instruction of an object file, and what of its source it was made from."""
+    """An instruction of an object file, with its source."""
 
     code: bytes
     file: str
     line: int
     column: int
     inlined: str
-    """The function of the compiler's headers that the line calls and it comes from; or nothing."""
+    """The function of the compiler's headers that the line calls and the instruction
+    comes from; empty if none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a recorded profile says of a region without branches within it."""
+    """Counts of a recorded profile for a region without inner branches."""
 
     executed: float
-    """Times."""
+    """Executions."""
     jumped: float
     """Times that its last instruction jumped."""
     passed: float
-    """Times that it did not."""
+    """Times that its last instruction did not jump."""
     samples: float
-    """That hit one of its instructions."""
+    """Samples that hit its instructions."""
     instructions: int | None
-    """Its instructions, if the samples were taken by these; None: by cycles."""
+    """Number of its instructions if the samples count instructions; None if they count cycles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +238,14 @@ class AssembledFile:
     regions: tuple[Region, ...]
     problems: tuple[Problem, ...]
     dialect: str
-    """``att`` or ``intel``: what the file's first statement was read as; what machine code is shown in."""
+    """``att`` or ``intel``: the dialect of the file's first statement, in which machine code is shown."""
     branchings: tuple[Branching, ...] = ()
-    """Of the regions that come as their basic blocks, as far as it is known where their jumps go."""
+    """Regions with inner branches, given as basic blocks, as far as the targets of their jumps are known."""
     unmarked: bool = False
-    """The regions are loops that nobody asked for: the text has no markers."""
+    """True if the regions are loops found in a text without markers."""
     counts: Mapping[str, Counts] | None = None
-    """By region; None without a profile."""
+    """Region name -> counts; None without a profile."""
     made: tuple[CompiledInstruction, ...] = ()
-    """Of object files all instructions whose line is known."""
+    """For object files: all instructions whose line is known."""
     functions: tuple[tuple[str, int, int], ...] = ()
-    """Name, first and last line of all functions of a text, if one of them was asked for."""
+    """(name, first line, last line) of all functions of a text, if one of them was requested."""

@@ -1,4 +1,4 @@
-"""The execution units of a core: their names, what each can do, and how sets of them are written."""
+"""The execution units of a core: their names, their roles, and the notation of sets of units."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MOST_UNITS = 30
 
 
 class UopKind(IntEnum):
-    """What a uop does; decides which special rules apply to it."""
+    """What a uop does, which decides which special rules apply to it."""
 
     COMPUTE = 0
     LOAD = 1
     STORE_ADDRESS = 2
     STORE_DATA = 3
     EMPTY = 4
-    """Occupies issue and retire slots only: no unit."""
+    """Occupies only issue and retire slots, no unit."""
     SYNC = 5
     """Stack-engine synchronisation."""
     MERGE = 6
@@ -50,60 +50,60 @@ class Role(StrEnum):
     FP_MULTIPLY = "FP multiply"
     FP_DIVIDE = "FP divide"
     TRANSFER = "transfer"
-    """From vector to integer registers, and store data of vectors."""
+    """Vector to integer registers, and store data of vectors."""
     FROM_INTEGER = "from integer"
-    """From integer to vector registers."""
+    """Integer to vector registers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One execution unit (Intel: a port): takes one uop per cycle."""
+    """One execution unit (Intel: a port); it takes one uop per cycle."""
 
     name: str
     roles: frozenset[Role]
     scheduler: str = ""
-    """The scheduler that feeds it; empty where the core has a single one."""
+    """The scheduler that feeds it; empty if the core has a single one."""
 
 
 def unit(name: str, roles: str, scheduler: str = "") -> Unit:
-    """A unit with these roles, written as in ``Role`` with commas between them. Raises ValueError for
-    others."""
+    """A unit with these roles, given as names of ``Role`` separated by commas. Raises
+    ValueError for unknown roles."""
     return Unit(name, frozenset(Role(role) for role in roles.split(", ")), scheduler)
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """Uops wait here for their inputs and then for one of the units that name it."""
+    """A scheduler: uops wait here for their inputs and then for one of its units."""
 
     name: str
     entries: int
 
     @property
     def buffer(self) -> str:
-        """What it is called beside other buffers: ``RS integer``."""
+        """Name among the buffers: ``RS integer``."""
         return f"RS {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Divider:
-    """It takes one uop at a time and is then busy for as long as that uop says."""
+    """A divider: takes one uop at a time and is busy for as long as the uop states."""
 
     units: tuple[str, ...]
-    """Uops for a divider that are bound to one of these use this one."""
+    """Division uops bound to one of these units use this divider."""
     through: str | None = None
-    """The unit through which they leave the scheduler, whatever unit they were bound to. None: their own."""
+    """The unit through which they leave the scheduler, whatever unit they were bound to; None: their own."""
 
 
 class UnitSet(NamedTuple):
-    """Units of one core of which a uop may take any."""
+    """A set of units of one core, any of which a uop may use."""
 
     mask: int
-    """Bit n: the core's unit number n."""
+    """Bit n stands for unit number n."""
     names: tuple[str, ...]
     text: str
-    """As reports for programs write it: ``0156``, ``ALU0123``."""
+    """Notation for programs: ``0156``, ``ALU0123``."""
     label: str
-    """As reports for people write it: ``p0156``, ``ALU0123``."""
+    """Notation for people: ``p0156``, ``ALU0123``."""
 
 
 NO_UNITS = UnitSet(0, (), "", "")
@@ -118,12 +118,14 @@ class UnitUse(NamedTuple):
 
 
 _MOST_SETS = 8
-"""Of so many different sets every union is looked at."""
+"""Most distinct sets whose unions are all examined."""
 
 
 def unit_cycles(uses: Iterable[tuple[int, float]]) -> float:
-    """Cycles that the busiest group of units needs at least, for masks of units and how many cycles each
-    takes of one of them (uops.info paper, section 5.3)."""
+    """Lower bound on the cycles of the busiest group of units (uops.info paper, section 5.3).
+
+    ``uses``: (mask of units, cycles that one of them is busy).
+    """
     taken = [(mask, cycles) for mask, cycles in uses if mask]
     sets = {mask for mask, _ in taken}
     if not sets:
@@ -137,7 +139,7 @@ def unit_cycles(uses: Iterable[tuple[int, float]]) -> float:
 
 
 class Units:
-    """The units of a core by number, name and role, and the names that instruction tables give to sets."""
+    """The units of a core by number, name and role, and the instruction tables' names for sets of them."""
 
     def __init__(
         self,
@@ -147,11 +149,11 @@ class Units:
         letters: Mapping[str, str] | None = None,
         sets: Mapping[str, tuple[UopKind, str]] | None = None,
     ) -> None:
-        """``prefix`` stands before a unit's name where people read it. ``letters``: the units by the letters
-        that make up the names of sets in the instruction tables; by default every unit by its own name.
-        ``sets``: other names of sets there, each with what its uops do and the names of its units.
+        """``prefix``: put before unit names in text for people. ``letters``: letter in the tables' names of
+        sets -> unit; by default each unit's own name. ``sets``: other names of sets -> (kind of the uops,
+        names of the units).
 
-        Raises ValueError for more than ``MOST_UNITS``, and for a table that names a unit that is not there.
+        Raises ValueError for more than ``MOST_UNITS`` units, or if a table names an unknown unit.
         """
         if len(units) > MOST_UNITS:
             raise ValueError(f"a core has at most {MOST_UNITS} units")
@@ -180,11 +182,11 @@ class Units:
         return known
 
     def named(self, names: Iterable[str]) -> UnitSet:
-        """The set of the units of these names. Raises KeyError."""
+        """The set of these units. Raises KeyError for unknown names."""
         return self.of(sum({1 << self._numbers[name] for name in names}))
 
     def having(self, role: Role) -> UnitSet:
-        """The set of all units that can do this."""
+        """The set of all units with this role."""
         known = self._by_role.get(role)
         if known is None:
             names = [unit.name for unit in self.all if role in unit.roles]
@@ -192,28 +194,29 @@ class Units:
         return known
 
     def numbers(self, units: UnitSet) -> tuple[int, ...]:
-        """The numbers of the units of a set, ascending."""
+        """Numbers of the units of a set, ascending."""
         return tuple(self._numbers[name] for name in units.names)
 
     def label(self, name: str) -> str:
-        """A unit's name as people know it: ``p0``."""
+        """A unit's name for people: ``p0``."""
         return self.prefix + name
 
     def use(self, text: str, uops: int) -> UnitUse:
-        """What so many uops need whose units the instruction tables write as ``text``. Raises ValueError."""
+        """The need of ``uops`` uops for a set written as in the instruction tables. Raises
+        ValueError for unknown sets."""
         known = self._by_text.get(text)
         if known is None:
             known = self._by_text[text] = self._read(text)
         return UnitUse(*known, uops)
 
     def in_tables(self, names: Iterable[str]) -> str:
-        """The set of the units of these names as the instruction tables write it."""
+        """The set of these units in the instruction tables' notation."""
         letters = {name: letter for letter, name in self._letters.items()}
         return self.prefix + "".join(sorted(letters[name] for name in names))
 
     def parse(self, text: str) -> UnitSet:
-        """The set that a user writes: names with blanks or commas between them, or one label or text as in
-        the reports (``p0156``, ``ALU01``). Raises ValueError."""
+        """Parses a user's set: names separated by blanks or commas, or a label or text from a report
+        (``p0156``, ``ALU01``). Raises ValueError."""
         mask = 0
         for part in re.split(r"[\s,+]+", text.strip()):
             mask |= self._part(part).mask
@@ -226,7 +229,7 @@ class Units:
         stem = re.match(r"[A-Za-z]*(?=\d)", bare)
         names = [stem[0] + digit for digit in bare[stem.end() :]] if stem else list(bare)
         if not names or any(name not in self._numbers for name in names):
-            raise ValueError(f"'{text}' is none of the units {' '.join(map(self.label, self.names))}")
+            raise ValueError(f"'{text}' is not one of the units {' '.join(map(self.label, self.names))}")
         return self.named(names)
 
     def _read(self, text: str) -> tuple[UopKind, UnitSet]:
@@ -237,12 +240,15 @@ class Units:
         try:
             units = self.named(self._letters[letter] for letter in text)
         except KeyError:
-            raise ValueError(f"'{text}' is no set of the units {' '.join(self.names)}") from None
+            raise ValueError(f"'{text}' is not a set of the units {' '.join(self.names)}") from None
         return self._kind(units), units
 
     def _kind(self, units: UnitSet) -> UopKind:
-        """What a uop does that may take any of these units (U1): units for store addresses alone tell that
-        it is one, else units for loads, else units for store data."""
+        """Kind of a uop that may use any of these units (U1).
+
+        Store address if a unit is for store addresses alone, otherwise load if one loads, otherwise store
+        data.
+        """
         roles = [unit.roles for unit in self.all if unit.name in units.names]
         if any(Role.STORE_ADDRESS in each and Role.LOAD not in each for each in roles):
             return UopKind.STORE_ADDRESS
@@ -254,7 +260,7 @@ class Units:
 
 
 def _joined(names: Sequence[str]) -> str:
-    """``0156A`` for 0 1 5 6 A, ``ALU01+FP0`` for ALU0 ALU1 FP0, ``0,10`` for 0 10."""
+    """Notation of a set: ``0156A`` for 0 1 5 6 A, ``ALU01+FP0`` for ALU0 ALU1 FP0, ``0,10`` for 0 10."""
     stems: dict[str, list[str]] = {}
     for name in names:
         stem = re.sub(r"\d+$", "", name) if len(name) > 1 else ""

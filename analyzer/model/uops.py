@@ -1,4 +1,4 @@
-"""Uop templates: everything about a block that does not change from round to round.
+"""Uop templates: the parts of a block that are the same in every round.
 
 Nesting (docs/pipeline.md 0): IDQ uop -> fused uops -> uops, in program order.
 """
@@ -22,28 +22,28 @@ else:
 
 
 class Trait(IntFlag):
-    """What schedulers that pick by age ask about a uop."""
+    """Properties of a uop for schedulers that pick by age."""
 
     NONE = 0
 
     VECTOR = 1
     """A load into, or a store from, the vector unit."""
     WIDE = 2
-    """64 bytes."""
+    """An access of 64 bytes."""
     FP_ADD = 4
-    """Its result reaches the next FP addition a cycle earlier than anything else."""
+    """The result reaches the next FP addition a cycle earlier than other consumers."""
     TAKES_FP_ADD = 8
-    """It takes such a result early."""
+    """Accepts such an early result."""
     MASK = 16
     """An operation on mask registers."""
     OWN_RESULT = 32
-    """Store data that the same instruction has computed."""
+    """Store data that the same instruction computed."""
     READ_MODIFY_WRITE = 64
-    """The load of such an instruction."""
+    """The load of a read-modify-write instruction."""
     ALONE = 128
-    """Of those that keep the core for themselves only one runs at a time."""
+    """Of the uops that keep the core to themselves, only one runs at a time."""
     DIVIDES = 256
-    """By a divider that is no unit of its own: the integer one, or the one of vectors."""
+    """Uses a divider that is not a unit of its own: the integer or the vector divider."""
 
 
 class ValueKind(IntEnum):
@@ -54,7 +54,7 @@ class ValueKind(IntEnum):
     FLAGS = 1
     """Rename key: flag group ``C`` or ``SPAZO``."""
     INTERNAL = 2
-    """Visible inside the instruction only; the key is a small number."""
+    """Visible only inside the instruction; the key is a small number."""
 
 
 Value = tuple[ValueKind, str]
@@ -67,46 +67,47 @@ class UopTemplate:
 
     kind: UopKind
     units: UnitSet = NO_UNITS
-    """It may take any of them; none: it never enters the scheduler."""
+    """Allowed units; none if it never enters the scheduler."""
     inputs: tuple[Value, ...] = ()
     outputs: tuple[tuple[Value, int], ...] = ()
-    """Each result with its latency in cycles."""
+    """(result, latency in cycles) of each result."""
     memory_operand: int = -1
-    """Loads and stores: index into the instruction's ``memory_operands``; -1: no known address."""
+    """Loads and stores: index into the instruction's ``memory_operands``; -1 if the address is unknown."""
     divider_cycles: int = 0
-    """Cycles for which its unit, or what is behind it, is busy, rounded up."""
+    """Cycles for which its unit, or the divider behind it, is busy, rounded up."""
     late: tuple[int, ...] = ()
-    """For every input the cycles by which it may come later than the uop begins; empty: none may. Only cores
-    that count macro-ops have it."""
+    """Cycles by which each input may arrive after the uop begins; empty: no input may be late. Only for
+    cores that count macro-ops."""
     traits: Trait = Trait.NONE
     busy_eighths: int = 0
-    """``divider_cycles`` in eighths, not rounded. Only cores that count macro-ops have it."""
+    """``divider_cycles`` in eighths, not rounded. Only for cores that count macro-ops."""
 
 
 @dataclass(frozen=True, slots=True)
 class MacroOps:
-    """What an instruction costs where macro-ops are counted; the macro-ops themselves are the template's
-    ``fused_uops``."""
+    """Cost of an instruction in macro-ops; the macro-ops themselves are the template's ``fused_uops``."""
 
     entries: int = 1
-    """In the op cache."""
+    """Entries in the op cache."""
     fields: int = 0
     """Immediates and displacements in the op cache."""
     decode_slots: int = 1
     vector_ops: int = 0
-    """Macro-ops that the vector unit takes in."""
+    """Macro-ops that the vector unit accepts."""
     begins_decode_group: bool = False
     ends_group: bool = False
-    """Nothing behind it is dispatched in the same cycle."""
+    """Nothing after it is dispatched in the same cycle."""
     serializing: bool = False
     moves: bool = False
-    """The move of a pair: the renamer carries it out with the instruction behind it."""
+    """The move of a pair: the renamer carries it out with the next instruction."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """Address of a memory operand as the renamer sees it. For MEM1-type accesses scale and
-    displacement are None (docs/pipeline.md 2.2, 4.1)."""
+    """Address of a memory operand as the renamer sees it.
+
+    Scale and displacement are None for MEM1-type accesses (docs/pipeline.md 2.2, 4.1).
+    """
 
     name: str
     base: str | None
@@ -121,12 +122,12 @@ class MemoryAccess:
 
 @dataclass(frozen=True, slots=True)
 class RegisterOperand:
-    """A register input or output by its own name (``AH``, ``EAX``) and its canonical register."""
+    """A register input or output: its own name (``AH``, ``EAX``) and its canonical register."""
 
     name: str
     canonical: str
     width: int
-    """Bits for general-purpose registers, 0 for others."""
+    """Bits of a general-purpose register, 0 for others."""
     operand: str
     """Operand name in the tables (``REG0``), the key of latency pairs."""
     index: int = 0
@@ -137,11 +138,11 @@ class RegisterOperand:
 
 @dataclass(frozen=True, slots=True)
 class InstructionTemplate:
-    """One instruction of a block on one microarchitecture with its uops (docs/pipeline.md 2.4 to 2.11)."""
+    """One instruction of a block on one core, with its uops (docs/pipeline.md 2.4 to 2.11)."""
 
     instruction: Instruction
     facts: InstructionFacts | None
-    """None: unknown instruction; it costs one empty fused uop and is shown as unknown."""
+    """None for an unknown instruction, which costs one empty fused uop and is shown as unknown."""
     name: str
     uops: tuple[UopTemplate, ...]
     fused_uops: tuple[int, ...]
@@ -149,40 +150,39 @@ class InstructionTemplate:
     idq_uops: tuple[int, ...]
     """Number of fused uops in each IDQ uop."""
     uop_count: int
-    """The record's uops figure; 0 for zero idioms, NOPs and unknown instructions."""
+    """The record's uop count; 0 for zero idioms, NOPs and unknown instructions."""
     retire_slots: int
     mite_uops: int
     ms_uops: int
     complex_decoder: bool
     available_simple_decoders: int
     uses: tuple[UnitUse, ...]
-    """Units that its uops need, with macro-fusion applied, for the bound on units."""
+    """Units that its uops need after macro-fusion, for the bound on units."""
     divider_cycles: int = 0
     tp: int | None = None
     fused_with_next: bool = False
     fused_with_previous: bool = False
     macro_fusible: bool = False
-    """Could fuse with some branch, whatever follows."""
+    """True if it could fuse with some branch, whatever follows."""
     is_branch: bool = False
     length_changing_prefix: bool = False
     jcc_erratum: bool = False
     eliminable_move: bool = False
     added: int | None = None
-    """The constant that the renamer can add to its input, or load (V9); None: it is no such instruction."""
+    """The constant that the renamer can add to its input, or load (V9); None for other instructions."""
     offset_registers: tuple[str, ...] = ()
-    """Canonical registers that cost it two cycles while the renamer owes them a constant (V9)."""
+    """Canonical registers that cost it two cycles while the renamer still owes them a constant (V9)."""
     joins_next: bool = False
-    """A move that takes no issue slot, because the instruction behind it computes with its result (A4)."""
+    """True for a move without an issue slot, because the next instruction computes with its result (A4)."""
     serializing: bool = False
     load_serializing: bool = False
     store_serializing: bool = False
     rsp_change: int = 0
     """Bytes by which the stack engine moves RSP."""
     returns: bool = False
-    """A call of something elsewhere, which comes back, or the return to something elsewhere, which calls
-    again: RSP is where it was behind it."""
+    """True for a call or return across the block's end: the other side undoes the change of RSP."""
     reads_stack_offset: bool = True
-    """RSP, where it is read directly, has to be brought up to date (E2); False to ask what that costs."""
+    """Directly read RSP has to be synchronised (E2); False to price that."""
     register_inputs: tuple[RegisterOperand, ...] = ()
     register_outputs: tuple[RegisterOperand, ...] = ()
     address_inputs: tuple[RegisterOperand, ...] = ()
@@ -198,37 +198,37 @@ class InstructionTemplate:
     ``register_outputs``, ``flag_outputs``, ``memory_operands``."""
 
     switches_upper_halves: bool = False
-    """The core puts all upper halves of vector registers aside here, or fetches them back (UH2)."""
+    """The core saves all upper halves of vector registers here, or restores them (UH2)."""
     follows_switch: bool = False
-    """It waits until such an instruction before it has retired."""
+    """It waits for the retirement of such an instruction before it."""
     merges_upper_half: bool = False
-    """Its result is merged with the old register, because upper halves are in use (UH3)."""
+    """Its result is merged with the old register because upper halves are in use (UH3)."""
     macro_ops: MacroOps | None = None
-    """Only of cores that count macro-ops."""
+    """Only for cores that count macro-ops."""
     left_out: str = ""
-    """Why it has no figures here although the tables have a record of it."""
+    """Why it has no figures although the tables have a record of it."""
 
     @property
     def rsp_step(self) -> int:
-        """Bytes by which RSP differs behind the instruction."""
+        """Bytes by which RSP differs after the instruction."""
         return 0 if self.returns else self.rsp_change
 
     def template(self) -> InstructionTemplate:
-        """Itself: a template is the simplest entry of a block."""
+        """Returns itself: a template is the simplest entry of a block."""
         return self
 
     def like(self) -> InstructionTemplate:
-        """Itself."""
+        """Returns itself."""
         return self
 
     @property
     def is_jump(self) -> bool:
-        """A branch that is always taken, wherever it leads."""
+        """True for a branch that is always taken, wherever it leads."""
         return self.is_branch and self.instruction.mnemonic == "jmp"
 
 
 class Entry(Protocol):
-    """An instruction of a block: a template, or something that makes one when asked."""
+    """An instruction of a block: a template, or an object that makes one on demand."""
 
     @property
     def instruction(self) -> Instruction:
@@ -236,13 +236,13 @@ class Entry(Protocol):
 
     @property
     def facts(self) -> InstructionFacts | None:
-        """Its record; None: unknown."""
+        """Its record; None if unknown."""
 
     def template(self) -> InstructionTemplate:
-        """Always the same template."""
+        """The template, always the same object."""
 
     def like(self) -> InstructionTemplate:
-        """The template that siblings share: the same but for registers, addresses and constants."""
+        """The template shared by instructions that differ only in registers, addresses and constants."""
 
 
 @dataclass(frozen=True)
@@ -252,13 +252,13 @@ class Block:
     entries: tuple[Entry, ...]
     microarchitecture: str
     loop: bool
-    """True: TP_L, every round starts at the alignment offset again; False: TP_U, laid end to end."""
+    """True (TP_L): every round starts at the alignment offset again. False (TP_U): copies end to end."""
     alignment: int = 0
     """Address of the first byte relative to a 64-byte line."""
     tracks_values: bool = False
-    """Addresses are compared with what is known of sums and of the stack pointer, whatever the core does."""
+    """Compare addresses using known sums and the stack pointer, whatever the core does."""
 
     @cached_property
     def instructions(self) -> tuple[InstructionTemplate, ...]:
-        """The templates of the entries, made when they are first asked for."""
+        """The templates of the entries, made on first use."""
         return tuple([entry.template() for entry in self.entries])

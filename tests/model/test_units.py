@@ -57,7 +57,7 @@ def test_tables_name_sets_by_letters_or_as_a_whole() -> None:
     assert NAMED.use("01", 2) == (UopKind.COMPUTE, NAMED.named(["ALU0", "ALU1"]), 2)
     assert NAMED.use("LD", 1).kind is UopKind.LOAD
     assert NAMED.use("STD", 1) == (UopKind.STORE_DATA, NAMED.having(Role.ALU), 1)
-    with pytest.raises(ValueError, match="'23' is no set of the units"):
+    with pytest.raises(ValueError, match="'23' is not a set of the units"):
         NAMED.use("23", 1)
 
 
