@@ -1,1 +1,1 @@
-"""What every room may use: the log, files, caches, names that come near."""
+"""Utilities for all packages: log, files, caches, spelling suggestions."""

@@ -1,4 +1,4 @@
-"""What is kept of a defect that must not end the program: where it is, and its traceback."""
+"""Records a defect that must not end the program: its place and its traceback."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def traceback_of(error: BaseException) -> str:
 
 
 def described(error: Exception) -> str:
-    """The kind of an unexpected error, what it says, and the line of the program where it arose.
+    """Describes an unexpected error: its type, its message and the source line that raised it.
 
-    Its traceback goes to the log (``--log FILE``). With ``CYCLELENS_DEBUG`` in the environment Python's own
-    logging gets it, too: on standard error, unless the program that embeds this one has other plans.
+    The traceback goes to the log (``--log FILE``). If ``CYCLELENS_DEBUG`` is set, it also goes to Python's
+    ``logging``: to standard error, unless the embedding program configures it otherwise.
     """
     import logging
     import traceback
@@ -32,7 +32,7 @@ def described(error: Exception) -> str:
 
 
 INTERNAL_ERROR = "Internal error"
-"""How the message of a defect begins."""
+"""Prefix of a defect's message."""
 
 
 def internal_error(error: Exception) -> str:

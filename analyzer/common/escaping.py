@@ -1,8 +1,7 @@
-"""Words of a text that nobody has looked at, within ours: terminals, browsers and readers of Markdown must
-take them for words, whatever they are.
+"""Escapes untrusted text for terminals, HTML and Markdown.
 
-Every text that leaves the command line goes through `printable`; every name, statement or message in Markdown
-through `prose` or `code`.
+All text that leaves the command line goes through `printable`; every name, statement or message in Markdown
+goes through `prose` or `code`.
 """
 
 from __future__ import annotations
@@ -11,19 +10,19 @@ import re
 
 _KEPT = "\n\t"
 _SPECIAL = r"[\\`*_\[\]|~@]|:(?=//)|(?<=www)\."
-"""Opens a link, an image, code or emphasis, or ends the cell of a table; `@`, `:` and `.`: of links without
-brackets."""
+"""Characters that open a link, an image, code or emphasis, or end a table cell; `@`, `:` and `.`
+for links without brackets."""
 _LEADING = r"^(\d*)([-+#=.)])"
-"""Makes a heading, a list or a rule of a line."""
+"""Characters that turn a line into a heading, a list or a rule."""
 
 
 class _Shown(dict[int, str]):
-    """What is shown of each character: itself, or its number where it is none that can be seen."""
+    """Code point -> what is shown: the character itself, or its escape if it is not printable."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
         if not character.isprintable() and character not in _KEPT:
-            # In the form that JSON and most languages read.
+            # The notation of JSON and most programming languages.
             units = character.encode("utf-16-be", "surrogatepass").hex()
             character = "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
         self[code] = character
@@ -34,16 +33,16 @@ _SHOWN = _Shown()
 
 
 def printable(text: str) -> str:
-    """A text without control characters, which terminals obey, and without such as only change the direction
-    or the place of others; line ends and tabs stay."""
-    if text.isprintable():  # as nearly always
+    """The text without control characters, which terminals obey, or characters that change the direction or
+    position of others; line ends and tabs stay."""
+    if text.isprintable():  # the usual case
         return text
     plain = text.replace("\n", "").replace("\t", "")
     return text if plain.isprintable() else text.translate(_SHOWN)
 
 
 class Painted(str):
-    """A printable text with colours of ours around it: the only thing that a terminal may obey."""
+    """A printable text within our own colour codes, the only control sequences that reach a terminal."""
 
 
 def painted(text: str, colour: str) -> Painted:
@@ -53,7 +52,8 @@ def painted(text: str, colour: str) -> Painted:
 
 
 def prose(text: str) -> str:
-    """Markdown for a text as it is, in one line: no link, no image, no HTML, no end of a table's cell."""
+    """Markdown that shows a text literally, on one line: no link, image or HTML,
+    and no end of a table cell."""
     line = " ".join(printable(text).split())
     escaped = (
         re.sub(_SPECIAL, r"\\\g<0>", line.replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
@@ -62,7 +62,7 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Markdown for code within a line or the cell of a table."""
+    """Markdown for code within a line or a table cell."""
     line = " ".join(printable(text).split()).replace("|", "\\|")
     if "`" not in line:
         return f"`{line}`" if line else ""
@@ -71,7 +71,7 @@ def code(text: str) -> str:
 
 
 def without_markdown(text: str) -> str:
-    """Our Markdown for clients that show it as it is: without fences, emphasis and escapes."""
+    """Our Markdown without fences, emphasis and escapes, for clients that show it unrendered."""
     lines = (line for line in text.split("\n") if not line.startswith("```"))
     plain = re.sub(r"\\([\\`*_\[\]|~@:.#=+)-])|\*\*|`", r"\1", "\n".join(lines))
     return plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 
 LOG = "CYCLELENS_LOG"
-"""Environment variable with the path of the file. ``--log FILE`` sets it, also for processes that are
-started."""
+"""Environment variable with the path of the log file. ``--log FILE`` sets it, also for child processes."""
 
 
 def write(kind: str, **fields: object) -> None:
-    """Add a line to the file, if one is named: the time (UTC), the process, the kind of entry and fields as
-    ``name=value``. A file that cannot be written loses the line and nothing else."""
+    """Appends a line to the log file, if there is one: time (UTC), process, kind of entry, ``name=value``
+    fields.
+
+    If the file cannot be written, the line is lost and nothing else happens.
+    """
     path = os.environ.get(LOG)
     if not path:
         return
@@ -24,7 +26,7 @@ def write(kind: str, **fields: object) -> None:
 
 
 def write_traceback(text: str) -> None:
-    """Add the traceback of a defect to the file, if one is named, with its lines indented."""
+    """Appends the indented traceback of a defect to the log file, if there is one."""
     path = os.environ.get(LOG)
     if path:
         write("defect", traceback=text.count("\n"))
@@ -36,7 +38,7 @@ def _quoted(value: str) -> str:
 
 
 def _append(path: str, text: str) -> None:
-    # Several processes write: each entry with one call, at the end of the file.
+    # Several processes write: each entry is one call that appends.
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     except OSError:

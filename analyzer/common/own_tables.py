@@ -1,4 +1,4 @@
-"""Where a user's own instruction tables are named."""
+"""The environment variable for a user's own instruction tables."""
 
 OWN_TABLES = "CYCLELENS_DATA"
-"""Environment variable with their path. ``--data PATH`` sets it, also for processes that are started."""
+"""Environment variable with the path of the tables. ``--data PATH`` sets it, also for child processes."""

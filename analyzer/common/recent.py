@@ -1,9 +1,8 @@
-"""Caches that keep what the latest texts needed and forget the rest, however long somebody edits, and the
-set of all caches of a workspace.
+"""Caches that keep the entries of the latest texts and drop older ones; and the set of a workspace's caches.
 
-Two generations: what is used moves into the young one. Once that holds much more than one text needs, it
-becomes the old one, and what the old one still held is dropped. So a text of any size stays cached, and what
-was typed and changed again does not. Generations change between texts only (or batches of machine code).
+There are two generations: a used entry moves into the young one. Once that holds much more than one text
+needs, it becomes the old one, and the previous old one is dropped. So a text of any size stays cached, and
+abandoned edits do not. Generations change between texts only (or batches of machine code).
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ if TYPE_CHECKING:
     _Part = TypeVar("_Part")
 
 _SLACK = 256
-"""Entries beyond two texts: small texts are not worth forgetting at once."""
+"""Entries allowed beyond two texts: small texts are not worth dropping at once."""
 _MOST_FILES = 2048
 _LARGEST = 4 << 30
-"""Bytes of a file of which a digest is made."""
+"""Largest file, in bytes, that is digested."""
 
 
 class Recent(dict["_Key", "_Value | None"]):
@@ -134,14 +133,15 @@ class Caches(dict["Callable[[Caches], Any]", "Any"]):
 
 
 class Contents:
-    """What files hold, as digests: whoever remembers something of a file keeps it by this. A file is read
-    again when its size, its time of change or its number differs."""
+    """Digests of files, by which caches identify contents. A file is read again when its size, modification
+    time or inode number differs."""
 
     def __init__(self, caches: Caches) -> None:
         self._digests: Recent[tuple[str, int, int, int], bytes] = caches.recent(_MOST_FILES)
 
     def of(self, path: str, maximum: int = _LARGEST) -> bytes:
-        """Raises OSError, also if it is no regular file or has more than ``maximum`` bytes."""
+        """The digest of a file. Raises OSError, also for a file that is not regular or has
+        more than ``maximum`` bytes."""
         status = os.stat(path)
         key = path, status.st_ino, status.st_size, status.st_mtime_ns
         found = self._digests[key]

@@ -1,7 +1,7 @@
-"""Files that a text, a project or a setting names: only regular ones of a stated size are opened.
+"""Opens files that a text, a project or a setting names: only regular files up to a given size.
 
-A FIFO keeps waiting whoever opens it, a device has no end, and a sparse file of some bytes on the disk can be
-larger than memory. What is opened is what was judged: the descriptor is, not the name.
+Opening a FIFO blocks, a device has no end, and a sparse file of a few bytes on disk can be larger than
+memory. The checks apply to the open descriptor, not to the name.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ for _name in ("O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK"):
 
 
 def open_regular(path: str | os.PathLike[str], maximum: int) -> BufferedReader:
-    """A regular file of at most ``maximum`` bytes, open for reading. Raises OSError, whose ``strerror`` says
-    what is wrong; a path that no file can have (with a NUL) is a file that is not there."""
+    """Opens a regular file of at most ``maximum`` bytes for reading.
+
+    Raises OSError, whose ``strerror`` says what is wrong; an impossible path (with a NUL) counts as a missing
+    file.
+    """
     try:
         descriptor = os.open(path, _FLAGS)
     except ValueError:
@@ -49,8 +52,8 @@ def open_regular(path: str | os.PathLike[str], maximum: int) -> BufferedReader:
 
 
 def read_regular(path: str | os.PathLike[str], maximum: int) -> bytes:
-    """What such a file holds. Raises OSError as ``open_regular`` does, also for a file that has no size and
-    does not end (some below ``/proc``)."""
+    """Contents of such a file. Raises OSError like ``open_regular``, also for a file without a size that does
+    not end (some under ``/proc``)."""
     with open_regular(path, maximum) as file:
         return read_opened(file, path, maximum)
 
@@ -75,7 +78,7 @@ def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> TextIOWr
 
 
 def is_regular(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a regular file of this name, links followed."""
+    """True if the name, links followed, is a regular file."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except (OSError, ValueError):

@@ -1,19 +1,19 @@
-"""What somebody probably meant who wrote a name that does not exist."""
+"""Suggests known names for one that does not exist."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 _ALIKE = 0.6
-"""Share of letters that have to agree (``difflib``)."""
+"""Smallest similarity of a suggestion (``difflib``)."""
 _MOST_SHOWN = 20
 _MOST_NAMES = 10_000
-"""Of longer lists nothing is suggested: comparing takes time."""
+"""Longer lists get no suggestion: comparing takes time."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The name that is spelled most like this one, in whatever case; empty if none is."""
-    # Here, because only mistakes need it.
+    """The most similar known name, ignoring case; empty if none is similar."""
+    # Imported here because only mistakes need it.
     from difflib import get_close_matches
 
     spelled: dict[str, str] = {}
@@ -26,13 +26,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """``; did you mean 'dot'?``, to be put behind a message without its full stop; empty without an idea."""
+    """``; did you mean 'dot'?``, for the end of a message without a full stop; empty without a suggestion."""
     found = nearest(name, known)
     return f"; did you mean '{found}'?" if found else ""
 
 
 def among(name: str, known: Iterable[str]) -> str:
-    """The same with all of the names: ``; did you mean 'dot'? Known are dot, sum``."""
+    """The suggestion and all known names: ``; did you mean 'dot'? Known are dot, sum``."""
     names = list(known)
     hint = did_you_mean(name, names)
     if hint and len(names) == 1:

@@ -1,8 +1,7 @@
-"""Folders for what external programs read and write, which never stay behind.
+"""Temporary folders for external programs, always removed.
 
-A folder is removed when its work ends, however that ends. A process that is killed cannot do that; so every
-name holds the number of the process that made it, and whoever makes a folder first, in any process, removes
-those of processes that are gone.
+A folder is removed when its work ends, whatever the outcome. A killed process cannot do that, so every name
+holds the process id of its maker, and the first folder made in any process removes those of dead processes.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _swept = False
 
 @contextlib.contextmanager
 def folder() -> Iterator[str]:
-    """An empty folder, for as long as the context lasts. Raises OSError."""
+    """An empty folder that exists while the context lasts. Raises OSError."""
     global _swept
     if not _swept:
         _swept = True
@@ -30,12 +29,12 @@ def folder() -> Iterator[str]:
 
 
 def sweep() -> None:
-    """Remove the folders of this user's processes that are gone."""
+    """Removes the folders of this user's dead processes."""
     _remove(lambda process: not lives(process))
 
 
 def remove_of(process: int) -> None:
-    """Remove the folders of a process that was killed, or is about to be."""
+    """Removes the folders of a process that was killed, or is about to be."""
     _remove(lambda owner: owner == process)
 
 
@@ -55,7 +54,7 @@ def _is_ours(entry: os.DirEntry[str]) -> bool:
 
 
 def lives(process: int) -> bool:
-    """Whether a process of this number runs; where that cannot be asked, yes."""
+    """True if a process with this id runs, or if that cannot be determined."""
     if os.name != "posix":
         return True
     try:
