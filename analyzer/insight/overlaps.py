@@ -17,12 +17,17 @@ from collections.abc import Sequence
 from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.assumptions import listed
+from cyclelens.analyzer.insight.hazards.page_aliasing import happens
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block, MemoryAccess
 
 _APART = frozenset({"RIP", "RSP"})
 """Other pointers usually do not point to code or stack."""
+_ALIASING = (
+    "The distance of the pointers is not known: where the lower 12 bits of the addresses are the same "
+    "(4K aliasing), loads may wait, too, which is not in the figure."
+)
 _LEAST = 0.005
 """Smaller differences, in cycles per iteration, vanish in figures of two decimals."""
 
@@ -52,6 +57,8 @@ def overlaps(
         together = runs.cycles(_meeting(block, places))
         if together > cycles + _LEAST:
             found.append(assumption(places, cycles, together, "up to " if learns else ""))
+            if places is by_pointer and happens(runs.microarchitecture):
+                found[-1] = replace(found[-1], message=f"{found[-1].message} {_ALIASING}")
     return tuple(found)
 
 

@@ -75,6 +75,15 @@ def test_an_analysis_states_both_figures_with_their_lines() -> None:
     assert "Accesses through rdi and rsi touch different memory" in second.message
 
 
+@pytest.mark.parametrize(("core", "said"), [("SKL", True), ("ZEN3", True), ("ZEN5", False), ("ZEN2", False)])
+def test_pointers_of_unknown_distance_may_alias_where_the_core_does_that(core: str, said: bool) -> None:
+    source = text(" movzbl (%rsi), %eax\n incl (%rdi,%rax,4)\n inc %rsi")
+    options = AnalysisOptions(microarchitectures=(core,), alignment=0)
+    (region,) = Analyzer().analyze(source, options).regions
+    (found,) = [each for each in region.predictions[0].assumptions if each.code == "no-overlap"]
+    assert ("4K aliasing" in found.message) is said
+
+
 def test_many_pointers_are_cut() -> None:
     stores = "".join(f" mov %rax, (%{name})\n" for name in ("rdi", "rcx", "rbx", "r8"))
     source = text(f" mov (%rsi), %rax\n{stores} add $8, %rsi")

@@ -31,11 +31,9 @@ def find(prediction: Prediction) -> Iterator[Finding]:
     """One finding per load that follows such a store while it is in flight, in the same
     iteration or a later one."""
     core = registry.get(prediction.microarchitecture)
-    cycles = caveats.page_aliasing_cycles(core.name)
-    if core.macro_ops is not None:
-        cycles = core.macro_ops.page_aliasing_cycles
-    if not cycles and core.maker is not Maker.INTEL:
+    if not happens(core):
         return
+    cycles = _cycles(core)
     longer = f"It may take {cycles} cycles longer" if cycles else "It may wait some cycles"
     templates = prediction.instructions
     moving = _moving(templates)
@@ -63,6 +61,18 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             label="4K aliasing",
             microarchitecture=prediction.microarchitecture,
         )
+
+
+def happens(core: Microarchitecture) -> bool:
+    """Whether loads of the core are known, or taken, to wait."""
+    return _cycles(core) > 0 or core.maker is Maker.INTEL
+
+
+def _cycles(core: Microarchitecture) -> int:
+    """How much longer a load takes at most; 0 if that is not known."""
+    if core.macro_ops is not None:
+        return core.macro_ops.page_aliasing_cycles
+    return caveats.page_aliasing_cycles(core.name)
 
 
 class _Moving(NamedTuple):
