@@ -26,7 +26,7 @@ _APART = frozenset({"RIP", "RSP"})
 """Other pointers usually do not point to code or stack."""
 _ALIASING = (
     "The distance of the pointers is not known: where the lower 12 bits of the addresses are the same "
-    "(4K aliasing), loads may wait, too, which is not in the figure."
+    "(4K aliasing), loads may wait, too. The figure does not include that."
 )
 _LEAST = 0.005
 """Smaller differences, in cycles per iteration, vanish in figures of two decimals."""
