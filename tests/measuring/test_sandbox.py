@@ -1,7 +1,10 @@
 """Hostile code is contained: it ends, it changes nothing outside, and the next measurement is right."""
 
+import contextlib
 import os
+import shutil
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.analyzer.measuring.refusals import refusal, refused_kind
 from cyclelens.analyzer.measuring.requests import Measurement, Request
+from cyclelens.analyzer.model.choices import Clocks
 from iced_x86 import Code, CpuidFeature, Instruction, Mnemonic, OpCodeInfo
 
 CONTEXT, CODE = 0x0FFFFF0000, 0x1000000000
@@ -271,3 +275,58 @@ def test_requests_that_cannot_be_read_are_answered(any_clock):
     answers = done.stdout.decode().splitlines()[1:]
     assert [answer.split()[0] for answer in answers[:-1]] == ["status=unreadable"] * 4
     assert answers[-1].startswith(("status=ok", "status=busy"))
+
+
+MOST_TABLES = 40 << 10
+"""KiB: two tables for each of the 4,096 pages that code may touch, and what a process has anyway."""
+PLACES = 60_000
+"""Places 1 GB apart, each of which needs two tables of its own: 480 MB."""
+
+
+def _addresses(pid: int, *names: str) -> list[int]:
+    """Where symbols of the harness lie in a process of it."""
+    listed = subprocess.run(["nm", PROGRAM], check=True, capture_output=True, text=True).stdout.splitlines()
+    offsets = {words[-1]: int(words[0], 16) for line in listed if len(words := line.split()) == 3}
+    if not set(names) <= offsets.keys():
+        pytest.skip("the harness has no table of symbols")
+    maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    base = min(int(line.split("-")[0], 16) for line in maps if line.endswith(str(PROGRAM.resolve())))
+    return [base + offsets[name] for name in names]
+
+
+def _most_tables(pid: int, thread: threading.Thread) -> int:
+    """KiB of page tables that the children of a process had at most while a thread ran."""
+    most = 0
+    while thread.is_alive():
+        with contextlib.suppress(OSError):
+            for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+                status = Path(f"/proc/{child}/status").read_text()
+                sizes = [int(line.split()[1]) for line in status.splitlines() if "VmPTE" in line]
+                most = max(most, *sizes) if sizes else most
+        time.sleep(0.01)
+    return most
+
+
+def test_the_page_tables_of_measured_code_are_bounded(open_harness, encode):
+    """Code that has found the harness's own mmap maps pages far from each other by it."""
+    if shutil.which("nm") is None:
+        pytest.skip("nm is needed")
+    with open_harness(clock=Clocks.NONE, milliseconds=4000) as harness:
+        pid = harness._process.pid
+        mapped, data = _addresses(pid, "sandbox_mapped", "data")
+        # The system call is the instruction before that place; what follows returns to the caller.
+        code = encode(
+            f"xor ebx, ebx; movabs r13, {mapped - 2}; 1: mov rdi, rbx; shl rdi, 30; "
+            f"movabs rax, 0x100000000000; add rdi, rax; mov r12, rdi; mov esi, 4096; mov edx, 3; "
+            f"mov r10d, 0x100001; movabs rax, {data}; mov r8d, [rax]; xor r9d, r9d; mov eax, 9; call r13; "
+            f"test rax, rax; js 2f; mov byte ptr [r12], 1; inc ebx; cmp ebx, {PLACES}; jb 1b; 2: jmp 2b"
+        )
+        answers: list[Measurement] = []
+        request = Request(code=code, instructions=22, loop=True)
+        thread = threading.Thread(target=lambda: answers.append(harness.measure(request)))
+        thread.start()
+        most = _most_tables(pid, thread)
+        thread.join()
+        assert answers[0].cycles is None, answers
+        # It did get at the mapping, and no further than it may.
+        assert 8 << 10 < most < MOST_TABLES, answers
