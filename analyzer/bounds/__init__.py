@@ -1,5 +1,5 @@
 """Analytic bounds on cycles per iteration, one resource per file (uiCA paper, section 5; Facile).
 
-Each looks at one resource alone and assumes all others unlimited. They explain a simulated figure and never
-replace it.
+Each bound considers one resource and assumes all others unlimited. Bounds explain a simulated figure and
+never replace it.
 """

@@ -1,4 +1,4 @@
-"""The maximum cycle ratio of a graph, exactly, and all cycles that have it."""
+"""Finds the exact maximum cycle ratio of a graph, and all cycles with that ratio."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 
 class Edge(NamedTuple):
-    """A dependency: ``latency`` cycles, ``delay`` iterations. Every cycle has some delay."""
+    """A dependency: ``latency`` in cycles, ``delay`` in iterations. Every cycle has a positive delay."""
 
     start: int
     end: int
@@ -21,17 +21,21 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CriticalCycle:
-    """A cycle whose latency per delay is the largest of the graph; ratio 0 and no edges if all is 0."""
+    """A cycle with the largest ratio of latency to delay; ratio 0 and no edges if every ratio is 0."""
 
     ratio: Fraction
     edges: tuple[Edge, ...]
     lengths: Mapping[int, int]
-    """For every node that can lie on a cycle the longest path to it, with the ratio as price of a delay, in
-    units of one part of the ratio's denominator."""
+    """Longest path to each node that can lie on a cycle, with the ratio as the price of a delay, in units of
+    1/denominator of the ratio."""
 
     def room(self, edge: Edge) -> int | None:
-        """By how much a path over this edge is shorter than the longest to its end, in the same unit. On a
-        cycle the sum of these is what it lacks to be critical. None if the edge lies on no cycle."""
+        """Slack of an edge: how much shorter a path over it is than the longest path to its end, in the same
+        units.
+
+        The sum of slack over a cycle is what the cycle lacks to be critical. None if the edge lies on no
+        cycle.
+        """
         if edge.start not in self.lengths or edge.end not in self.lengths:
             return None
         weight = edge.latency * self.ratio.denominator - edge.delay * self.ratio.numerator
@@ -39,12 +43,12 @@ class CriticalCycle:
 
 
 def maximum_cycle_ratio(nodes: int, edges: Sequence[Edge]) -> CriticalCycle:
-    """The largest sum of latencies over sum of delays of all cycles, and a cycle that has it.
+    """The largest ratio of latency to delay over all cycles, and a cycle with that ratio.
 
-    Lawler's parametric search by improvement: with the ratio of a known cycle as price of a delay, a longest
-    path search either finds a cycle that is still positive, and thus better, or proves that there is none.
-    All arithmetic is in integers. Paths are relaxed in the order of their end nodes; where edges without
-    delay lead from lower to higher numbers, few rounds are needed.
+    This is Lawler's parametric search: with the ratio of a known cycle as the price of a delay, a
+    longest-path search either finds a positive, and thus better, cycle or proves that none exists. All
+    arithmetic is in integers. Paths are relaxed in the order of their end nodes; if edges without delay lead
+    from lower to higher numbers, few rounds are needed.
     """
     ratio = Fraction(0)
     best: tuple[Edge, ...] = ()
@@ -61,9 +65,9 @@ def _ratio(cycle: Sequence[Edge]) -> Fraction:
 
 
 def critical_edges(nodes: int, edges: Sequence[Edge], cycle: CriticalCycle) -> frozenset[Edge]:
-    """The edges of all cycles that have the largest ratio; none if that is 0.
+    """The edges of all cycles with the largest ratio; none if the ratio is 0.
 
-    On such a cycle no edge has room, and a cycle of edges without room is one.
+    A cycle has the largest ratio exactly if none of its edges has slack.
     """
     if not cycle.edges:
         return frozenset()
@@ -82,9 +86,12 @@ def critical_edges(nodes: int, edges: Sequence[Edge], cycle: CriticalCycle) -> f
 def cover(
     critical: Sequence[Edge], first: Sequence[Edge], most: int, key: Callable[[Edge], Hashable]
 ) -> Iterator[tuple[Edge, ...]]:
-    """Critical cycles, ``first`` and at most ``most`` in all: each has an edge whose ``key`` none before it
-    has, the shortest way back to its start behind it. There may be exponentially many cycles; with ``most``
-    large enough these hold every edge."""
+    """Critical cycles: ``first``, then at most ``most`` in total, each with an edge whose ``key`` no earlier
+    cycle has.
+
+    Each cycle is such an edge and the shortest path back to its start. There may be exponentially many
+    cycles; with a sufficient ``most`` these contain every edge.
+    """
     if not first:
         return
     outgoing: dict[int, list[Edge]] = {}
@@ -103,7 +110,7 @@ def cover(
 
 
 def _shortest(outgoing: Mapping[int, Sequence[Edge]], start: int, end: int) -> tuple[Edge, ...]:
-    """The path with the fewest edges; there is one."""
+    """The path with the fewest edges from ``start`` to ``end``; a path must exist."""
     arrived: dict[int, Edge | None] = {start: None}
     waiting = deque([start])
     while end not in arrived:
@@ -120,10 +127,10 @@ def _shortest(outgoing: Mapping[int, Sequence[Edge]], start: int, end: int) -> t
 
 
 def strong_parts(nodes: int, edges: Sequence[Edge]) -> list[int]:
-    """For every node the number of its strongly connected part: two nodes of one part lie on a cycle. -1 for
-    nodes without edges.
+    """Number of each node's strongly connected component; -1 for nodes without edges. Two nodes of one
+    component lie on a cycle.
 
-    Gabow's path-based algorithm, without recursion.
+    Uses Gabow's path-based algorithm, without recursion.
     """
     outgoing: list[list[int]] = [[] for _ in range(nodes)]
     for edge in edges:
@@ -159,7 +166,7 @@ def strong_parts(nodes: int, edges: Sequence[Edge]) -> list[int]:
 
 
 def _cyclic_part(nodes: int, edges: Sequence[Edge]) -> list[tuple[int, list[Edge]]]:
-    """Nodes with their incoming edges, without those that nothing leads to or away from."""
+    """Nodes with their incoming edges, without those that cannot lie on a cycle."""
     incoming: list[list[Edge]] = [[] for _ in range(nodes)]
     outgoing: list[list[Edge]] = [[] for _ in range(nodes)]
     for edge in edges:
@@ -190,8 +197,10 @@ def _cyclic_part(nodes: int, edges: Sequence[Edge]) -> list[tuple[int, list[Edge
 def _positive_cycle(
     incoming: Sequence[tuple[int, Sequence[Edge]]], price: Fraction, length: list[int]
 ) -> tuple[Edge, ...] | None:
-    """A cycle whose latency exceeds ``price`` for each delay. None if there is none; ``length``, for every
-    node 0 at first, is that of the longest path to it then."""
+    """A cycle whose latency exceeds ``price`` per delay; None if there is none.
+
+    ``length`` starts as 0 for each node; if there is no such cycle, it ends as the longest path to each node.
+    """
     numerator, denominator = price.numerator, price.denominator
     weighted = [
         (node, [(edge.start, edge.latency * denominator - edge.delay * numerator, edge) for edge in found])
@@ -214,7 +223,7 @@ def _positive_cycle(
 
 
 def _parent_cycle(parent: Sequence[Edge | None]) -> tuple[Edge, ...] | None:
-    """A cycle among the edges by which the longest paths arrive; these exist only if it is positive."""
+    """A cycle among the last edges of the longest paths; one exists only if a positive cycle does."""
     seen_from = [-1] * len(parent)
     for origin in range(len(parent)):
         node = origin

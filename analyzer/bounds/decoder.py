@@ -1,4 +1,4 @@
-"""Cycles per iteration that the decoders need."""
+"""Bound of the decoders, in cycles per iteration."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from cyclelens.analyzer.model.uops import Block, MacroOps
 
 
 def decoder_bound(block: Block, microarchitecture: Microarchitecture) -> float:
-    """Rounds are dealt to the decoders one instruction after the other, a new cycle beginning whenever
-    decoder 0 is used, until the first instruction of a round lands on a decoder where it was before."""
+    """Cycles per iteration of the decoders.
+
+    Instructions go to the decoders in order, and a new cycle begins when decoder 0 is used. The pattern
+    repeats when the first instruction of a round reaches a decoder where it was before.
+    """
     if microarchitecture.macro_ops is None:
         rounds = _cycles_by_round(block, microarchitecture)
     else:
         rounds = _macro_op_rounds(block, microarchitecture.decoders - 1, microarchitecture.macro_ops)
     landed: dict[int, int] = {}
-    """Decoder of the first instruction -> round."""
+    """Decoder of a round's first instruction -> round."""
     cycles: list[int] = []
     for number, (decoder, used) in enumerate(rounds):
         if decoder in landed:
@@ -29,7 +32,7 @@ def decoder_bound(block: Block, microarchitecture: Microarchitecture) -> float:
 
 
 def _cycles_by_round(block: Block, microarchitecture: Microarchitecture) -> Iterator[tuple[int, int]]:
-    """For round after round: the decoder of its first instruction, and how often decoder 0 was used."""
+    """For each round: (decoder of its first instruction, number of times that decoder 0 was used)."""
     last = microarchitecture.decoders - 1
     ends = microarchitecture.branch_ends_decode_group
     instructions = [template for template in block.instructions if not template.fused_with_previous]
@@ -55,7 +58,8 @@ def _cycles_by_round(block: Block, microarchitecture: Microarchitecture) -> Iter
 
 
 def _macro_op_rounds(block: Block, last: int, rules: MacroOpRules) -> Iterator[tuple[int, int]]:
-    """The same where long instructions begin a cycle, and those of many macro-ops have one alone (M1)."""
+    """Like ``_cycles_by_round``, for cores on which long instructions begin a cycle, and instructions of many
+    macro-ops have a cycle to themselves (M1)."""
     decoder = last
     while block.instructions:
         first: int | None = None

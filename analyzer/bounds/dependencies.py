@@ -1,9 +1,9 @@
-"""Cycles per iteration that the dependencies between instructions need.
+"""Bound of the dependencies between instructions, in cycles per iteration.
 
 The inputs of all instructions are the nodes of a graph. An edge leads from an input of the instruction that
-wrote a value to the input that reads it and is as long as the value takes, by the tables or along the uops
+wrote a value to the input that reads it. Its length is the value's latency by the tables or along the uops
 (``latencies``), whichever is less; it spans an iteration if the writer ran in the previous one. The bound is
-the largest ratio of cycles to iterations of a circle in it.
+the maximum cycle ratio of the graph: cycles per iteration.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAcce
 from cyclelens.analyzer.uops.registers import canonical
 
 _ITERATIONS = 3
-"""Two to settle who writes last, the third makes the edges."""
+"""Two iterations settle the last writers; the third adds the edges."""
 
 _POINTER_LOADS = frozenset(
     {"MOV (R64, M64)", "MOV (RAX, M64)", "MOV (R32, M32)", "MOV (EAX, M32)", "MOVSXD (R64, M32)", "POP (R64)"}
 )
-"""Loads whose result, used as an address, makes the next load per cycle faster."""
+"""Loads whose result, used as an address, makes the next load one cycle faster."""
 _FAST_DISPLACEMENTS = range(2048)
 _RARE = 32
 """Smaller constants stay owed to a register, whatever is added to it (V9)."""
 _OWED = 2
-"""Cycles that a shift by a register takes longer that is owed a constant."""
+"""Extra cycles of a shift by a register that is owed a constant."""
 
 
 class _Writer(NamedTuple):
-    """Which output of which instruction a register, flag group or address holds."""
+    """The instruction output that a register, flag group or address holds."""
 
     instruction: int
     iteration: int
@@ -51,15 +51,15 @@ class _Writer(NamedTuple):
     position: int
     fast_load: bool
     origin: int | None
-    """The instruction that made the value: another one if this is an eliminated move."""
+    """Instruction that computed the value: another one if this is an eliminated move."""
     narrow: bool
-    """The value came through an eliminated 32-bit move."""
+    """True if the value passed through an eliminated 32-bit move."""
     owed: bool = False
-    """The renamer owes a constant to it for certain."""
+    """True if the renamer certainly owes it a constant."""
     data: Stored | None = None
-    """Of a store whose data have to be waited for."""
+    """Data of a store that loads have to wait for."""
     late: int = 0
-    """Steps by which they are forwarded later than a loaded word."""
+    """Steps by which the data are forwarded later than a loaded word."""
 
 
 class _Recurrence(NamedTuple):
@@ -67,32 +67,32 @@ class _Recurrence(NamedTuple):
 
     template: InstructionTemplate
     outputs: tuple[tuple[str, str, int], ...]
-    """Registers and flag groups that it writes, with the last parts of the keys of latency pairs."""
+    """(register or flag group, kind, position): what it writes, with the last parts of latency-pair keys."""
     stores: tuple[tuple[int, MemoryAccess], ...]
-    """Memory operands that it writes, with their positions."""
+    """(position, operand) of the memory operands that it writes."""
     load: MemoryAccess | None
-    """What it reads, if that can be faster where the address was just loaded."""
+    """The operand it reads, if the load can be faster when its address was just loaded."""
     value_step: int | None
-    """By how much its result differs from its first input."""
+    """Difference of its result from its first input; None if unknown."""
     settles_rsp: bool
-    """It reads or writes RSP itself."""
+    """True if it reads or writes RSP itself."""
 
 
 def dependency_bound(
     block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing = Aliasing.DIFFERENT
 ) -> float:
-    """Cycles per iteration; 0 if nothing is carried from one iteration to the next."""
+    """Cycles per iteration; 0 if no value is carried to the next iteration."""
     graph = _Graph(block, microarchitecture, aliasing)
     return float(maximum_cycle_ratio(len(graph.nodes), graph.edges).ratio)
 
 
 def critical_chains(block: Block, microarchitecture: Microarchitecture) -> CriticalChains:
-    """The longest dependency circles of the block, with their instructions."""
+    """The critical dependency cycles of the block, with their instructions."""
     return dependency_graph(block, microarchitecture).critical()
 
 
 def dependency_graph(block: Block, microarchitecture: Microarchitecture) -> DependencyGraph:
-    """Every input of the block's instructions and what it waits for, latencies in cycles."""
+    """The inputs of the block's instructions and the dependencies between them; latencies in cycles."""
     graph = _Graph(block, microarchitecture, Aliasing.DIFFERENT)
     edges = tuple(graph.edges)
     return DependencyGraph(tuple(graph.nodes), edges, maximum_cycle_ratio(len(graph.nodes), edges))
@@ -111,7 +111,7 @@ def own_latency(template: InstructionTemplate, node: Input) -> int:
 
 
 def _by_renamer(template: InstructionTemplate) -> bool:
-    """Whether the renamer carries the instruction out, so that its result is there with its input."""
+    """True if the renamer executes the instruction, so that its result is ready with its input."""
     return template.eliminable_move or template.added is not None
 
 
@@ -129,15 +129,16 @@ class _Graph:
         self._forwarding = Forwarding(block, microarchitecture)
         self._writers: dict[Hashable, _Writer] = {}
         self._rsp_moved = False
-        """The stack engine changed RSP last."""
+        """True if the stack engine changed RSP last."""
         self._merged: set[str] = set()
-        """Registers whose high byte was merged since they were written last: that takes a uop (H2)."""
+        """Registers whose high byte was merged since their last write; the merge takes a uop (H2)."""
         self._owes = [False] * len(block.instructions)
-        """Instructions that take longer because a constant is owed to what they read (V9)."""
+        """Instructions that take longer because an input is owed a constant (V9)."""
         self._renamed = [False] * len(block.instructions)
-        """Instructions whose load takes over what was stored (W6), so that its address does not matter."""
+        """Instructions whose load is renamed to the stored register (W6), so that its
+        address does not matter."""
         self._arrivals: dict[int, dict[Target, int]] = {}
-        """By the number of an input: when what depends on it is there."""
+        """Input number -> when the values that depend on it are ready."""
         self._inputs = [
             self._nodes_of(number, template) for number, template in enumerate(block.instructions)
         ]
@@ -194,7 +195,7 @@ class _Graph:
         )
 
     def _connect(self, number: int, template: InstructionTemplate, iteration: int) -> None:
-        """Edges to the inputs of an instruction from those of the instructions that wrote them."""
+        """Adds edges to an instruction's inputs from the inputs of the instructions that wrote them."""
         synchronised = self._rsp_moved and template.added is None
         for reader in self._inputs[number]:
             key: Hashable = reader.register
@@ -209,7 +210,7 @@ class _Graph:
             for source in self._inputs[writer.instruction]:
                 latency = self._latency(made, source, writer, template, reader)
                 if latency is None:
-                    continue  # the value does not depend on it
+                    continue  # no dependency
                 if latency > 0:
                     latency += owed + (reader.register in self._merged)
                 if source.moves_rsp and source.instruction == number and synchronised:
@@ -224,8 +225,8 @@ class _Graph:
         template: InstructionTemplate,
         reader: Input,
     ) -> int | None:
-        """Cycles from an input of an instruction to what an input of another one reads, None if that does
-        not depend on it."""
+        """Cycles from an input of one instruction to the value that another one's input
+        reads; None if independent."""
         if _by_renamer(made):
             return 0
         if writer.data is not None and reader.kind == "mem":
@@ -241,7 +242,7 @@ class _Graph:
             return None
         along = self._along_uops(made, source, writer, template)
         if made.tp and made is template:
-            along = max(along or 0, made.tp)  # no two of them run at once
+            along = max(along or 0, made.tp)  # no two instances overlap
         if along is None:
             return None
         latency = min(latency, along)
@@ -250,8 +251,8 @@ class _Graph:
     def _along_uops(
         self, made: InstructionTemplate, source: Input, writer: _Writer, reader: InstructionTemplate
     ) -> int | None:
-        """Cycles from an input of an instruction to a result along its uops, None if they do not lead
-        there."""
+        """Cycles from an input of an instruction to a result along its uops; None if the
+        uops do not connect them."""
         found = self._arrivals.get(source.number)
         if found is None:
             forwarded = 0
@@ -273,7 +274,7 @@ class _Graph:
         template: InstructionTemplate,
         reader: Input,
     ) -> int | None:
-        """The same from a store to a load that waits for its data."""
+        """Latency like ``_latency``, from a store to a load that waits for its data."""
         renamed = self._forwarding.is_renamed(data, writer.late, template, reader.position)
         if source.kind == "addr":
             return None if renamed else self._forwarding.from_address()
@@ -281,7 +282,7 @@ class _Graph:
         return own if own is None or renamed else own + self._forwarding.from_data(writer.late)
 
     def _note(self, number: int, template: InstructionTemplate) -> None:
-        """What the renamer finds of an instruction's inputs."""
+        """Records what the renamer finds about an instruction's inputs."""
         writers = (self._writers.get(name) for name in template.offset_registers)
         self._owes[number] = any(writer is not None and writer.owed for writer in writers)
         for position, access in enumerate(template.memory_operands):
@@ -294,7 +295,7 @@ class _Graph:
                 )
 
     def _write(self, number: int, step: _Recurrence, iteration: int) -> None:
-        """Makes an instruction the last writer of what it writes."""
+        """Makes an instruction the last writer of its outputs."""
         template = step.template
         fast_load = step.load is not None and self._is_fast(step.load)
         origin: int | None = number
@@ -303,7 +304,7 @@ class _Graph:
             source = self._writers.get(template.register_inputs[0].canonical)
             origin = None if source is None else source.origin
             narrow = template.register_outputs[0].width == 32 or (source is not None and source.narrow)
-        # Addresses are those before the instruction moves a register.
+        # Addresses use the register values from before the instruction.
         for position, access in step.stores:
             data, late = self._data(template, position)
             self._writers[self._values.address(access, template)] = _Writer(
@@ -320,12 +321,13 @@ class _Graph:
             self._rsp_moved = True
 
     def _waits_for_data(self, template: InstructionTemplate) -> bool:
-        """Whether its way through memory is made of its uops: not that of a locked instruction, which the
-        tables give as a whole."""
+        """True if latency through memory follows from the uops; a locked instruction's latency
+        is tabulated as a whole."""
         return self._forwarding.active and template.tp is None
 
     def _data(self, template: InstructionTemplate, position: int) -> tuple[Stored | None, int]:
-        """What an instruction stores, and by how many steps it is forwarded later than a loaded word."""
+        """The data that an instruction stores, and the steps by which they are forwarded
+        later than a loaded word."""
         if not self._waits_for_data(template):
             return None, 0
         data = stored(template, position)
@@ -340,7 +342,7 @@ class _Graph:
         return data, steps_late(data, latency, owed)
 
     def _is_owed(self, template: InstructionTemplate) -> bool:
-        """Whether the renamer owes a constant to the result for certain."""
+        """True if the renamer certainly owes the result a constant."""
         if template.added is not None and -_RARE < template.added < _RARE:
             return True
         if not template.eliminable_move:
@@ -349,7 +351,7 @@ class _Graph:
         return source is not None and source.owed
 
     def _is_fast(self, load: MemoryAccess) -> bool:
-        """A load whose address was itself just loaded: one cycle less (pointer chasing)."""
+        """True for a load whose address was itself just loaded: one cycle less (pointer chasing)."""
         base = self._writers.get(canonical(load.base or ""))
         if base is None or base.origin is None or base.narrow:
             return False
@@ -358,7 +360,7 @@ class _Graph:
         return load.index is None or self._is_zero(load)
 
     def _is_zero(self, access: MemoryAccess) -> bool:
-        """Whether the index register was set to zero by an idiom that needs no uop."""
+        """True if the index register was zeroed by an idiom that needs no uop."""
         index = self._writers.get(canonical(access.index or ""))
         return (
             index is not None
@@ -368,7 +370,7 @@ class _Graph:
 
 
 def _value(source: Input) -> Value | None:
-    """An input as the uops name it, None for memory."""
+    """The uops' name for an input; None for memory."""
     if source.register is None:
         return None
     return (ValueKind.FLAGS if source.kind == "flag" else ValueKind.REGISTER, source.register)
@@ -381,7 +383,7 @@ def _output(template: InstructionTemplate, writer: _Writer) -> Value:
 
 
 def _computed(template: InstructionTemplate, value: Value) -> int | None:
-    """Latency of the operation of an instruction that makes a result, None if it is loaded."""
+    """Latency of the operation that computes a result of an instruction; None if the result is loaded."""
     for uop in template.uops:
         if uop.kind is UopKind.COMPUTE:
             for made, latency in uop.outputs:

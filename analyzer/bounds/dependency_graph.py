@@ -1,4 +1,4 @@
-"""The dependencies between a block's instructions as a graph, and the circles in it that take longest."""
+"""The dependency graph of a block, and its critical cycles."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 
 MOST_CHAINS = 16
-"""Chains that are listed. There can be exponentially many; the edges of all are marked as critical."""
+"""Most chains that are listed. There can be exponentially many; all their edges are marked as critical."""
 
 
 class ChainLink(NamedTuple):
-    """An instruction of a chain, and the value that it hands on."""
+    """An instruction of a chain, and the value that it passes on."""
 
     instruction: int
-    """Position in the block."""
+    """Index in the block."""
     latency: int
-    """Cycles from the input by which the chain comes in to this value."""
+    """Cycles from the input on the chain to this value."""
     value: str
-    """As its reader calls it: ``ymm0``, ``C``, ``memory``."""
+    """The reader's name for it: ``ymm0``, ``C``, ``memory``."""
 
 
 @dataclass(frozen=True, slots=True)
 class CriticalChains:
-    """The dependency circles that take longest."""
+    """The dependency cycles of largest latency per iteration."""
 
     cycles_per_iteration: Fraction
-    """0 if no dependency is carried from one iteration to the next."""
+    """0 if no dependency is carried to the next iteration."""
     chains: tuple[tuple[ChainLink, ...], ...]
-    """Each in the order of the circle; an instruction may occur more than once. Every one has a step that no
-    other before it has."""
+    """Chains in the order of their cycles; an instruction may occur more than once. Each has a step
+    that no earlier chain has."""
     iterations: tuple[int, ...]
-    """For every chain how many iterations it spans until it is back where it began."""
+    """Iterations that each chain spans before it repeats."""
     edges: frozenset[Edge]
-    """Of all such circles, listed or not."""
+    """Edges of all critical cycles, listed or not."""
     cycles: Mapping[int, int]
-    """For every instruction on any of them the cycles that it adds to the one to which it adds most."""
+    """Instruction on a critical chain -> the most cycles that it adds to one."""
     more: bool
-    """There are others than ``chains``, which have steps of their own."""
+    """True if critical cycles with other steps exist beyond ``chains``."""
 
 
 class Input(NamedTuple):
@@ -50,37 +50,37 @@ class Input(NamedTuple):
     number: int
     instruction: int
     kind: str
-    """``reg addr flag mem``, the first part of the key of a latency pair."""
+    """``reg addr flag mem``, the first part of a latency-pair key."""
     position: int
     register: str | None = None
-    """Register or flag group that it reads, as the renamer knows it; None for memory."""
+    """Canonical register or flag group that it reads; None for memory."""
     name: str = "memory"
-    """The same as the instruction names it."""
+    """The instruction's own name for it."""
     moves_rsp: bool = False
-    """It is RSP itself, not through the stack engine."""
+    """True for RSP itself, not through the stack engine."""
 
     @property
     def value(self) -> str:
-        """Register or flag group that is read, as the renamer knows it; ``memory``."""
+        """Canonical register or flag group that is read, or ``memory``."""
         return self.register or self.name
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyGraph:
-    """All dependencies of a block, as the bound sees them."""
+    """All dependencies of a block that the bound considers."""
 
     nodes: tuple[Input, ...]
     edges: tuple[Edge, ...]
-    """From an input of the instruction that makes a value to the input that reads it; numbers of nodes."""
+    """From an input of the producer to the input that reads the value; node numbers."""
     cycle: CriticalCycle
-    """The circle that takes longest, or one of them."""
+    """A critical cycle."""
 
     def step(self, edge: Edge) -> ChainLink:
         """An edge as a step of a chain."""
         return ChainLink(self.nodes[edge.start].instruction, edge.latency, self.nodes[edge.end].name)
 
     def critical(self) -> CriticalChains:
-        """All circles that take as long as the longest."""
+        """All critical cycles."""
 
         def key(edge: Edge) -> tuple[ChainLink, int, bool]:
             return self.step(edge), self.nodes[edge.end].instruction, edge.delay > 0

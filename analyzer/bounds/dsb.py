@@ -1,4 +1,4 @@
-"""Cycles per iteration that the uop cache (DSB) needs to deliver a loop."""
+"""Bound of the uop cache (DSB) for a loop, in cycles per iteration."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from cyclelens.analyzer.uops.op_cache import EIGHTHS, layout
 
 _BLOCK_BYTES = 32
 _UOPS = 6
-"""Uops delivered per cycle at best, if the DSB is not wider. The bound takes six everywhere else, as in the
-uiCA model: a valid lower bound for the models that deliver four."""
+"""Most uops delivered per cycle, unless the DSB is wider. As in the uiCA model, the bound uses six
+everywhere: a valid lower bound for models that deliver four."""
 
 
 def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
-    """On Intel a loop that starts and ends in the same 32 bytes never shares a cycle between two rounds. On
-    cores that count macro-ops the op cache is read by windows. Some go beyond a few taken branches per cycle
-    only (X6); a loop has one at its end."""
+    """Cycles per iteration of the DSB or op cache.
+
+    On Intel, a loop that starts and ends in the same 32 bytes never shares a cycle between two rounds. Cores
+    that count macro-ops read the op cache by windows. Some cores pass only a few taken branches per cycle
+    (X6); a loop has one at its end.
+    """
     if microarchitecture.macro_ops is not None:
         return layout(block.instructions, block.alignment, microarchitecture.macro_ops).eighths / EIGHTHS
     width = max(_UOPS, microarchitecture.dsb_width)

@@ -1,5 +1,5 @@
-"""Values that go through memory on cores whose stores wait for their data: how long from a value to what is
-stored, from there to a load, and on to its result (docs/pipeline.md, O6d and W6)."""
+"""Latency of values through memory on cores whose stores wait for their data: from a value to the stored
+data, from there to a load, and on to its result (docs/pipeline.md, O6d and W6)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.registers import is_simd
 
 _DATA = 5
-"""Cycles from the data of a store to the result of a load that they are forwarded to."""
+"""Cycles from a store's data to the result of a load that they are forwarded to."""
 _ADDRESS = 9
-"""The same from its address."""
+"""Cycles from a store's address to the result of such a load."""
 _SLOW = 3
-"""Latency of an operation from which on what it has computed is forwarded as fast as a loaded word."""
+"""Operations of at least this latency have their results forwarded as fast as a loaded word."""
 _OWED = 2
 """Steps by which a register that is owed a constant is forwarded later."""
 _WHOLE = 8
-"""Bytes of a register."""
+"""Bytes of a general-purpose register."""
 _WORD = 2
-"""Bytes of the only width of registers that is not renamed."""
+"""Bytes of the only register width that is not renamed."""
 
 
 class Stored(NamedTuple):
-    """What a store puts into memory."""
+    """What a store writes."""
 
     access_bytes: int
     value: Value | None
-    """Its data as the uop that stores them reads them."""
+    """The data as the storing uop reads them."""
     computed: int | None
-    """Latency of the operation of the same instruction that makes them, None if none does."""
+    """Latency of the same instruction's operation that computes them; None if it does not."""
 
 
 def stored(template: InstructionTemplate, position: int) -> Stored:
-    """The data of one memory operand of an instruction that stores."""
+    """The data that an instruction stores to one of its memory operands."""
     made: dict[Value, int] = {}
     for uop in template.uops:
         if uop.kind is UopKind.COMPUTE:
@@ -48,9 +48,11 @@ def stored(template: InstructionTemplate, position: int) -> Stored:
 
 
 def steps_late(data: Stored, latency: int | None, owed: bool) -> int:
-    """By how many steps what was stored can be forwarded later than a loaded word, at least. ``latency``: of
-    the operation that made it, None if it was loaded or is old; ``owed``: whether the renamer owes it a
-    constant."""
+    """Least number of steps by which stored data are forwarded later than a loaded word.
+
+    ``latency``: of the operation that computed them; None if they were loaded or are old. ``owed``: True if
+    the renamer owes them a constant.
+    """
     vector = data.value is not None and data.value[0] is ValueKind.REGISTER and is_simd(data.value[1])
     if owed or (vector and latency is None):
         return _OWED
@@ -58,7 +60,7 @@ def steps_late(data: Stored, latency: int | None, owed: bool) -> int:
 
 
 class Forwarding:
-    """The way from a store to a load of one block."""
+    """Forwarding from stores to loads in one block."""
 
     def __init__(self, block: Block, microarchitecture: Microarchitecture) -> None:
         self.active = microarchitecture.stores_wait_for_data
@@ -66,8 +68,8 @@ class Forwarding:
         self._learns = block.loop and microarchitecture.policies.memory_renaming == "learnt_pairs"
 
     def is_renamed(self, data: Stored, late: int, reader: InstructionTemplate, position: int) -> bool:
-        """Whether the load takes over what was stored, ``late`` as ``steps_late`` says. Loops are taken to
-        come from the uop cache."""
+        """True if the load is renamed to the stored register; ``late`` as from ``steps_late``. Loops are
+        assumed to come from the uop cache."""
         if not self._learns or reader.joins_next or not takes_over(reader):
             return False
         if data.value is not None and data.value[0] is ValueKind.REGISTER and is_simd(data.value[1]):
@@ -78,27 +80,27 @@ class Forwarding:
         return loaded <= data.access_bytes and _WORD not in (loaded, data.access_bytes)
 
     def from_data(self, late: int) -> int:
-        """Cycles from the data of a store to the result of a load that is not renamed."""
+        """Cycles from a store's data to the result of a load that is not renamed."""
         return _DATA + late * self._late
 
     def from_address(self) -> int:
-        """Cycles from an address of a store to the result of such a load."""
+        """Cycles from a store's address to the result of such a load."""
         return _ADDRESS
 
 
 def cycles_to_store(template: InstructionTemplate, start: Value | None, position: int) -> int | None:
-    """From an input of an instruction to the data that it stores; ``start`` None: from what it loads. None
-    if they do not depend on it."""
+    """Cycles from an input of an instruction to the data that it stores; None if independent.
+    ``start`` None: from its load."""
     return _arrivals(template, start).get((UopKind.STORE_DATA, position))
 
 
 def cycles_from_load(template: InstructionTemplate, target: Value) -> int | None:
-    """From what an instruction loads to a result; None if that does not depend on it."""
+    """Cycles from an instruction's load to a result; None if independent."""
     return _arrivals(template, None).get(target)
 
 
 def _arrivals(template: InstructionTemplate, start: Value | None) -> dict[Value | tuple[UopKind, int], int]:
-    """When values, and the data of stores by memory operand, are there at the earliest."""
+    """Earliest cycle of each value and, by memory operand, of stored data."""
     found: dict[Value | tuple[UopKind, int], int] = {} if start is None else {start: 0}
     for uop in template.uops:
         if uop.kind is UopKind.LOAD:

@@ -1,4 +1,4 @@
-"""Cycles per iteration that the renamer needs to issue the block."""
+"""Bound of the renamer's issue width, in cycles per iteration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from cyclelens.analyzer.model.uops import Block
 
 
 def issue_bound(block: Block, microarchitecture: Microarchitecture) -> float:
-    """Fused uops over the issue width, without moves that share the slot of the instruction behind them."""
+    """Fused uops divided by the issue width; moves that share the next instruction's slot do not count."""
     slots = sum(
         template.retire_slots
         for template in block.instructions

@@ -1,8 +1,8 @@
-"""How long an instruction takes from an input to a result, as the simulation has it: along its uops.
+"""Latency of an instruction from an input to a result as simulated: along its uops.
 
 The tables give a latency for every pair of operands, measured or as an upper bound. The uops of an
 instruction cannot have all of them at once (rules U6 to U9 of docs/pipeline.md; M7 and M13 of docs/zen5.md),
-so that the simulation may be faster than the tables. A bound must not be slower than what it bounds.
+so the simulation may be faster than the tables. A bound must not exceed the figure that it bounds.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from cyclelens.analyzer.uops.expansion import FORWARDING_LATENCY
 from cyclelens.analyzer.uops.memory_renaming import access_bytes
 
 Target = Value | tuple[UopKind, int]
-"""A result, or the data of a store with the number of their memory operand."""
+"""A result, or the stored data of a memory operand."""
 
 _NARROWEST_RENAMED = 4
-"""Bytes (M18)."""
+"""Bytes of the narrowest load that is renamed (M18)."""
 
 
 def arrivals(template: InstructionTemplate, start: Value | None, loaded: int = 0) -> dict[Target, int]:
-    """When what depends on an input is there at the earliest, in cycles behind it: values, and the data of
-    stores. ``start`` None: from what the instruction loads, which is there after ``loaded`` cycles."""
+    """Earliest cycles from an input to each dependent value and stored data.
+
+    ``start`` None: from the instruction's load, which is ready after ``loaded`` cycles.
+    """
     found: dict[Target, int] = {} if start is None else {start: 0}
     made: dict[Target, int] = {}
     for uop in template.uops:
@@ -38,21 +40,21 @@ def arrivals(template: InstructionTemplate, start: Value | None, loaded: int = 0
             made.update((value, begin + latency) for value, latency in uop.outputs)
             if uop.kind is UopKind.STORE_DATA:
                 made[UopKind.STORE_DATA, uop.memory_operand] = begin
-        # Registers that an instruction writes are those that it has read, until it is done.
+        # A uop reads the old value of a register that the instruction writes.
         found.update((value, cycles) for value, cycles in made.items() if value[0] is ValueKind.INTERNAL)
     return made
 
 
 def _begin(uop: UopTemplate, found: Mapping[Target, int]) -> int | None:
-    """When a uop begins that waits for what was found alone; None if it waits for nothing of that."""
+    """The cycle in which a uop that depends on ``found`` begins; None if it depends
+    on none of these values."""
     late = uop.late or (0,) * len(uop.inputs)
     times = [found[value] - after for value, after in zip(uop.inputs, late, strict=True) if value in found]
     return max(times, default=None)
 
 
 def from_store(template: InstructionTemplate, position: int, microarchitecture: Microarchitecture) -> int:
-    """Cycles, at the least, from the data of a store to what a load of one of the instruction's memory
-    operands has of them."""
+    """Fewest cycles from a store's data to the load of one of the instruction's memory operands."""
     rules = microarchitecture.macro_ops
     if rules is None:
         return FORWARDING_LATENCY
@@ -60,7 +62,8 @@ def from_store(template: InstructionTemplate, position: int, microarchitecture: 
 
 
 def _forwarded(template: InstructionTemplate, position: int, rules: MacroOpRules) -> int:
-    """The same where loads of general-purpose registers can take over what was stored, in no time (M18)."""
+    """Like ``from_store``, if loads of general-purpose registers can be renamed to the
+    stored value in no time (M18)."""
     traits = Trait.NONE
     for uop in template.uops:
         if uop.kind is UopKind.LOAD and uop.memory_operand == position:
@@ -74,8 +77,8 @@ def _forwarded(template: InstructionTemplate, position: int, rules: MacroOpRules
 
 
 def waits_for_addition(template: InstructionTemplate, value: Value, reader: InstructionTemplate) -> bool:
-    """Whether the reader has the result of a floating-point addition a cycle later than another addition
-    would (M20)."""
+    """True if the reader gets a floating-point addition's result a cycle later than
+    another addition would (M20)."""
     makers = [uop for uop in template.uops if value in [made for made, _ in uop.outputs]]
     if not makers or not makers[-1].traits & Trait.FP_ADD:
         return False

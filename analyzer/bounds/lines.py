@@ -1,5 +1,5 @@
-"""Cycles per iteration that loads of one word and stores to different lines need (docs/pipeline.md, Z6 and
-Z5), as far as their addresses are known."""
+"""Bounds of loads of one word and of stores to different lines, in cycles per iteration, as far as addresses
+are known (docs/pipeline.md, Z6 and Z5)."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ from cyclelens.analyzer.uops.memory_renaming import access_bytes
 _LINE = 64
 _WORD = 4
 _LOADS_OF_A_WORD = 2
-"""That leave in a cycle."""
+"""Loads of one word that start per cycle."""
 _STORES_TO_A_LINE = 2
-"""That leave in a cycle; one that fills a line leaves alone."""
+"""Stores to one line that commit per cycle; a store that fills a line commits alone."""
 _SETTLING = 2
-"""Iterations until it is known by how much addresses move in each."""
+"""Iterations until the steps of all addresses are known."""
 
 
 class _Access(NamedTuple):
-    """A load or store in every iteration."""
+    """A load or store of every iteration."""
 
     origin: AddressKey
     offset: int
     step: int
-    """Bytes by which it moves from iteration to iteration."""
+    """Bytes by which it moves per iteration."""
     size: int
 
     @property
     def period(self) -> int:
-        """Iterations until it is at the same place of a line again."""
+        """Iterations until it is at the same offset in a line again."""
         return _LINE // gcd(_LINE, self.step)
 
 
 def load_bound(block: Block, microarchitecture: Microarchitecture) -> float:
-    """Of the loads of a word of four bytes, by its place in a line, two leave in a cycle."""
+    """Cycles per iteration: only two loads of a word of four bytes, by its offset in
+    a line, start per cycle."""
     if microarchitecture.policies.dispatch_rule != "load_words":
         return 0.0
     loads: defaultdict[Hashable, float] = defaultdict(float)
@@ -60,8 +61,11 @@ def load_bound(block: Block, microarchitecture: Microarchitecture) -> float:
 
 
 def store_bound(block: Block, microarchitecture: Microarchitecture, *, apart: bool = True) -> float:
-    """Stores leave in order, in each cycle one and a second one behind it to the same line. ``apart``:
-    different registers point to different memory; otherwise they may point to one line."""
+    """Cycles per iteration: stores commit in order, one per cycle, and a second one if it goes to the same
+    line.
+
+    ``apart``: different registers point to different memory; otherwise they may point to one line.
+    """
     if microarchitecture.policies.store_commit != "one_line":
         return 0.0
     stores = _accesses(block, UopKind.STORE_DATA)
@@ -83,10 +87,10 @@ def store_bound(block: Block, microarchitecture: Microarchitecture, *, apart: bo
 
     border = next((place for place in range(1, count + 1) if not together(place)), None)
     alone = [access.size >= _LINE for access in stores]
-    if border is None:  # all to one line
+    if border is None:  # all stores go to one line
         return sum(1 if each else 1 / _STORES_TO_A_LINE for each in alone)
     cycles = length = 0
-    # From one border to the same one a period later.
+    # From one line boundary to the same boundary a period later.
     for place in range(border, border + count):
         length += _STORES_TO_A_LINE if alone[place % len(stores)] else 1
         if place + 1 == border + count or not together(place + 1):
@@ -96,7 +100,7 @@ def store_bound(block: Block, microarchitecture: Microarchitecture, *, apart: bo
 
 
 def _accesses(block: Block, kind: UopKind) -> list[_Access]:
-    """The loads or the stores of a block, in order."""
+    """The loads or the stores of a block, in program order."""
     values = SymbolicValues(Aliasing.DIFFERENT, exact=True)
     rounds: list[list[tuple[AddressKey, int, int]]] = []
     for _ in range(_SETTLING + 1):

@@ -1,4 +1,4 @@
-"""Cycles per iteration that the loop stream detector (LSD) needs to deliver a loop."""
+"""Bound of the loop stream detector (LSD) for a loop, in cycles per iteration."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cyclelens.analyzer.model.uops import Block
 
 
 def lsd_bound(block: Block, microarchitecture: Microarchitecture) -> float:
-    """The unrolled rounds leave at the issue width; the last uop of a batch and the first of the next never
-    share a cycle, where batches have borders."""
+    """Cycles per iteration: unrolled rounds leave at the issue width. If batches have borders, the last uop
+    of a batch and the first of the next never share a cycle."""
     if not microarchitecture.lsd_has_borders:
         return issue_bound(block, microarchitecture)
     uops = sum(

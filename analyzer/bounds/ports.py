@@ -1,4 +1,4 @@
-"""Cycles per iteration that the execution ports need."""
+"""Bound of the execution ports, in cycles per iteration."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cyclelens.analyzer.model.uops import Block
 def port_bound(
     block: Block, microarchitecture: Microarchitecture, elimination: Sequence[float] | None = None
 ) -> float:
-    """The uops that only the ports of a set can take, over the size of the set, for the worst of all unions
-    of two port sets that occur.
+    """Uops that can use only ports of a set, divided by its size; the maximum over all unions of two
+    occurring port sets.
 
-    ``elimination``: for each instruction the share of moves that were NOT eliminated, as simulated; without
-    it every eliminable move counts as eliminated, as an addition always does that the renamer can carry out.
+    ``elimination``: share of each instruction's moves that were NOT eliminated, as simulated. Without it,
+    every eliminable move counts as eliminated, as additions at rename always do.
     """
     counts: dict[int, float] = {}
     for position, template in enumerate(block.instructions):

@@ -1,4 +1,4 @@
-"""Cycles per iteration that the predecoder needs."""
+"""Bound of the predecoder, in cycles per iteration."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cyclelens.analyzer.model.uops import Block
 
 
 def predecoder_bound(block: Block, microarchitecture: Microarchitecture) -> float:
-    """The block is laid end to end until the 16-byte pattern repeats. A 16-byte piece takes a cycle for every
-    five instructions that end in it, one more place for each whose opcode is in it but whose end is not, and
-    three cycles for every length-changing prefix, less what the piece before spent beyond its first cycle.
+    """Cycles per iteration, with copies laid end to end until the 16-byte pattern repeats.
 
-    Cores that count macro-ops have no such pieces: so many bytes go to the decoders in a cycle (M1 of
-    docs/zen5.md).
+    A 16-byte piece takes a cycle per five instructions that end in it; an instruction whose opcode is in the
+    piece but whose end is not counts too. Each length-changing prefix adds three cycles, less what the
+    previous piece spent beyond its first cycle. Cores that count macro-ops have no such pieces: a fixed
+    number of bytes goes to the decoders per cycle (M1 of docs/zen5.md).
     """
     if microarchitecture.macro_ops is not None:
         return sum(len(each.instruction.code) for each in block.instructions) / (

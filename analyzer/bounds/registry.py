@@ -1,4 +1,4 @@
-"""All bounds by name, which of them apply, and the prediction that they make alone."""
+"""Lists all bounds and decides which apply; also predicts from the bounds alone."""
 
 from __future__ import annotations
 
@@ -35,13 +35,12 @@ def compute_bounds(
     *,
     apart: bool = True,
 ) -> Mapping[str, float]:
-    """Cycles per iteration by name of the bound: ``Predecoder Decoder DSB LSD Issue Ports Loads Stores
-    Dependencies``, ``Upper halves``; those that are zero or do not apply are left out.
+    """Bound -> cycles per iteration: ``Predecoder Decoder DSB LSD Issue Ports Loads Stores Dependencies``,
+    ``Upper halves``. Bounds that are zero or do not apply are absent.
 
-    With a simulation only the front-end parts count that the block really came through, and moves count on
-    the ports as often as they were not eliminated. Without one every part counts that the block could use.
-    ``critical``: the block's critical chains, if they are known already. ``apart``: different registers point
-    to different memory.
+    With a simulation, only the front-end parts that the block really used count, and moves load the ports as
+    often as they were not eliminated. Without one, every part that the block could use counts. ``critical``:
+    the block's critical chains, if already known. ``apart``: different registers point to different memory.
     """
     if not block.instructions:
         return {}
@@ -84,9 +83,9 @@ def _used(simulation: Simulation) -> list[str]:
 
 
 def predict_analytically(block: Block, microarchitecture: Microarchitecture) -> float:
-    """Cycles per iteration as the largest bound alone, without simulation (the analytic model of the uiCA
-    group, Facile): the front end is guessed from the block, moves are taken as eliminated, and all registers
-    but RSP and RBP as pointing to the same memory.
+    """Cycles per iteration as the largest bound, without simulation (Facile, the analytic model of the uiCA
+    group). The front end is guessed from the block, moves count as eliminated, and all registers except RSP
+    and RBP are assumed to point to the same memory.
 
     The block should be built for alignment 0. Raises ValueError for a block without instructions.
     """

@@ -1,7 +1,7 @@
-"""Symbolic register values: which memory operands of a block have the same address.
+"""Tracks symbolic register values to find memory operands with equal addresses.
 
-A value is an origin and an offset from it. Two accesses are taken to be the same memory if all parts of their
-addresses are equal; nothing else is known about aliasing (uiCA model).
+A value is an origin and an offset from it. Two accesses alias if all parts of their addresses are equal;
+nothing else is known about aliasing (uiCA model).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _Value = tuple[Hashable, int]
 
 
 class Aliasing(StrEnum):
-    """What is assumed about the registers before the block."""
+    """Initial targets of the registers."""
 
     DIFFERENT = "diff"
-    """Every register points somewhere else."""
+    """Every register points to different memory."""
     STACK = "stack"
-    """All point to the same memory except RSP and RBP, which each have their own."""
+    """All point to the same memory, except RSP and RBP, which each have their own."""
 
 
 class SymbolicValues:
     """The values of all registers at one point of the program."""
 
     def __init__(self, aliasing: Aliasing, *, exact: bool = False) -> None:
-        """``exact``: addresses are compared by their sums, and what moves the stack pointer is followed
+        """``exact``: compare addresses by their sums, and follow changes of the stack pointer
         (docs/pipeline.md, 4.6)."""
         self._aliasing = aliasing
         self._exact = exact
@@ -42,7 +42,7 @@ class SymbolicValues:
         return self._values.get(register, (register if own else "", 0))
 
     def address(self, access: MemoryAccess, template: InstructionTemplate) -> AddressKey:
-        """Equal keys are the same memory."""
+        """Key of an address: equal keys mean the same memory."""
         if self._exact:
             return self.place(access, template)
         base = None if access.base is None else self._value(canonical(access.base))
@@ -50,7 +50,7 @@ class SymbolicValues:
         return base, index, access.scale, access.displacement
 
     def place(self, access: MemoryAccess, template: InstructionTemplate) -> tuple[AddressKey, int]:
-        """What an address is relative to, and how many bytes it is from there."""
+        """The (origin, offset in bytes) of an address."""
         offset = access.displacement or 0
         if access.implicit_stack:
             offset += min(0, template.rsp_change)
@@ -58,7 +58,7 @@ class SymbolicValues:
         if access.base is not None:
             base, distance = self._value(canonical(access.base))
             offset += distance
-            if access.base == "RIP":  # of a symbol, whose place is not known
+            if access.base == "RIP":  # address of a symbol, whose position is unknown
                 base = access.base, offset // _PAGE
         if access.index is None:
             return (base,), offset
@@ -67,8 +67,8 @@ class SymbolicValues:
         return (base, index, scale), offset + distance * scale
 
     def advance(self, template: InstructionTemplate, step: int | None) -> None:
-        """Applies an instruction with its ``step_of``: moves keep the value, steps by a constant change the
-        offset, everything else gives a new origin."""
+        """Applies an instruction and its ``step_of``: a known step changes the offset, anything
+        else gives a new origin."""
         if self._exact and template.rsp_step:
             origin, offset = self._value("RSP")
             self._values["RSP"] = (origin, offset + template.rsp_step)
@@ -78,8 +78,8 @@ class SymbolicValues:
             self._values[output.canonical] = self._fresh(loaded) if new is None else new
 
     def synchronise(self, template: InstructionTemplate, step: int | None) -> None:
-        """The stack pointer is brought up to date for an instruction. The published model takes it for a new
-        value then, or for what the instruction's results continue."""
+        """Synchronises the stack pointer for an instruction. In the published model it then has a new value,
+        or that of the instruction's results."""
         if not self._exact:
             self._values["RSP"] = self._continued(template, step) or self._fresh(False)
 
@@ -90,19 +90,21 @@ class SymbolicValues:
         return origin, offset + step
 
     def _fresh(self, loaded: bool) -> _Value:
-        """A new origin: of a loaded word a positive number, of anything else a negative one."""
+        """A new origin: positive for a loaded word, negative for anything else."""
         self._origins += 1
         return (self._origins if loaded else -self._origins), 0
 
 
 def may_be_anywhere(key: AddressKey) -> bool:
-    """Whether an address is relative to a computed value, which may be near to any other."""
+    """True if an address is relative to a computed value, which may be near any other."""
     return any(isinstance(part, int) and part < 0 for part in key[:2])
 
 
 def step_of(template: InstructionTemplate, *, exact: bool = False) -> int | None:
-    """By how much the result differs from the first register input, None if that is not known. ``exact``: by
-    what the instruction does (docs/pipeline.md, 4.6), not by its name (4.2)."""
+    """Difference of the result from the first register input; None if unknown.
+
+    ``exact``: by what the instruction does (docs/pipeline.md, 4.6), not by its name (4.2).
+    """
     if exact:
         return _exact_step(template)
     name, immediate = template.name, template.instruction.immediate
