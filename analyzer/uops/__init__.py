@@ -1,1 +1,2 @@
-"""Instructions and facts to uop templates: expansion, micro- and macro-fusion, unlamination, merges."""
+"""Turns instructions and facts into uop templates: expansion, micro- and
+macro-fusion, unlamination, merges."""

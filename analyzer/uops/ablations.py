@@ -1,4 +1,4 @@
-"""Instructions as they would be without one of the fusions, for ablation studies (uiCA model, 2.9 and A3)."""
+"""Removes fusions from instructions, for ablation studies (uiCA model, 2.9 and A3)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _SIMPLE_DECODERS = 3
 
 
 def ablated(prepared: Prepared, options: ModelOptions) -> Prepared:
-    """The instruction with the switched-off fusions taken away."""
+    """The instruction without the fusions that the options switch off."""
     if not options.macro_fusion:
-        # Without partners it does not wait for its successor in the decoder either.
+        # Without fusion partners, it does not wait for its successor in the decoder either.
         prepared = replace(prepared, facts=replace(prepared.facts, macro_fusible_with=frozenset()))
     if not options.micro_fusion:
         prepared = _without_micro_fusion(prepared)
@@ -21,7 +21,7 @@ def ablated(prepared: Prepared, options: ModelOptions) -> Prepared:
 
 
 def _without_micro_fusion(prepared: Prepared) -> Prepared:
-    """Every uop takes an issue slot and a decoder output of its own."""
+    """Gives every uop an issue slot and a decoder output of its own."""
     figures = prepared.figures
     ms_uops = figures.ms_uops or 0
     retire_slots = max(prepared.uop_count, (figures.mite_uops or 1) + ms_uops)

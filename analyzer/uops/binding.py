@@ -1,4 +1,4 @@
-"""Operands of a record with the registers and addresses that an encoding gives them."""
+"""Binds the operands of a record to the registers and addresses of an encoding."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class BoundOperand(NamedTuple):
 
 
 class Binder:
-    """Gives the operands of one microarchitecture's records their registers and addresses."""
+    """Binds operands of the records of one core."""
 
     def __init__(self) -> None:
         self._places: dict[str, tuple[_OperandBinding, ...]] = {}
-        """By the name of a record."""
+        """Record name -> its operands."""
 
     def bind(self, instruction: Instruction, facts: InstructionFacts) -> tuple[BoundOperand, ...]:
-        """The operands of a record in an instruction: fixed ones from the table, visible ones in order from
-        the encoding, the opmask from the EVEX prefix."""
+        """Binds the operands of a record: fixed ones from the table, visible ones in order from the encoding,
+        the opmask from the EVEX prefix."""
         places = self._places.get(facts.name)
         if places is None:
             places = self._places[facts.name] = tuple([_place(operand) for operand in facts.operands])
@@ -54,7 +54,7 @@ class Binder:
 
 
 def fixed_registers(facts: InstructionFacts) -> frozenset[str]:
-    """The canonical registers that an instruction of this record uses whatever its encoding says."""
+    """Canonical registers that every instruction of this record uses, whatever its encoding."""
     names: list[str | None] = []
     for operand in facts.operands:
         names += operand.registers if len(operand.registers) == 1 else ()
@@ -66,14 +66,14 @@ class _OperandBinding(NamedTuple):
     """How a table operand is bound."""
 
     alone: BoundOperand
-    """Without the encoding's help."""
+    """The operand without information from the encoding."""
     fixed: bool
-    """Whether the encoding has nothing to add: a fixed register, an immediate, flags."""
+    """True if the encoding adds nothing: a fixed register, an immediate, flags."""
     suppressed: bool
     opmask: bool
     is_register: bool
     bound: dict[str | None, BoundOperand]
-    """By register, as far as they have come up."""
+    """Cache of bound operands by register."""
 
 
 def _place(operand: OperandFacts) -> _OperandBinding:

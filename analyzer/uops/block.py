@@ -1,7 +1,7 @@
-"""Instructions to a block of templates: facts matched, pairs fused, everything static computed once.
+"""Builds a block of templates from instructions: matches facts, fuses pairs, computes everything static once.
 
-What depends on one instruction alone is remembered of each core (``known.py``); what depends on its
-neighbours (macro-fusion, high-8 state, 512-bit code in the block, addresses) is decided here.
+Results that depend on one instruction alone are cached per core (``known.py``); results that depend on its
+neighbours (macro-fusion, high-8 state, 512-bit code in the block, addresses) are computed here.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def build_block(
     alignment: int = 0,
     options: ModelOptions = DEFAULT,
 ) -> Block:
-    """The block that the simulator runs. ``alignment`` is the address of the first byte modulo 64."""
+    """The block that the simulator runs. ``alignment``: address of the first byte modulo 64."""
     cache = store.caches.of(Cores).cache(microarchitecture, options)
     prepared = cache.prepared
     known = [prepared[each.code] or known_of(each, cache, store) for each in instructions]
@@ -91,7 +91,7 @@ def build_block(
     if meets & ADDS:
         additions = chained_inputs([None if each is None else each.prepared() for each in known])
     addresses = list(accumulate([len(each.code) for each in instructions], initial=alignment))
-    # Branches that fuse with the instruction before them (A1).
+    # Branches that fuse with the previous instruction (A1).
     absorbed: list[int] = []
     for position in branches:
         before, at = known[position - 1] if position else None, known[position]
@@ -110,7 +110,7 @@ def build_block(
     fuses_moves = microarchitecture.fuses_moves
     looked: Iterable[int] = range(len(known))
     if not (wide or effects or additions or fuses_moves or upper):
-        # Nothing but a branch makes anything special.
+        # Only branches affect other instructions.
         looked = (*branches, *[position - 1 for position in absorbed])
 
     entries: list[Any] = known[:]
@@ -156,7 +156,7 @@ def build_block(
 
 
 def _entry(knowledge: Known, context: Context, branch: Known | None, cache: Core) -> Entry:
-    """``branch``: the one that it absorbs."""
+    """``branch``: the branch that it absorbs; None if there is none."""
     templates = knowledge.shape.templates
     like = templates.get(context)
     if like is not None:
@@ -168,5 +168,5 @@ def _entry(knowledge: Known, context: Context, branch: Known | None, cache: Core
 
 
 def _hits_jcc_erratum(start: int, end: int) -> bool:
-    """A jump (with what it is fused to) crosses a 32-byte boundary or ends at one (J1, J2)."""
+    """True if a jump, or a macro-fused pair, crosses or ends at a 32-byte boundary (J1, J2)."""
     return start // _JCC_BLOCK != end // _JCC_BLOCK

@@ -1,8 +1,7 @@
-"""Which calls come back to a block, and which returns are called again (4.7).
+"""Finds calls that return to a block, and returns after which the block is called again (4.7).
 
-A called function takes no time here, but it returns: behind the call the stack pointer is where it was
-before. A block that ends in a return is a function, which is called again. Neither holds where the block has
-both ends: it calls what lies in it.
+A called function takes no time here, but it returns: after the call, the stack pointer is as before. A block
+that ends in a return is a function, which is called again. Neither holds for calls of code within the block.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ _NONE: frozenset[int] = frozenset()
 
 
 def coming_back(instructions: Sequence[Instruction]) -> frozenset[int]:
-    """Positions of calls and near returns behind which RSP is where it was; of no constants popped with
-    it."""
+    """Positions of calls and near returns after which RSP is as before. Constants that a
+    return pops do not count."""
     found = [at for at, each in enumerate(instructions) if each.mnemonic in ("call", "ret")]
     if not found:
         return _NONE
@@ -31,8 +30,11 @@ def coming_back(instructions: Sequence[Instruction]) -> frozenset[int]:
 
 
 def _leads_into(instructions: Sequence[Instruction], addresses: Sequence[int], at: int) -> bool:
-    """Whether a call leads into its own block. One to what stands behind it does if that takes the return
-    address from the stack; else its target is one that the linker fills in."""
+    """True if a call leads into its own block.
+
+    A call of the next instruction does if that pops the return address; otherwise its target is one that the
+    linker fills in.
+    """
     call = instructions[at]
     if not any(operand.kind is OperandKind.BRANCH for operand in call.operands):
         return False

@@ -1,4 +1,4 @@
-"""Floating-point additions whose operand comes from another one (rule U12 of docs/pipeline.md)."""
+"""Finds floating-point additions whose operand comes from another addition (rule U12 of docs/pipeline.md)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _ADDITION = pattern(r"V?(ADD|SUB|ADDSUB)[PS][SD]_(XMM|YMM)")
 
 
 def is_addition(prepared: Prepared) -> bool:
-    """Whether it is a floating-point addition or subtraction without a mask, of 256 bits at most."""
+    """True for an unmasked floating-point addition or subtraction of at most 256 bits."""
     return _ADDITION.match(prepared.facts.iform) is not None and not any(
         operand.opmask for operand in prepared.facts.operands
     )
 
 
 def chained_inputs(block: Sequence[Prepared | None]) -> list[frozenset[int] | None]:
-    """For every addition the positions of register inputs that another addition made, also through moves that
-    the renamer eliminates; None for all else.
+    """For each addition, the positions of register inputs that another addition computed, also through
+    eliminated moves; None for other instructions.
 
     Two passes over the block give the steady state of a loop. Unknown instructions (None) change nothing.
     """

@@ -1,4 +1,4 @@
-"""One instruction's figures to its unfused uops: rules U1 to U11 of docs/pipeline.md (uiCA model)."""
+"""Expands an instruction's figures into unfused uops: rules U1 to U11 of docs/pipeline.md (uiCA model)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from cyclelens.analyzer.model.uops import UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Latencies, Prepared
 
 FORWARDING_LATENCY = 5
-"""Cycles from store data to the uop that computes with what a load forwards of it (3.11.2)."""
+"""Cycles from a store's data to a uop that computes with the forwarded value (3.11.2)."""
 STORE_LATENCY = 4
-"""Cycles of a register-to-memory latency that are the store's own part (U6)."""
+"""Cycles of a register-to-memory latency that belong to the store itself (U6)."""
 
 
 _REGISTER, _FLAGS, _INTERNAL = ValueKind.REGISTER, ValueKind.FLAGS, ValueKind.INTERNAL
 _COMPUTE = UopKind.COMPUTE
-"""Python looks a member of an enumeration up by code of its own."""
+"""Cached because looking up enumeration members runs Python code."""
 
 
 class _Input(NamedTuple):
-    """An input of the compute part with its adjusted latency to every compute output."""
+    """An input of the compute part with its adjusted latency to each compute output."""
 
     value: Value
     latencies: list[int]
     level: int
-    """The longest of these."""
+    """The largest of the latencies."""
 
 
 class _Internal:
@@ -43,10 +43,10 @@ class _Internal:
 def expand(
     prepared: Prepared, uses: Sequence[UnitUse], *, flags_apart: bool = False
 ) -> tuple[UopTemplate, ...]:
-    """The uops in program order: loads, computes, stores, padded with empty uops to the retire slots.
+    """Returns the uops in program order: loads, computes, stores, then empty uops up to the retire slots.
 
-    ``uses`` are the units that the instruction needs after macro-fusion and the 512-bit rule, in table order;
-    ``flags_apart``: a shift by CL that is two uops computes its flags in the second one.
+    ``uses``: units needed after macro-fusion and the 512-bit rule, in table order. ``flags_apart``: a two-uop
+    shift by CL computes its flags in the second uop.
     """
     loads, computes, addresses, datas = _classify(uses)
     internal = _Internal()
@@ -97,7 +97,7 @@ def expand(
 
 
 def _classify(uses: Sequence[UnitUse]) -> tuple[list[UnitSet], list[UnitSet], list[UnitSet], list[UnitSet]]:
-    """Loads, computes, store addresses, store data (U1, U2)."""
+    """Splits uses into loads, computes, store addresses and store data (U1, U2)."""
     loads: list[UnitSet] = []
     computes: list[UnitSet] = []
     addresses: list[UnitSet] = []
@@ -122,7 +122,7 @@ def _flags(groups: Sequence[str]) -> tuple[Value, ...]:
 
 
 def _shifts_by_cl(prepared: Prepared, between_flags: int) -> bool:
-    """Whether the latencies are those of a shift by CL; ``between_flags``: cycles from old to new flags."""
+    """True if the latencies are those of a shift by CL; ``between_flags``: cycles from old to new flags."""
     if (
         prepared.address_inputs
         or not prepared.register_inputs
@@ -139,7 +139,7 @@ def _shifts_by_cl(prepared: Prepared, between_flags: int) -> bool:
 
 
 def _shift(prepared: Prepared, units: UnitSet, shifted: Value) -> UopTemplate:
-    """The uop of a shift by CL that makes the result, and hands it on within the instruction."""
+    """The uop of a shift by CL that computes the result and passes it on within the instruction."""
     return UopTemplate(
         _COMPUTE,
         units,
@@ -150,7 +150,8 @@ def _shift(prepared: Prepared, units: UnitSet, shifted: Value) -> UopTemplate:
 
 
 def _shift_by_cl(prepared: Prepared, computes: list[UnitSet], internal: _Internal) -> list[UopTemplate]:
-    """The three uops of a shift by CL, whose flags depend on the old flags (U5); empty if it is none."""
+    """The three uops of a shift by CL, whose flags depend on the old flags (U5);
+    empty for other instructions."""
     if len(computes) != 3 or not _shifts_by_cl(prepared, 2):
         return []
     shifted, flags = internal.fresh(), internal.fresh()
@@ -167,8 +168,8 @@ def _shift_by_cl(prepared: Prepared, computes: list[UnitSet], internal: _Interna
 
 
 def _shift_then_flags(prepared: Prepared, computes: list[UnitSet], internal: _Internal) -> list[UopTemplate]:
-    """The two uops of a shift by CL on newer cores, where the second makes the flags (U5b); empty if it is
-    none."""
+    """The two uops of a shift by CL on newer cores, the second of which computes the flags (U5b);
+    empty for other instructions."""
     if len(computes) != 2 or not _shifts_by_cl(prepared, 1):
         return []
     shifted = internal.fresh()

@@ -10,17 +10,20 @@ from cyclelens.analyzer.model.uops import UopTemplate
 from cyclelens.analyzer.uops.registers import width
 
 _WHOLE = 32
-"""Bits from which on a write replaces the whole register."""
+"""Writes of at least this many bits replace the whole register."""
 
 _OPERATIONS = frozenset({"add", "sub", "and", "or", "xor"})
 _SHIFTS = frozenset({"shl", "sal", "shr", "sar"})
 _JOINING = frozenset({UopKind.LOAD, UopKind.STORE_ADDRESS})
-"""Uops that share an issue slot with the one behind them."""
+"""Uops that share an issue slot with the next uop."""
 
 
 def _group(count: int, groups: int, joins: Sequence[bool]) -> tuple[int, ...]:
-    """Sizes of ``groups`` groups over ``count`` members: a member that may join takes its successor along
-    as long as enough members stay for the other groups; the last group takes everything left."""
+    """Sizes of ``groups`` groups over ``count`` members.
+
+    A member that may join takes its successor along while enough members remain for the other groups; the
+    last group takes the rest.
+    """
     sizes: list[int] = []
     position = 0
     for remaining in range(groups - 1, 0, -1):
@@ -33,13 +36,13 @@ def _group(count: int, groups: int, joins: Sequence[bool]) -> tuple[int, ...]:
 
 
 def fuse(uops: Sequence[UopTemplate], retire_slots: int) -> tuple[int, ...]:
-    """Number of uops in every fused uop (G1)."""
+    """Number of uops in each fused uop (G1)."""
     joins = [uop.kind in _JOINING for uop in uops]
     return _group(len(uops), retire_slots, joins)
 
 
 def laminate(uops: Sequence[UopTemplate], fused: Sequence[int], delivered: int) -> tuple[int, ...]:
-    """Number of fused uops in every IDQ uop (G2); ``delivered`` is MITE plus MS uops."""
+    """Number of fused uops in each IDQ uop (G2); ``delivered`` is MITE plus MS uops."""
     joins = []
     position = 0
     for size in fused:
@@ -49,8 +52,11 @@ def laminate(uops: Sequence[UopTemplate], fused: Sequence[int], delivered: int) 
 
 
 def joins_operation(move: Instruction, operation: Instruction) -> bool:
-    """Whether a move and the operation behind it share an issue slot (A4): the operation changes the
-    register that was moved to, by a register or, if that was moved from a register, by a constant."""
+    """True if a move and the next operation share an issue slot (A4).
+
+    The operation changes the moved-to register, by a register or, after a move from a register, by a
+    constant.
+    """
     if move.mnemonic != "mov" or len(move.operands) != 2 or not operation.operands:
         return False
     target, source = move.operands
@@ -70,7 +76,7 @@ def joins_operation(move: Instruction, operation: Instruction) -> bool:
 def fuse_branch(
     uses: tuple[UnitUse, ...], uops: int, branch_uses: tuple[UnitUse, ...], branch_uops: int
 ) -> tuple[tuple[UnitUse, ...], int]:
-    """Units and uop count of an instruction that has absorbed its branch (A2)."""
+    """Units and uop count of an instruction that has absorbed a branch (A2)."""
     if uops == 0:
         return branch_uses, branch_uops
     branch = branch_uses[0].units

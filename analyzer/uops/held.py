@@ -1,4 +1,4 @@
-"""Units that an instruction of AMD's cores holds because it is slower than its units explain (M21)."""
+"""Makes AMD's slow instructions occupy units, if their units do not explain their throughput (M21)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from cyclelens.analyzer.uops.macro_instruction import MacroInstruction
 from cyclelens.analyzer.uops.macro_units import Draft
 
 _MICROCODE = 3
-"""Macro-ops from which on an instruction is microcode."""
+"""Instructions of at least this many macro-ops are microcode."""
 _KEPT = Trait.ALONE | Trait.DIVIDES
 _EXPLAINED = 0.95
-"""Share of the measured cycles from which on the units explain them: figures have two digits."""
+"""Share of the measured cycles at which units explain them: figures have two digits."""
 
 
 def hold(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int) -> None:
-    """Keep a unit busy for the measured throughput where that is more than all uops need: of a vector
-    operation a pipe of the uop with the fewest to choose from, of one or two integer operations their unit.
-    Microcode keeps other microcode waiting."""
+    """Occupies a unit for the measured throughput if the uops do not need that long.
+
+    Vector operations occupy a pipe of the uop with the fewest choices, one or two integer operations their
+    unit. Microcode blocks other microcode.
+    """
     measured = subject.prepared.figures.throughput
     computing = [uop for uop in uops if uop.kind is UopKind.COMPUTE and uop.units.mask]
     if measured is None or measured < 1 or not computing or _explains(subject, uops, macro_ops, measured):
@@ -34,7 +36,7 @@ def hold(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int) -> No
 
 
 def _explains(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int, measured: float) -> bool:
-    """Whether units, the ways to memory, and dispatch alone make it as slow."""
+    """True if units, memory accesses and dispatch alone explain the throughput."""
     if any(uop.traits & _KEPT for uop in uops):
         return True
     loads = len(subject.reads) / (
@@ -47,8 +49,8 @@ def _explains(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int, 
 
 
 def _hold_unit(subject: MacroInstruction, uops: Sequence[Draft], measured: float) -> None:
-    """The uop with the fewest units keeps one of them, for what the others leave of the time. Of the others
-    those that have a choice leave it that unit."""
+    """Makes the uop with the fewest units occupy one of them for the time that the others leave. Other uops
+    with a choice avoid that unit."""
     chosen = min(uops, key=lambda uop: uop.units.mask.bit_count())
     kept = chosen.units = subject.only(chosen.units)
     for uop in uops:

@@ -1,4 +1,5 @@
-"""Separately renamed AH..DH: merge uops and the extra cycle of clean reads (H1, H2 of docs/pipeline.md)."""
+"""Separately renamed AH to DH: merge uops, and the extra cycle of clean reads (H1,
+H2 of docs/pipeline.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ _TRACKED = frozenset({"RAX", "RBX", "RCX", "RDX"})
 
 
 class _State:
-    """Which of RAX..RDX have a dirty high-8 part."""
+    """Which of RAX to RDX have a dirty high-8 part."""
 
     def __init__(self) -> None:
         self.dirty: set[str] = set()
@@ -33,8 +34,8 @@ class _State:
 def high8_effects(
     block: Sequence[Prepared | None],
 ) -> list[tuple[frozenset[int], tuple[str, ...]]]:
-    """For every instruction: positions of register inputs that read a clean high-8 register (one cycle
-    more to every output), and the 64-bit registers to merge before it.
+    """For each instruction: (positions of register inputs that read a clean high-8 register, which adds one
+    cycle to each output; 64-bit registers to merge before it).
 
     Two passes over the block give the steady state of a loop. Unknown instructions (None) change nothing.
     """

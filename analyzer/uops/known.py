@@ -1,5 +1,5 @@
-"""What is known of a core's instructions, and what siblings share: the bytes of an instruction are looked at
-once on each core."""
+"""Caches what is known of a core's instructions, so that each encoding is examined once per core,
+and what siblings share."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MOST_KEPT = 16_384
-"""Entries per microarchitecture; the templates that they share are few and stay."""
+"""Most entries per core; the templates that they share are few and stay."""
 
 
 BRANCH, HIGH8, ADDS, WIDE, KEEPS_UPPER, WRITES_UPPER = 1, 2, 4, 8, 16, 32
-"""Why an instruction and its neighbours may matter to each other: it is a branch, touches high bytes, is
-slower behind an addition (U12), is 512 bits wide, or may keep or write upper halves of vector registers."""
+"""Reasons why an instruction and its neighbours may interact: it is a branch, touches high bytes, is slower
+after an addition (U12), is 512 bits wide, or may keep or write upper halves of vector registers."""
 
 
 class Shape:
@@ -60,14 +60,16 @@ class Shape:
     ) -> None:
         self.binder = binder
         self.sibling = sibling
-        """Prepared for the first instruction of this shape: the same but for registers and addresses."""
+        """Prepared for the first instruction of this shape; siblings differ only in
+        registers and addresses."""
         self.plain = plain
-        """The same instruction where nothing about its neighbours matters."""
+        """The first instruction in a context without effects from neighbours."""
         self.as_branch = as_branch
-        """Equal for branches that change the instruction that absorbs them alike, 0 for all else."""
+        """Equal for branches with equal effects on the instruction that absorbs them;
+        0 for other instructions."""
         self.name = sibling.facts.name
         self.fusible = sibling.facts.macro_fusible_with
-        """The branches that it absorbs."""
+        """Names of the branches that it absorbs."""
         self.meets = (
             (BRANCH if sibling.is_branch else 0)
             | (HIGH8 if _touches_high8(sibling) else 0)
@@ -75,29 +77,28 @@ class Shape:
             | (WIDE if sibling.has_zmm_operand else 0)
             | (meets_of(sibling.instruction) if sibling.has_simd_operand else 0)
         )
-        """The sum of these reasons, 0 for most."""
+        """Sum of the reasons above; 0 for most instructions."""
         self.templates: dict[tuple[object, ...], Original] = {}
-        """By all that matters of the neighbours (``Context``), where something does."""
+        """Templates by the relevant context (``Context``), if there is one."""
         self.effects: Any = None
-        """What its siblings do to instructions behind them, on a core that counts macro-ops."""
+        """Effects of its siblings on later instructions, on a core that counts macro-ops."""
 
 
 class Pattern:
-    """Instructions with one encoding whose registers repeat alike."""
+    """Instructions with one encoding and one pattern of repeated registers."""
 
     __slots__ = ("asks", "shapes")
 
     def __init__(self, asks: Sequence[Callable[[Instruction, Names], object]]) -> None:
         self.asks = asks
-        """What else can tell their records and shapes apart: seldom anything."""
+        """Further questions that tell their records and shapes apart; usually none."""
         self.shapes: dict[tuple[object, ...], tuple[Shape, Callable[[Names], Names] | None] | None] = {}
-        """By the answers; None if there is no record. Beside a shape stands how its registers' names come
-        from those of the encoding; None if they are the same."""
+        """Answers -> (shape, function from the encoding's register names to the shape's; None if they are
+        equal); None without a record."""
 
 
 class Known(Sibling):
-    """An instruction with its shape; an entry of a block where nothing about its neighbours matters, as is
-    most often the case."""
+    """An instruction with its shape; it serves as a block's entry if no neighbour matters, the usual case."""
 
     __slots__ = ("_operands", "shape")
 
@@ -107,13 +108,13 @@ class Known(Sibling):
         self._operands: tuple[BoundOperand, ...] | None = None
 
     def operands(self) -> tuple[BoundOperand, ...]:
-        """Those of the record, bound."""
+        """The bound operands of the record."""
         if self._operands is None:
             self._operands = self.shape.binder.bind(self.instruction, self.shape.sibling.facts)
         return self._operands
 
     def prepared(self) -> Prepared:
-        """Prepared for this very instruction."""
+        """``Prepared`` with this instruction's own registers and addresses."""
         sibling = self.shape.sibling
         if sibling.instruction is self.instruction:
             return sibling
@@ -121,7 +122,7 @@ class Known(Sibling):
 
 
 class InContext(Sibling):
-    """A known instruction where something about its neighbours matters."""
+    """A known instruction in a context where neighbours matter."""
 
     __slots__ = ("_known",)
 
@@ -130,13 +131,13 @@ class InContext(Sibling):
         self._known = known
 
     def operands(self) -> tuple[BoundOperand, ...]:
-        """Those of the record, bound."""
+        """The bound operands of the record."""
         return self._known.operands()
 
 
 class Core:
-    """Prepared instructions and templates of one microarchitecture, one choice of fusions and the rules of
-    one model; entries never change."""
+    """Cached instructions and templates for one core, one choice of fusions and one
+    model; entries never change."""
 
     def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions, caches: Caches) -> None:
         self.microarchitecture = microarchitecture
@@ -147,18 +148,18 @@ class Core:
         self.signatures: Recent[Sequence[str | None], tuple[tuple[object, ...], Names]] = caches.recent(
             _MOST_KEPT
         )
-        """By the registers of an instruction (``signature_of``)."""
+        """Registers of an instruction -> ``signature_of``."""
         self.patterns: Recent[tuple[object, ...], Pattern] = caches.recent(_MOST_KEPT)
         self.forms: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-        """Of a form the attributes of its records, and the registers that some of them name."""
+        """Instruction form -> (attributes of its records, registers that some of them name)."""
         self.shapes: dict[tuple[object, ...], Shape] = {}
         self.branches: dict[tuple[object, ...], int] = {}
         self.entries: Recent[tuple[Known, tuple[object, ...]], Entry] = caches.recent(_MOST_KEPT)
-        """Instructions between neighbours that matter, by all that does of these."""
+        """(instruction, relevant context) -> entry."""
 
 
 class Cores:
-    """What is known of the microarchitectures that were asked for."""
+    """The caches of all requested cores."""
 
     def __init__(self, caches: Caches) -> None:
         self._caches = caches
@@ -166,7 +167,7 @@ class Cores:
         self._last: tuple[Microarchitecture, ModelOptions, Core] | None = None
 
     def cache(self, microarchitecture: Microarchitecture, options: ModelOptions) -> Core:
-        """Of one of them, one choice of fusions and the rules of one model."""
+        """The cache for a core, a choice of fusions and a model."""
         if (last := self._last) and last[0] is microarchitecture and last[1] is options:
             return last[2]
         fusions = options.micro_fusion, options.macro_fusion, options.simple_front_end
@@ -179,7 +180,7 @@ class Cores:
 
 
 def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known | None:
-    """An instruction that is met for the first time."""
+    """Classifies an instruction that is new to the cache; None if it has no record."""
     registers = instruction.registers
     signature = cache.signatures[registers]
     if signature is None:
@@ -207,7 +208,7 @@ def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known 
 def _asks(
     instruction: Instruction, cache: Core, store: FactsStore
 ) -> list[Callable[[Instruction, Names], object]]:
-    """What can tell instructions apart whose encoding is the same and whose registers repeat alike."""
+    """Questions that can tell instructions apart despite equal encodings and register patterns."""
     asks: list[Callable[[Instruction, Names], object]] = []
     form = cache.forms.get(instruction.iform)
     if form is None:
@@ -258,7 +259,8 @@ def _shape(
 
 
 def _in_order(names: Names, bound: Names) -> Callable[[Names], Names]:
-    """What puts names like these in this order; those that are not among them are fixed."""
+    """A function that reorders such names like ``bound``; names of ``bound`` that are
+    not among them are fixed."""
     fixed = tuple([name for name in bound if name not in names])
     places = [(names + fixed).index(name) for name in bound]
     if len(places) < 2:
@@ -270,14 +272,14 @@ def _in_order(names: Names, bound: Names) -> Callable[[Names], Names]:
 def template_of(
     prepared: Prepared, context: Context, branch: Prepared | None, cache: Core
 ) -> InstructionTemplate:
-    """The template of an instruction between neighbours; ``branch``: the one that it absorbs."""
+    """The template of an instruction in a context; ``branch``: the branch that it absorbs."""
     template = make_template(prepared, context, branch, cache.microarchitecture)
     template = changed_by_upper_halves(template, context[-2], cache.microarchitecture)
     return unfused(template) if cache.options.simple_front_end else template
 
 
 def meets_of(instruction: Instruction) -> int:
-    """What an instruction with vector registers may do with their upper halves."""
+    """Whether an instruction with vector registers may write or keep their upper halves."""
     return WRITES_UPPER if instruction.mnemonic.startswith("v") else KEEPS_UPPER
 
 

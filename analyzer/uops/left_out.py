@@ -1,13 +1,11 @@
-"""Instructions without a record, and whether a figure without them says anything.
+"""Decides whether a figure is meaningful without the instructions that have no record.
 
-A figure that leaves out an instruction is a lower bound. Where what is left out is what counts, there is no
-figure:
+A figure that leaves out an instruction is a lower bound. There is no figure if one of these is left out:
 
-- an instruction of a unit that is not modelled, or not this one of it (x87, AMX);
-- x87 code that does not leave the stack where it was;
-- an operation of the system, or one that the tables of another core make of microcode: it takes longer than
-  most loops;
-- more than half of the instructions, without the counter and the jump of a loop.
+- an instruction of a unit that is not modelled, or only in part (x87, AMX);
+- x87 code that does not restore the position of the stack;
+- a system operation, or an instruction that is microcode on another core: it takes longer than most loops;
+- more than half of the instructions, not counting the counter and the jump of a loop.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 
 _X87 = "x87 is not modelled"
 _UNITS = {"FPU": _X87, "CYRIX_FPU": _X87, "AMX": "AMX is not modelled"}
-"""The units that no core's tables describe, by how the names of their extensions begin."""
+"""Units that no core's tables describe, by prefix of their extensions' names."""
 _SYSTEM = frozenset(
     [
         "AESKLE",
@@ -74,8 +72,8 @@ _SYSTEM = frozenset(
         "XSAVES",
     ]
 )
-"""Extensions of operations that take tens to thousands of cycles (Intel's and AMD's manuals): they save a
-state, change a privilege, wait, or encrypt with a wrapped key."""
+"""Extensions whose operations take tens to thousands of cycles (Intel's and AMD's manuals): they save state,
+change privilege, wait, or encrypt with a wrapped key."""
 _MNEMONICS = frozenset(
     [
         "hlt",
@@ -94,35 +92,35 @@ _MNEMONICS = frozenset(
         "wbinvd",
     ]
 )
-"""The same of the base instruction set."""
+"""Such operations of the base instruction set."""
 _MICROCODE = "microcode may take longer than all else"
 _MOST = "most of the code"
 _DECODED_UOPS = 4
-"""An instruction of more comes from microcode on Intel's cores (docs/pipeline.md, D)."""
+"""On Intel's cores, an instruction of more uops comes from microcode (docs/pipeline.md, D)."""
 _LONG = 10
-"""Cycles from one to the next."""
+"""Cycles per instance."""
 _NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Instructions without a record that are what counts."""
+    """Instructions without a record that dominate the region."""
 
     instructions: tuple[int, ...]
-    """Their indices: all that have no record."""
+    """Indices of all instructions without a record."""
     names: str
-    """``tdpbssd and tileloadd``."""
+    """For example ``tdpbssd and tileloadd``."""
     why: str
-    """``AMX is not modelled``."""
+    """For example ``AMX is not modelled``."""
 
 
 def without_record(instructions: Sequence[InstructionTemplate]) -> tuple[int, ...]:
-    """The indices of the instructions that the tables do not describe on their core."""
+    """Indices of the instructions that the tables of their core do not describe."""
     return tuple([index for index, each in enumerate(instructions) if each.facts is None])
 
 
 def names(instructions: Sequence[InstructionTemplate]) -> str:
-    """Those without a record, each once: ``tdpbssd and tileloadd``."""
+    """Mnemonics of those without a record, each once: ``tdpbssd and tileloadd``."""
     return listed(
         [
             each.instruction.mnemonic or each.instruction.code.hex()
@@ -133,7 +131,7 @@ def names(instructions: Sequence[InstructionTemplate]) -> str:
 
 
 def listed(mnemonics: Sequence[str]) -> str:
-    """``fld1, fadd and fxch``, each once; beyond four they are counted."""
+    """Joins distinct mnemonics: ``fld1, fadd and fxch``; beyond four the rest is counted."""
     each = list(dict.fromkeys(mnemonics))
     if len(each) > _NAMED:
         each[_NAMED - 1 :] = [f"{len(each) - _NAMED + 1} more"]
@@ -141,8 +139,7 @@ def listed(mnemonics: Sequence[str]) -> str:
 
 
 def what_counts(instructions: Sequence[InstructionTemplate], store: FactsStore) -> LeftOut | None:
-    """Why there is no figure; None if there is one, a lower bound where instructions have no record. Raises
-    ``TablesUnavailable``."""
+    """Why there is no figure; None if there is one, maybe a lower bound. Raises ``TablesUnavailable``."""
     absent = without_record(instructions)
     if not absent:
         return None
@@ -180,7 +177,7 @@ def _is_long(instruction: Instruction, store: FactsStore) -> bool:
 
 
 def _end(instructions: Sequence[InstructionTemplate]) -> int:
-    """How many instructions there are before the counter and the jump that end a loop."""
+    """Number of instructions before the counter and the jump that end a loop."""
     count = len(instructions)
     if not instructions[-1].is_branch:
         return count

@@ -1,4 +1,4 @@
-"""The entries of a block on a core that counts macro-ops."""
+"""Builds the entries of a block on a core that counts macro-ops."""
 
 from __future__ import annotations
 
@@ -31,45 +31,45 @@ from cyclelens.analyzer.uops.x87_stack import STACK, Stack
 
 
 class _MacroContext(NamedTuple):
-    """What the macro-ops of an instruction depend on beside the instruction."""
+    """What an instruction's macro-ops depend on besides the instruction."""
 
     second: bool
-    """It is the branch that the instruction before absorbs."""
+    """The previous instruction absorbs this branch."""
     branch: bool
-    """It absorbs the branch behind it."""
+    """It absorbs the next branch."""
     moves: bool
     """It is the move of a pair."""
     shares: bool
-    """It is a NOP in the macro-op of what stands before it."""
+    """It is a NOP in the previous instruction's macro-op."""
     walks_stack: bool
     """The code has pushed or popped since it last wrote RSP."""
     merges_upper: bool
     """It keeps an upper half of a vector register that was written."""
     upper: int
-    """What upper halves that are put aside make of it (``uops/upper_halves.py``)."""
+    """Effects of saved upper halves (``uops/upper_halves.py``)."""
     returns: bool
-    """It is a call that comes back."""
+    """It is a call that returns to the block."""
 
 
 class _Upper(Enum):
     """What an instruction does to the upper halves of vector registers."""
 
     KEEPS = auto()
-    """That of its target: SSE without VEX."""
+    """Keeps its target's upper half: SSE without VEX."""
     WRITES = auto()
     CLEARS = auto()
-    """That of its target: 128 bits with VEX."""
+    """Clears its target's upper half: 128 bits with VEX."""
     CLEARS_ALL = auto()
 
 
 class _Effects(NamedTuple):
-    """What the siblings of a shape do to instructions behind them."""
+    """Effects of a shape's siblings on later instructions."""
 
     walks_stack: bool | None
-    """Whether RSP was pushed or popped, behind an instruction that changes it; None: it does not."""
+    """True after a push or pop, False after another write of RSP, None if it does not change RSP."""
     upper: _Upper | None
     stack: bool
-    """They use the x87 stack."""
+    """True if they use the x87 stack."""
 
 
 def macro_op_entries(
@@ -117,7 +117,7 @@ def macro_op_entries(
             continue
         sibling, instruction = knowledge.shape.sibling, knowledge.instruction
         shares = rules.fuses_nops and not shares and position > 0 and is_nop(sibling.facts, instruction)
-        # Straight-line code goes on with its own first instruction.
+        # Straight-line code does not wrap around to its first instruction.
         following = known[(position + 1) % count] if position + 1 < count or not loop else None
         behind = known[(position + 2) % count] if position + 2 < count or not loop else None
         moves = (
@@ -151,7 +151,7 @@ def macro_op_entries(
 
 
 def _effects_of(known: Known) -> _Effects:
-    """Those of an instruction and its siblings, found once."""
+    """The effects of an instruction and its siblings, computed once."""
     shape, operands, mnemonic = known.shape, known.operands(), known.instruction.mnemonic
     walks = None
     if shape.sibling.rsp_change:
@@ -165,7 +165,7 @@ def _effects_of(known: Known) -> _Effects:
     elif is_simd(name) and not mnemonic.startswith("v"):
         upper = _Upper.KEEPS
     elif is_simd(name) and operands[0].facts.written:
-        # Of 128 bits VEX clears what is above.
+        # A VEX instruction of 128 bits clears the upper half.
         upper = _Upper.CLEARS if name.startswith("X") else _Upper.WRITES
     stack = any(o.register in STACK for o in operands)
     shape.effects = effects = _Effects(walks, upper, stack)
@@ -173,8 +173,8 @@ def _effects_of(known: Known) -> _Effects:
 
 
 def _walked(effects: Sequence[_Effects | None]) -> list[bool]:
-    """Of every instruction whether the last one before it that changes RSP pushes or pops; rounds follow each
-    other."""
+    """For each instruction, True if the last change of RSP before it was a push or pop.
+    Rounds follow each other."""
     changes = [None if each is None else each.walks_stack for each in effects]
     walks = next((each for each in reversed(changes) if each is not None), False)
     walked = []
@@ -186,8 +186,8 @@ def _walked(effects: Sequence[_Effects | None]) -> list[bool]:
 
 
 def _merging(known: Sequence[Known | None], effects: Sequence[_Effects | None]) -> list[bool]:
-    """Of every instruction whether it keeps the upper half of its target, one of SSE without VEX, and the
-    code has written that half; rounds follow each other."""
+    """For each instruction, True if it is SSE without VEX and keeps its target's upper half, which the code
+    has written. Rounds follow each other."""
     merging = [False] * len(known)
     uppers = [None if each is None else each.upper for each in effects]
     if _Upper.KEEPS not in uppers or _Upper.WRITES not in uppers:
@@ -200,7 +200,7 @@ def _merging(known: Sequence[Known | None], effects: Sequence[_Effects | None]) 
             if upper is _Upper.CLEARS_ALL:
                 written.clear()
                 continue
-            # The target is the first operand, so that its name is the first.
+            # The target is the first operand, so its name comes first.
             target = knowledge.names[0]
             merging[position] = upper is _Upper.KEEPS and target in written
             if upper is _Upper.WRITES:
@@ -211,8 +211,8 @@ def _merging(known: Sequence[Known | None], effects: Sequence[_Effects | None]) 
 
 
 def _entry(knowledge: Known, context: _MacroContext, cache: Core) -> Entry:
-    """Siblings have one expansion if they also have the encoding in common and what else counts of an
-    address: whether its index is scaled and whether it has a displacement."""
+    """The entry in a context; siblings share an expansion if they share the encoding and the relevant
+    properties of the address: whether the index is scaled, and whether there is a displacement."""
     instruction, templates = knowledge.instruction, knowledge.shape.templates
     key = (instruction.encoding, instruction.scale == 1, instruction.displacement == 0, context)
     like = templates.get(key)
@@ -240,7 +240,7 @@ def _template(knowledge: Known, context: _MacroContext, cache: Core) -> Instruct
         )
     inputs, uops = prepared.register_inputs, expansion.uops
     if expansion.eliminable:
-        # Its latency is 0, so that the tables do not count what it copies among its inputs.
+        # Its latency is 0, so the tables do not list the copied register among its inputs.
         inputs = tuple(as_register(o) for o in knowledge.operands() if o.register and o.facts.read) or inputs
         copied = tuple((ValueKind.REGISTER, register.canonical) for register in inputs)
         uops = (replace(uops[0], inputs=copied),)

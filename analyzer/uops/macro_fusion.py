@@ -1,4 +1,4 @@
-"""Pairs of instructions that are one macro-op (M5, M6 of docs/zen5.md)."""
+"""Decides which pairs of instructions form one macro-op (M5, M6 of docs/zen5.md)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _FUSES_WITH_BRANCH = frozenset(["cmp", "test", "add", "sub", "and", "or", "xor",
 
 
 def fuses_after_move(first: Instruction, second: Instruction, next_is_branch: bool) -> bool:
-    """``mov a, b`` and an ALU operation on ``a`` are one macro-op (M6). Neither has an operand in memory."""
+    """True if ``mov a, b`` and an ALU operation on ``a`` form one macro-op (M6).
+    Neither may access memory."""
     if first.mnemonic != "mov" or second.mnemonic not in _FUSES_AFTER_MOVE or not second.operands:
         return False
     if next_is_branch and second.mnemonic in _FUSES_WITH_BRANCH:
@@ -31,11 +32,11 @@ def fuses_after_move(first: Instruction, second: Instruction, next_is_branch: bo
 
 
 def fuses_with_branch(first: Prepared, second: Prepared, rules: MacroOpRules) -> bool:
-    """An ALU operation and the conditional branch behind it are one macro-op, wherever they lie (M5)."""
+    """True if an ALU operation and the next conditional branch form one macro-op, at any address (M5)."""
     if first.instruction.mnemonic not in _FUSES_WITH_BRANCH or second.facts.category != "COND_BR":
         return False
     if first.memory_operands and not rules.fuses_memory_with_branch:
         return False
-    # Not with an immediate and an address relative to the instruction's own.
+    # An immediate together with a RIP-relative address prevents fusion.
     relative = any(operand.base == "RIP" for operand in first.instruction.operands)
     return first.instruction.immediate is None or not relative

@@ -1,6 +1,6 @@
-"""An instruction of a core that counts macro-ops: what it is, before it becomes uops.
+"""Classifies an instruction of a core that counts macro-ops, before its expansion.
 
-The rules and their measurements stand in docs/zen5.md, under the labels given here.
+docs/zen5.md has the rules and their measurements, under the labels given here.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _VECTOR_ZERO_IDIOMS = re.compile(
 )
 _NOTHING = ("nop", "endbr64", "endbr32", "clc")
 SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
-"""In place, by a constant or CL."""
+"""In-place shifts by a constant or CL."""
 DOUBLE_SHIFTS = frozenset(("shld", "shrd"))
 _STACK_COPIES = frozenset(("fld", "fst", "fstp"))
-"""From one register of the x87 stack to another."""
+"""Copies between registers of the x87 stack."""
 _COPIES = frozenset(("mov", "movzx", "movsx", "movsxd"))
 
 
@@ -78,7 +78,7 @@ class MacroInstruction:
         self._internal = 0
 
     def does_nothing(self) -> bool:
-        """Its results need no uop: a NOP, or one that is as good as that."""
+        """True if its results need no uop: a NOP or an equivalent."""
         return (
             self.mnemonic in _NOTHING
             or is_nop(self.prepared.facts, self.instruction)
@@ -88,17 +88,17 @@ class MacroInstruction:
         )
 
     def is_zero_idiom(self) -> bool:
-        """Its result is known without its inputs (M7)."""
+        """True if its result is known without its inputs (M7)."""
         if self.memory or len(self.registers) < 2 or self.instruction.mask:
             return False
         if self.mnemonic in _ZERO_IDIOMS:
             return len(set(self.registers)) == 1 and self.width >= 32
-        # Of three operands the two sources count.
+        # Of three operands, only the two sources matter.
         same = self.registers[-1] == self.registers[-2]
         return same and self.vector and bool(_VECTOR_ZERO_IDIOMS.fullmatch(self.mnemonic))
 
     def is_move(self) -> bool:
-        """Carried out by the renamer (M7)."""
+        """True if the renamer carries it out (M7)."""
         instruction = self.instruction
         if self.mnemonic == "lea":
             address = instruction.operands[1]
@@ -116,7 +116,7 @@ class MacroInstruction:
         return self.width >= 32 and self.registers[1] not in ("RSP", "ESP")
 
     def adjusts_stack(self) -> bool:
-        """A constant is added to RSP, where that is two macro-ops (M8)."""
+        """True if it adds a constant to RSP and that takes two macro-ops (M8)."""
         operands = self.instruction.operands
         return (
             self.rules.stack_adjustment_is_two_ops
@@ -128,18 +128,18 @@ class MacroInstruction:
         )
 
     def writes_vector(self) -> bool:
-        """Some result is a vector register."""
+        """True if some result is a vector register."""
         return any(is_simd(output.name) for output in self.prepared.register_outputs)
 
     def copies(self) -> bool:
-        """A register is copied to another one."""
+        """True if it copies one register to another."""
         return self.mnemonic in _COPIES and len(self.registers) == 2 and not self.memory
 
     def plain_inputs(self) -> tuple[Value, ...]:
         """Registers that it reads."""
         names = [r.canonical for r in self.prepared.register_inputs]
         if self.copies():
-            # The records have no latency from RSP and AH, which their copies did not wait for.
+            # The records have no latency from RSP and AH, because measured copies did not wait for these.
             names.append(canonical(self.registers[1]))
         return tuple((ValueKind.REGISTER, name) for name in dict.fromkeys(names))
 
@@ -148,7 +148,7 @@ class MacroInstruction:
         return tuple(((ValueKind.REGISTER, r.canonical), 1) for r in self.prepared.register_outputs)
 
     def outputs(self) -> list[tuple[str, int, Value]]:
-        """Results with the kind and position that latency pairs name them by."""
+        """Results as (kind, position, value), with kind and position as in latency pairs."""
         prepared = self.prepared
         found = [
             ("reg", i, (ValueKind.REGISTER, o.canonical)) for i, o in enumerate(prepared.register_outputs)
@@ -158,7 +158,7 @@ class MacroInstruction:
         ]
 
     def fields(self) -> int:
-        """Immediates and displacements, of which an op-cache line holds few (M2)."""
+        """Number of immediates and displacements; an op cache line holds few (M2)."""
         instruction = self.instruction
         address = next(
             (o for o in instruction.operands if o.kind in (OperandKind.MEMORY, OperandKind.AGEN)), None
@@ -171,16 +171,16 @@ class MacroInstruction:
         return count + (address.displacement_bits > 0 or address.base == "RIP")
 
     def only(self, units: UnitSet) -> UnitSet:
-        """One of these units: the one that divides, or the first."""
+        """One of these units: the dividing one if it is among them, otherwise the first."""
         mask = units.mask & self.divider.mask or units.mask & -units.mask
         return self.units.of(mask)
 
     def fresh(self) -> Value:
-        """A value that only this instruction sees."""
+        """A new value that only this instruction sees."""
         self._internal += 1
         return ValueKind.INTERNAL, str(self._internal - 1)
 
 
 def is_nop(facts: InstructionFacts, instruction: Instruction) -> bool:
-    """It does nothing, whatever its operands."""
+    """True if the instruction does nothing, whatever its operands."""
     return facts.category in NOPS or instruction.code in (b"\x66\x90", b"\x90")

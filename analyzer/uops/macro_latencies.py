@@ -1,4 +1,4 @@
-"""Latencies of the uops of a core that counts macro-ops (M7, M13, M25 of docs/zen5.md)."""
+"""Latencies of uops on a core that counts macro-ops (M7, M13, M25 of docs/zen5.md)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from cyclelens.analyzer.uops.macro_instruction import DOUBLE_SHIFTS, SHIFTS, Mac
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd
 
 FP_ADD_FAMILY = re.compile(r"v?(add|sub|min|max|cmp)[a-z]*[ps][sd]")
-"""What the adders of the vector units compute."""
+"""Operations of the vector units' adders."""
 _KEEPS_REST = re.compile(r"(sqrt|rcp|rsqrt|round|cvts[sdi]2)s[sd]|mov[lh]p[sd]")
-"""Operations of SSE that write a part of their target. With VEX the rest comes from the first source."""
+"""SSE operations that write part of their target. With VEX the rest comes from the first source."""
 _CONVERSION = 3
-"""Cycles of a conversion from an integer behind the transfer."""
+"""Cycles of a conversion from an integer, after the transfer."""
 
 
 def latencies_of(
     subject: MacroInstruction, loaded: dict[int, Value], outputs: list[tuple[str, int, Value]]
 ) -> tuple[list[tuple[Value, int]], list[int]]:
-    """Inputs with the cycles by which each may come late, and the latency of every result."""
+    """Returns the inputs with the cycles by which each may be late, and the latency of each result."""
     prepared, table = subject.prepared, subject.prepared.latencies
     starts: list[tuple[str, int, Value]] = [
         ("reg", i, (ValueKind.REGISTER, r.canonical)) for i, r in enumerate(prepared.register_inputs)
@@ -53,7 +53,7 @@ def latencies_of(
         every = [between(kind, position, target, number) for kind, position, _ in starts]
         cycles = max(every, default=1)
         if loaded:
-            # The register's latency is measured; the one behind the load is an upper bound.
+            # The register's latency is measured; the latency after the load is an upper bound.
             measured = [
                 between(kind, position, target, number)
                 for kind, position, value in starts
@@ -79,7 +79,7 @@ def latencies_of(
 def _crossing(
     subject: MacroInstruction, cycles: int, start: str, position: int, target: str, number: int
 ) -> int:
-    """Between integer and vector registers the tables may know upper bounds (M25)."""
+    """Latency between integer and vector registers, where tables may have upper bounds (M25)."""
     if start != "reg" or target != "reg":
         return cycles
     source = subject.prepared.register_inputs[position].canonical
@@ -96,8 +96,8 @@ def _crossing(
 def merge_narrow(
     subject: MacroInstruction, inputs: list[tuple[Value, int]], outputs: list[tuple[str, int, Value]]
 ) -> None:
-    """Results of 8 and 16 bits depend on the old register (M7), those of CMOV, BSF and BSR always do, and
-    so do scalars of SSE without VEX. The operation that comes last has it."""
+    """Adds the old register to the inputs of narrow results (8 and 16 bits, M7), CMOV, BSF, BSR and scalar
+    SSE without VEX; the last operation reads it."""
     known = {value for value, _ in inputs}
     if subject.copies():
         inputs += [(value, 0) for value in subject.plain_inputs() if value not in known]
@@ -118,8 +118,10 @@ def merge_narrow(
 def merge_first_source(
     subject: MacroInstruction, inputs: list[tuple[Value, int]], latencies: list[int]
 ) -> None:
-    """Scalars of AVX have the rest of their target from their first source. A conversion from an integer
-    needs it behind the transfer."""
+    """Adds the first source to scalar AVX operations, which take the rest of their target from it.
+
+    A conversion from an integer needs it only after the transfer.
+    """
     if (
         subject.mnemonic[0] != "v"
         or not _KEEPS_REST.fullmatch(subject.mnemonic[1:])

@@ -1,7 +1,7 @@
-"""Instructions of a core that counts macro-ops, as AMD's do: what each costs and which uops it becomes.
+"""Expands instructions into macro-ops and uops on cores that count macro-ops, such as AMD's.
 
 An instruction is one macro-op or a few; a macro-op holds any number of uops (a load, an operation and a store
-are one). The rules and their measurements stand in docs/zen5.md, under the labels given here.
+are one). docs/zen5.md has the rules and their measurements, under the labels given here.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ ONE_OP = MacroOps()
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """What an instruction becomes."""
+    """The macro-ops and uops of an instruction."""
 
     uops: tuple[UopTemplate, ...] = ()
     sizes: tuple[int, ...] = ()
     """Uops of each macro-op."""
     ops: MacroOps = ONE_OP
     eliminable: bool = False
-    """A move that the renamer carries out."""
+    """True for a move that the renamer carries out."""
     executes: bool = True
-    """False: results without a producer (zero idioms, NOPs)."""
+    """False for results without a producer (zero idioms, NOPs)."""
 
 
 def expand_to_macro_ops(
@@ -60,8 +60,11 @@ def expand_to_macro_ops(
     walks_stack: bool = False,
     merges_upper: bool = False,
 ) -> Expansion:
-    """The macro-ops of an instruction. ``branch``: it has absorbed the one behind it; ``moves``: it is the
-    move of a pair, which costs nothing; ``walks_stack``: the code pushes or pops somewhere."""
+    """The macro-ops of an instruction.
+
+    ``branch``: it has absorbed the next branch. ``moves``: it is the move of a pair, which costs nothing.
+    ``walks_stack``: the code pushes or pops before it.
+    """
     rules = microarchitecture.macro_ops
     assert rules is not None
     if moves:
@@ -71,7 +74,7 @@ def expand_to_macro_ops(
 
 
 class _Expander(MacroInstruction):
-    """Works out one instruction."""
+    """Expands one instruction."""
 
     # -- the parts -----------------------------------------------------------------------------------------
 
@@ -122,7 +125,7 @@ class _Expander(MacroInstruction):
         return Expansion(uops=tuple(templates), sizes=sizes, ops=self._ops(count, vector_ops))
 
     def _on_a_pipe(self) -> Expansion:
-        """What the renamer would carry out if no upper half had to be kept (M7)."""
+        """Expansion of an operation that the renamer would carry out if no upper half had to be kept (M7)."""
         kept = self.plain_outputs() if self.merges else ()
         inputs = tuple(dict.fromkeys((*self.plain_inputs(), *(value for value, _ in kept)))) if kept else ()
         results = tuple((value, 2 if kept else 1) for value, _ in self.plain_outputs())
@@ -157,7 +160,7 @@ class _Expander(MacroInstruction):
     # -- uops ----------------------------------------------------------------------------------------------
 
     def _uops(self, count: int) -> tuple[list[Draft], int]:
-        """All uops in program order, and how many macro-ops they are."""
+        """All uops in program order, and the number of macro-ops."""
         if self.mnemonic in ("mov", "movabs") and self.instruction.immediate is not None and not self.memory:
             count = 1
         if self.mnemonic == "lea" and count == 2 and self.instruction.operands[1].index:
@@ -191,7 +194,7 @@ class _Expander(MacroInstruction):
         return [((ValueKind.REGISTER, canonical(name)), 0) for name in names]
 
     def _slow_address(self, access: MemoryAccess) -> int:
-        """A scaled index or three components take a load one cycle more (M17)."""
+        """Extra cycle of a load with a scaled index or three address components (M17)."""
         operand = next((o for o in self.instruction.operands if o.kind is OperandKind.MEMORY), None)
         if operand is None or not operand.index:
             return 0
@@ -208,7 +211,7 @@ class _Expander(MacroInstruction):
         )
         uop = Draft(UopKind.LOAD, self.loads, self._address(access), memory=k)
         if self.prefetches:
-            # It reads no value: no store keeps it waiting.
+            # A prefetch reads no value, so no store delays it.
             uop.memory = -1
         if internal:
             loaded[k] = self.fresh()
@@ -233,8 +236,11 @@ class _Expander(MacroInstruction):
         loaded: dict[int, Value],
         outputs: list[tuple[str, int, Value]],
     ) -> tuple[list[Draft], Value | None]:
-        """The uops that compute: the last one has the inputs and results, the others only take units, but for
-        a transfer from the integer registers and for inputs that a two-op instruction needs earlier."""
+        """The computing uops.
+
+        The last one has the inputs and results; the others only occupy units, except a transfer from integer
+        registers, and inputs that a two-op instruction needs earlier.
+        """
         emptied = self._emptied_mask(computes, outputs)
         if emptied is not None:
             computes, outputs = (
@@ -256,12 +262,12 @@ class _Expander(MacroInstruction):
         uops: list[Draft] = []
         others = [(v, late) for v, late in inputs if v[0] is not ValueKind.INTERNAL]
         most = max((late for _, late in inputs), default=0)
-        # On its way to the vector unit a value passes one uop after the other (M27).
+        # On its way to the vector unit, a value passes through one uop after the other (M27).
         transfers = self.writes_vector() and 0 < len(vector) < len(computes) and not self.from_integer.mask
         if transfers and not loaded:
             most = most or min(latencies) - 1
         if len(computes) >= 2 and most > 0 and computes[0] is not self.store_pipes:
-            # What may come late enters the second uop, or behind a transfer the last one.
+            # Late inputs enter the second uop or, after a transfer, the last one.
             value = self.fresh()
             early = [(v, 0) for v, late in inputs if late == 0]
             between = computes[1:-1] if transfers else []
@@ -295,7 +301,8 @@ class _Expander(MacroInstruction):
                 uops += self._transfer(inputs)
             uops.append(uop)
         if not transfers and self.prepared.figures.throughput is not None:
-            # The results wait for none of the others, which share units with them in latencies (M21).
+            # The results do not wait for the other uops, which the latencies show sharing units with them
+            # (M21).
             uops.insert(split, uops.pop())
         if emptied is not None:
             uops.insert(0, emptied)
@@ -303,13 +310,14 @@ class _Expander(MacroInstruction):
         return uops, stored
 
     def _emptied_mask(self, computes: list[UnitSet], outputs: list[tuple[str, int, Value]]) -> Draft | None:
-        """A gather or scatter empties its mask without waiting for its elements: the uop that does it."""
+        """The uop with which a gather or scatter clears its mask without waiting for its
+        elements; None for others."""
         if "VSIB" not in self.prepared.facts.name or len(computes) < 2 or len(outputs) < 2:
             return None
         read = [r.canonical for r in self.prepared.register_inputs]
         table = self.prepared.latencies
         for kind, number, value in outputs:
-            # The other one that is read and written is the target, whose latencies are those of loads.
+            # The other read-and-written operand is the target, whose latencies are those of loads.
             place = read.index(value[1]) if value[1] in read else None
             if kind == "reg" and place is not None and number > 0:
                 cycles = max(1, table.get(("reg", place, kind, number), 1))
@@ -317,7 +325,7 @@ class _Expander(MacroInstruction):
         return None
 
     def _transfer(self, inputs: list[tuple[Value, int]]) -> list[Draft]:
-        """What a transfer from an integer register takes of the ALUs: two slots, of which one waits (M11)."""
+        """ALU uops of a transfer from an integer register: two slots, one of which waits (M11)."""
         general = [(v, 0) for v, _ in inputs if v[0] is ValueKind.REGISTER and is_general_purpose(v[1])]
         return [Draft(UopKind.COMPUTE, self.alus, general), Draft(UopKind.COMPUTE, self.alus)]
 
@@ -342,7 +350,7 @@ class _Expander(MacroInstruction):
         data.inputs = [] if value is None else [(value, 0)]
         if store_pipe is not None:
             size = self._bytes(access)
-            # 512 bits keep it for two cycles, whatever the width of the pipes (M16).
+            # 512 bits occupy it for two cycles, whatever the pipes' width (M16).
             data.busy = 2 if size >= WIDE_BYTES else 0
             places = len(self.rules.wide_forwarding)
             data.outputs = [(self.fresh(), self.rules.wide_forwarding[min(size // 32, places - 1)])]
@@ -353,14 +361,14 @@ class _Expander(MacroInstruction):
     def _stored_register(self, access: MemoryAccess) -> Value | None:
         registers = [o.register for o in self.instruction.operands if o.register]
         if registers and self.prepared.facts.category != "CALL":
-            # The record may say that nothing waits for it (latency 0); the renamer must know it all the same.
+            # The record may say that nothing waits for it (latency 0), but the renamer must know it.
             return ValueKind.REGISTER, canonical(registers[-1])
         inputs = [r.canonical for r in self.prepared.register_inputs if r.canonical != "RSP"]
         others = [name for name in inputs if name not in (access.base, access.index)] or inputs
         return (ValueKind.REGISTER, others[0]) if others else None
 
     def _long_lea(self) -> list[Draft]:
-        """Base and index through two operations in turn (M10)."""
+        """Two dependent operations, first on the base, then on the index (M10)."""
         address = self.instruction.operands[1]
         inputs = {r.name: (ValueKind.REGISTER, r.canonical) for r in self.prepared.register_inputs}
         half = self.fresh()
@@ -372,7 +380,7 @@ class _Expander(MacroInstruction):
         ]
 
     def _rest(self, uops: list[Draft], outputs: list[tuple[str, int, Value]]) -> list[Draft]:
-        """Results that no uop makes, and instructions that keep the core for themselves for a while."""
+        """Adds results that no uop makes, and occupies the core for instructions that block it."""
         figures = self.prepared.figures
         facts = self.prepared.facts
         if self.mnemonic in _ENDS_GROUP:

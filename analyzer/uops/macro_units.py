@@ -1,4 +1,4 @@
-"""Which units the uops of a core that counts macro-ops take, and for how long (M9, M16 of docs/zen5.md)."""
+"""Units of the uops on a core that counts macro-ops, and for how long (M9, M16 of docs/zen5.md)."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ _PLAIN = frozenset(
         *("sahf", "lahf", "stc", "cmc", "movbe"),
     )
 )
-"""Any ALU, whatever the record says of one form (M9)."""
+"""Operations for any ALU, whatever the record of one form says (M9)."""
 _SHIFT_UNITS = SHIFTS | frozenset(
     (
         *("shlx", "shrx", "sarx", "rorx", "bt", "tzcnt", "bsf", "bsr", "blsi", "blsr", "blsmsk", "bextr"),
         *("bzhi", "cdq", "cqo", "cwde", "cdqe", "cbw", "pdep", "pext", "crc32"),
     )
 )
-"""The ALUs that shift (M9)."""
+"""Operations for the shifting ALUs (M9)."""
 _MULTIPLICATIONS = frozenset(("imul", "mul", "mulx"))
 _ONE_PER_CYCLE = frozenset(("bts", "btr", "btc", *DOUBLE_SHIFTS))
-"""On registers only one of them begins in a cycle, although their units could take more (M9)."""
+"""On registers, only one of these begins per cycle, although their units could accept more (M9)."""
 _LOADS_ALONE = ("mov", "movzx", "movbe")
 _EIGHTHS = 8
 WIDE_BYTES = 64
-"""Of the widest accesses."""
+"""Bytes of the widest accesses."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """A uop in the making; ``inputs`` with the cycles by which each may come later than the uop begins."""
+    """A uop under construction; ``inputs`` has the cycles by which each may come
+    later than the uop begins."""
 
     kind: UopKind
     units: UnitSet
@@ -43,11 +44,11 @@ class Draft:
     outputs: list[tuple[Value, int]] = field(default_factory=list)
     memory: int = -1
     busy: float = 0
-    """Cycles for which its unit is taken; 0: one."""
+    """Cycles for which its unit is busy; 0 means one."""
     traits: Trait = Trait.NONE
 
     def template(self) -> UopTemplate:
-        """The uop as it is."""
+        """The finished uop."""
         return UopTemplate(
             self.kind,
             self.units,
@@ -62,8 +63,8 @@ class Draft:
 
 
 def computing_units(subject: MacroInstruction) -> tuple[list[UnitSet], list[UnitSet]]:
-    """Integer and vector uops that compute, by their units: those of the record, set right by mnemonic
-    where its rows are known to be wrong."""
+    """Units of the integer and the vector uops that compute: from the record, corrected by mnemonic where
+    records are known to be wrong."""
     integer: list[UnitSet] = []
     vector: list[UnitSet] = []
     for kind, units, count in subject.prepared.uses:
@@ -85,7 +86,7 @@ def computing_units(subject: MacroInstruction) -> tuple[list[UnitSet], list[Unit
 
 
 def _misnamed(subject: MacroInstruction, units: UnitSet, proper: UnitSet) -> bool:
-    """Whether the units of a record are in truth those that its mnemonic tells."""
+    """True if the record's units should be those of the mnemonic."""
     if units.mask & ~subject.alus.mask:
         return False
     return subject.rules.units_by_mnemonic or units.mask.bit_count() == proper.mask.bit_count()
@@ -94,7 +95,7 @@ def _misnamed(subject: MacroInstruction, units: UnitSet, proper: UnitSet) -> boo
 def _repaired(
     subject: MacroInstruction, integer: list[UnitSet], vector: list[UnitSet]
 ) -> tuple[list[UnitSet], list[UnitSet]]:
-    """What the records say of moves, stores and loads in other words than the model."""
+    """Adapts moves, stores and loads whose records describe them differently from the model."""
     decoded, mnemonic = subject.instruction, subject.mnemonic
     wide = subject.shifters if subject.rules.units_by_mnemonic else subject.alus
     if mnemonic in ("mov", "movabs") and decoded.immediate is not None and not subject.memory:
@@ -123,7 +124,7 @@ def _repaired(
 
 
 def occupy(subject: MacroInstruction, uops: list[Draft]) -> None:
-    """Units that are busy for more than a cycle."""
+    """Marks units that are busy for more than a cycle."""
     figures = subject.prepared.figures
     divides: float = figures.divider_cycles or 0
     if divides and figures.throughput:
@@ -159,5 +160,5 @@ def occupy(subject: MacroInstruction, uops: list[Draft]) -> None:
 
 
 def _cycles_on_a_pipe(subject: MacroInstruction) -> int:
-    """1, but for vectors that are wider than the pipes."""
+    """Cycles per pipe: 1 except for vectors wider than the pipes."""
     return max(1, WIDE_BYTES * 8 // subject.rules.vector_bits) if subject.prepared.has_zmm_operand else 1

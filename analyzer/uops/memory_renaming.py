@@ -1,4 +1,4 @@
-"""Which loads the renamer can spare: those that can take over what a store in flight has stored (W6)."""
+"""Decides which loads the renamer can eliminate by reusing the value of a store in flight (W6)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ _LOCK = 0xF0
 
 
 def takes_over(template: InstructionTemplate) -> bool:
-    """Whether its load can take over what was stored (W6): it loads a general-purpose register as a move
-    does, or what is done with the word reads nothing else but the register that it writes."""
+    """True if its load can be renamed to a stored value (W6).
+
+    It loads a general-purpose register like a move, or the operation on the loaded word reads only that and
+    the register that it writes.
+    """
     loads = [uop for uop in template.uops if uop.kind is UopKind.LOAD and uop.memory_operand >= 0]
     if len(loads) != 1:
         return False
@@ -33,6 +36,6 @@ def takes_over(template: InstructionTemplate) -> bool:
 
 
 def access_bytes(template: InstructionTemplate, access: MemoryAccess) -> int:
-    """Bytes that a memory operand reads or writes, 0 if the tables do not say."""
+    """Bytes that a memory operand accesses; 0 if the tables do not say."""
     operands = template.facts.operands if template.facts is not None else ()
     return next((operand.width // 8 for operand in operands if operand.name == access.name), 0)

@@ -1,4 +1,4 @@
-"""How a loop lies in the op cache, and what its windows of 64 bytes take to be read (docs/zen5.md)."""
+"""Layout of a loop in the op cache, and the cost of reading its windows of 64 bytes (docs/zen5.md)."""
 
 from __future__ import annotations
 
@@ -9,65 +9,65 @@ from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.uops import Entry, InstructionTemplate, MacroOps
 
 WINDOW = 64
-"""Bytes; no line of the op cache reaches over the end of one."""
+"""Bytes; no op cache line crosses the end of a window."""
 EIGHTHS = 8
 """Costs are in eighths of a cycle."""
 _PAIR = 2
 """Lines that are read together."""
 _STEP = 2
-"""Cycles for every further pair of lines of a window."""
+"""Cycles per further pair of lines of a window."""
 _MOST_LINES = 6
-"""Windows of more lines are read in another way."""
+"""Windows with more lines are read differently."""
 _SETS = 64
-"""Of lines; which one is a matter of the window's address."""
+"""Sets of lines; the window's address selects one."""
 _FREE = 4
-"""Entries behind the first pair that cost nothing in a window that follows one of a single line."""
+"""Entries after the first pair of lines that cost nothing in a window that follows one of a single line."""
 _ONE = MacroOps()
 
 
 class _Span(NamedTuple):
-    """Instructions that are read one behind the other."""
+    """Instructions that are read consecutively."""
 
     first: int
     last: int
     window: int
     jumps: bool
-    """The last one jumps."""
+    """True if the last one jumps."""
 
 
 class Window(NamedTuple):
-    """What a loop has in one window."""
+    """A loop's part in one window."""
 
     first: int
     last: int
-    """Instructions."""
+    """Indices of the first and last instruction."""
     entries: int
-    """Up to the last one, with the places that stay empty because fields are used up."""
+    """Entries up to the last one, including those left empty because fields ran out."""
     eighths: int
-    """Cost of an iteration, in eighths of a cycle."""
+    """Cost per iteration, in eighths of a cycle."""
 
 
 class Layout(NamedTuple):
     """A loop in the op cache."""
 
     small: bool
-    """Few enough entries for the rules of small loops."""
+    """True if the loop has few enough entries for the rules of small loops."""
     windows: tuple[Window, ...]
     fullest_set: int
-    """Entries of the lines in the set of the op cache that has to hold most of them."""
+    """Entries of the lines in the fullest set of the op cache."""
 
     @property
     def eighths(self) -> int:
-        """Cost of an iteration."""
+        """Cost per iteration, in eighths of a cycle."""
         return sum(window.eighths for window in self.windows)
 
 
 def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Layout:
-    """The windows of a loop in the order of its code, which begins so many bytes into a window."""
+    """The windows of a loop in code order; ``alignment``: offset of its first byte in a window."""
     if not entries:
         return Layout(False, (), 0)
     size = sum([entry.instruction.length for entry in entries])
-    # The last instruction may reach into a window in which nothing begins.
+    # The last instruction may reach into a window in which none begins.
     reached = (alignment + size - 1) // WINDOW - alignment // WINDOW + 1
     likes = [entry.like() for entry in entries]
     ops = [like.macro_ops or _ONE for like in likes]
@@ -92,7 +92,7 @@ def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Lay
 
 
 def _fullest_set(spans: Sequence[_Span], filled: Sequence[int], rules: MacroOpRules) -> int:
-    """Entries that one set would have to hold for all windows to be in the op cache."""
+    """Entries that the fullest set needs for all windows to be cached."""
     sets = [0] * _SETS
     for span, entries in zip(spans, filled, strict=True):
         sets[span.window % _SETS] += _held(entries, rules)
@@ -100,8 +100,8 @@ def _fullest_set(spans: Sequence[_Span], filled: Sequence[int], rules: MacroOpRu
 
 
 def _held(entries: int, rules: MacroOpRules) -> int:
-    """Entries of the lines that a window takes. What lies behind the first pair of them goes into lines
-    that two windows share."""
+    """Entries of the lines that a window occupies. Entries after its first pair of lines go into
+    lines that two windows share."""
     line = rules.line_entries
     if not rules.line_pairs or entries <= _PAIR * line:
         return -(-entries // line) * line
@@ -109,7 +109,7 @@ def _held(entries: int, rules: MacroOpRules) -> int:
 
 
 def _spans(address: int, entries: Sequence[Entry], likes: Sequence[InstructionTemplate]) -> Iterator[_Span]:
-    """What begins in each window up to a jump; a fused pair begins with its first half."""
+    """The instructions that begin in each window, up to a jump; a fused pair begins with its first half."""
     first, window, jumps = 0, address // WINDOW, False
     for i, (entry, like) in enumerate(zip(entries, likes, strict=True)):
         if (jumps or address // WINDOW != window) and not like.fused_with_previous:
@@ -123,16 +123,16 @@ def _spans(address: int, entries: Sequence[Entry], likes: Sequence[InstructionTe
 
 
 def _until_jump(entries: int, jumps: bool, rules: MacroOpRules) -> int:
-    """What a window takes in code that jumps about: two that end in a jump may be read in a cycle, if a pair
-    of lines holds each."""
+    """Cost of a window in code with several jumps: two windows that end in a jump may be read in a cycle if a
+    pair of lines holds each."""
     if jumps and entries <= _PAIR * rules.line_entries:
         return rules.jump_eighths
     return _costs([entries], rules)[0]
 
 
 def _filled(instructions: Sequence[MacroOps], rules: MacroOpRules) -> int:
-    """Entries that the instructions of a window take: a line ends where its entries or its fields do. A fused
-    pair is one entry."""
+    """Entries that the instructions of a window occupy: a line ends when its entries or its fields do. A
+    fused pair is one entry."""
     lines, entries, fields = 1, 0, 0
     for ops in instructions:
         if entries + ops.entries > rules.line_entries or fields + ops.fields > rules.line_fields:
@@ -144,9 +144,12 @@ def _filled(instructions: Sequence[MacroOps], rules: MacroOpRules) -> int:
 
 
 def _costs(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
-    """In eighths of a cycle. Where lines are read in pairs, a window takes a cycle for its first pair, and
-    two for every further one. What lies behind the first pair goes into lines that the next windows fill up:
-    if there is room for a window's rest, it costs nothing more."""
+    """Cost of each window in eighths of a cycle.
+
+    If lines are read in pairs, the first pair of a window takes a cycle and each further pair two. Entries
+    after the first pair go into lines that the next windows fill; if these have room for a window's rest, it
+    is free.
+    """
     line = rules.line_entries
     costs = []
     room = 0
@@ -164,14 +167,14 @@ def _costs(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
 
 
 def _listed(entries: int, rules: MacroOpRules) -> int:
-    """The measured cost of a window; beyond the table eight entries take a cycle."""
+    """Measured cost of a window; beyond the table, eight entries take a cycle."""
     costs = rules.window_eighths
     return costs[entries] if entries < len(costs) else entries
 
 
 def _ahead(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
-    """The same for a small loop that begins in a window of one pair: the others are read ahead, and a further
-    pair takes one cycle."""
+    """Costs like ``_costs``, for a small loop that begins in a window of one pair: the other windows are read
+    ahead, and a further pair takes one cycle."""
     line = rules.line_entries
     costs = []
     for number, entries in enumerate(filled):
@@ -183,10 +186,11 @@ def _ahead(filled: Sequence[int], rules: MacroOpRules) -> list[int]:
 
 
 def _is_free(filled: Sequence[int], number: int, line: int) -> bool:
-    """Little is behind the first pair of a window that follows one of a single line."""
+    """True if few entries follow the first pair of a window whose predecessor has a single line."""
     return number > 0 and filled[number - 1] <= line and filled[number] - _PAIR * line <= _FREE
 
 
 def _is_one_read(filled: Sequence[int], line: int) -> bool:
-    """A loop of two windows, no longer than one, is read at once if one line of the first is."""
+    """True if a loop of two windows, no longer than one, is read at once: its first
+    window fits in one line."""
     return filled[0] <= line and sum(filled[1:]) <= _PAIR * line

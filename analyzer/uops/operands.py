@@ -1,4 +1,4 @@
-"""Decoded operands and table operands brought together: what an instruction reads, writes and accesses.
+"""Combines decoded operands and table operands: what an instruction reads, writes and accesses.
 
 Rules V1 to V8 (which figures apply) and O1 to O8 (operands and latencies) of docs/pipeline.md, from the uiCA
 model; V10 and V11 beyond it.
@@ -64,21 +64,23 @@ class Prepared:
     has_simd_operand: bool
     has_zmm_operand: bool
     load_latency: int
-    """Of a load whose result no uop of the instruction computes with."""
+    """Latency of a load whose result no other uop of the instruction uses."""
     operand_latency: int
-    """Of a load whose result another uop of the instruction computes with."""
+    """Latency of a load whose result another uop of the instruction uses."""
     added: int | None = None
-    """The constant by which its result differs from its input, if the renamer can do that (V9)."""
+    """The constant difference of its result from its input, if the renamer can add
+    it (V9); otherwise None."""
     offset_registers: tuple[str, ...] = ()
     """Canonical registers that cost it two cycles while the renamer owes them a constant (V9)."""
 
 
 MAXIMUM_UOPS = 1_000
-"""Of one instruction. Few have more (WBINVD, RDRAND on some), and their time is not that of the pipeline."""
+"""Most uops of one simulated instruction. Few have more (WBINVD, RDRAND on some cores), and the pipeline does
+not determine their time."""
 
 
 class TooManyUopsError(ValueError):
-    """An instruction of more than ``MAXIMUM_UOPS``; the message is meant for the user."""
+    """An instruction of more than ``MAXIMUM_UOPS`` uops; the message is for the user."""
 
 
 def prepare(
@@ -89,9 +91,9 @@ def prepare(
     *,
     sources_decide: bool = False,
 ) -> Prepared:
-    """Choose the figures of one instruction on one microarchitecture; ``operands`` are its bound ones.
-    ``sources_decide``: what is known without its inputs is so whatever register it goes to (V10, V11).
+    """Selects the figures of an instruction on a core; ``operands`` are its bound operands.
 
+    ``sources_decide``: idioms with a known result are recognised whatever their target register (V10, V11).
     Raises TooManyUopsError.
     """
     rsp_change = _rsp_change(instruction, facts)
@@ -135,7 +137,7 @@ def prepare(
     uop_count = figures.uops or 0
     ports = figures.ports or ()
     if eliminable or excluded:
-        # How the move behaves when it is not eliminated (V5).
+        # Behaviour of the move when it is not eliminated (V5).
         if facts.same_register.uops is not None:
             uop_count = facts.same_register.uops
         if facts.same_register.ports is not None:
@@ -242,12 +244,12 @@ def prepare(
 
 
 def pops_rsp_or_r12(instruction: Instruction) -> bool:
-    """POP with a byte that means these."""
+    """True for POP with an encoding of RSP or R12."""
     return instruction.mnemonic == "pop" and instruction.code[-1] == 0x5C
 
 
 def added_at_rename(instruction: Instruction, microarchitecture: Microarchitecture) -> int | None:
-    """The constant of an addition that the renamer can carry out; None for all else (V9)."""
+    """The constant that the renamer can add or load for this instruction; None for others (V9)."""
     limit = microarchitecture.add_offset_limit
     if not limit:
         return None
@@ -256,7 +258,7 @@ def added_at_rename(instruction: Instruction, microarchitecture: Microarchitectu
 
 
 def added_constant(instruction: Instruction) -> int | None:
-    """What a 64-bit addition of a constant adds to its input, or a move of one loads; None for all else."""
+    """The constant that a 64-bit addition adds to its input, or a 64-bit move loads; None for others."""
     if instruction.mnemonic not in _ADDITIONS:
         return None
     target, *sources = instruction.operands
@@ -279,8 +281,8 @@ def _constant(instruction: Instruction) -> int | None:
 
 
 def _offset_registers(instruction: Instruction, microarchitecture: Microarchitecture) -> tuple[str, ...]:
-    """The registers that a shift or rotation wants without a constant owed: the count, and where three
-    operands name all registers also the source (V9)."""
+    """Registers that a shift or rotation needs without an owed constant: the count, and in
+    three-operand forms the source (V9)."""
     if not microarchitecture.add_offset_limit or instruction.mnemonic not in _SHIFTS:
         return ()
     sources = [operand.register for operand in instruction.operands[1:] if operand.register]
@@ -288,7 +290,7 @@ def _offset_registers(instruction: Instruction, microarchitecture: Microarchitec
 
 
 def _sources_are_alike(instruction: Instruction) -> bool:
-    """Whether it combines a vector register with itself, into a vector register, as a whole."""
+    """True if it combines a whole vector register with itself into a vector register."""
     operands = instruction.operands
     names = [operand.register for operand in operands if operand.register]
     return (
@@ -300,7 +302,7 @@ def _sources_are_alike(instruction: Instruction) -> bool:
 
 
 def _waits_for_no_source(facts: InstructionFacts) -> bool:
-    """Whether the tables have no latency from the sources where all registers are the same (V10)."""
+    """True if the tables have no latency from the sources when all registers are the same (V10)."""
     stated = [pair.same_register for pair in facts.latencies.values() if pair.same_register is not None]
     return bool(stated) and not any(stated)
 
@@ -309,7 +311,7 @@ _NOT_STATED = Latency()
 
 
 class _LatencyTable:
-    """The latency table in force: the base figures, or the same-register ones as a whole (V2)."""
+    """The effective latency table: the base figures, or all same-register figures (V2)."""
 
     def __init__(self, facts: InstructionFacts, *, same_register: bool) -> None:
         self._pairs = facts.latencies
@@ -340,13 +342,13 @@ class _LatencyTable:
 
 
 def _override(figures: Figures, variant: Figures) -> Figures:
-    """Every figure that the variant states replaces the current one (V2, V3)."""
+    """Replaces every figure that the variant states (V2, V3)."""
     stated = {name: value for name in Figures.__slots__ if (value := getattr(variant, name)) is not None}
     return replace(figures, **stated) if stated else figures
 
 
 def _rsp_change(instruction: Instruction, facts: InstructionFacts) -> int:
-    """Bytes by which the stack engine moves RSP; the tables list RSP itself for these instructions."""
+    """Bytes by which the stack engine moves RSP; for these instructions the tables list RSP itself."""
     if not facts.iform.startswith(_PUSHES + _POPS) or not any(
         o.suppressed and o.kind == "reg" and o.registers == ("RSP",) for o in facts.operands
     ):
@@ -360,7 +362,7 @@ def _is_stack_engine_register(operand: BoundOperand, rsp_change: int) -> bool:
 
 
 def _counts(operand: BoundOperand) -> bool:
-    """Instruction pointers are not renamed."""
+    """False for instruction pointers, which are not renamed."""
     return operand.register not in ("RIP", "EIP")
 
 
@@ -402,7 +404,7 @@ def _eliminable(
     outputs: list[RegisterOperand],
     microarchitecture: Microarchitecture,
 ) -> tuple[bool, bool]:
-    """(eliminable move, excluded MOVZX) after V4."""
+    """(eliminable move, excluded MOVZX), by V4."""
     if "MOV" not in facts.name or figures.uops or len(inputs) != 1 or len(outputs) != 1:
         return False, False
     excluded = (
@@ -414,7 +416,7 @@ def _eliminable(
 
 
 def access_of(operand: BoundOperand, rsp_change: int, addresses: int) -> MemoryAccess:
-    """The access of a memory operand; a second one is known by its base alone (2.2 of the uiCA model)."""
+    """The access of a memory operand; a second one has only its base (2.2 of the uiCA model)."""
     address = operand.memory
     assert address is not None
     second = operand.facts.name == "MEM1"

@@ -1,7 +1,7 @@
-"""Encodings that differ in nothing but their registers, displacement or immediate share their expansion.
+"""Shares expansions among encodings that differ only in registers, displacement or immediate.
 
-Most of the distinct instructions of real code are such siblings of one met before; renaming registers in a
-finished template is several times cheaper than making it.
+Most distinct instructions of real code are such siblings of an earlier one; renaming registers in a finished
+template is several times cheaper than making one.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LITERAL = HIGH8 | MOVZX_ALIASES | {"K0"}
-"""Registers that rules ask for by name."""
+"""Registers that rules name explicitly."""
 _LITERAL_IN_ALL_WIDTHS = frozenset({"RSP", "RIP", "EIP"})
 
 
 Names = tuple[str, ...]
-"""Canonical registers in the order of their first occurrence among the operands."""
+"""Canonical registers in order of first occurrence among the operands."""
 
 
 def _token(register: str | None, names: dict[str, int]) -> object:
-    """A register as its number among ``names``; one that rules ask for by name with the name."""
+    """A register as its index in ``names``, together with its name if rules name it explicitly."""
     if register is None:
         return None
     name = canonical(register)
@@ -55,7 +55,7 @@ def _token(register: str | None, names: dict[str, int]) -> object:
 
 
 def signature_of(registers: Sequence[str | None]) -> tuple[tuple[object, ...], Names]:
-    """How an instruction's registers repeat, those that rules ask for by name, and their names."""
+    """An instruction's pattern of registers, with those that rules name explicitly; and their names."""
     names: dict[str, int] = {}
     return tuple([_token(each, names) for each in registers]), tuple(names)
 
@@ -63,8 +63,8 @@ def signature_of(registers: Sequence[str | None]) -> tuple[tuple[object, ...], N
 def shape_of(
     instruction: Instruction, operands: Sequence[BoundOperand], microarchitecture: Microarchitecture
 ) -> tuple[tuple[object, ...], Names]:
-    """What siblings have in common beyond their record: which operands name the same register,
-    registers that rules ask for by name, and whether the renamer adds their constants."""
+    """What siblings share besides their record: which operands name the same register, registers that rules
+    name explicitly, and whether the renamer adds their constants."""
     names: dict[str, int] = {}
     key: list[object] = [instruction.effective_operand_size]
     for _, register, memory in operands:
@@ -78,7 +78,7 @@ def shape_of(
 
 
 class _Registers:
-    """The register and memory operands of an encoding, in the places where its sibling has its own."""
+    """The register and memory operands of an encoding, at the positions of its sibling's operands."""
 
     def __init__(self, rsp_change: int, operands: Sequence[BoundOperand]) -> None:
         self._by_number = {operand.facts.index: operand for operand in operands}
@@ -95,7 +95,7 @@ class _Registers:
             self.address_inputs += [r for r, _ in address_registers(operand, access.implicit_stack)]
 
     def like(self, registers: Sequence[RegisterOperand]) -> tuple[RegisterOperand, ...]:
-        """The operands that stand where these stand in the sibling."""
+        """The operands at the positions of the sibling's ``registers``."""
         agen = iter(self._agen)
         return tuple(
             next(agen) if register.operand == "AGEN" else as_register(self._by_number[register.index])
@@ -137,7 +137,7 @@ _INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY, _ADDED, 
 
 
 class Original:
-    """An instruction whose template is made for itself, when it is first asked for."""
+    """An instruction with a template of its own, made on first use."""
 
     __slots__ = ("_make", "_template", "facts", "flat", "instruction", "names")
 
@@ -151,26 +151,28 @@ class Original:
         self.instruction = instruction
         self.facts = facts
         self.names = names
-        """Its registers, in whose place siblings have theirs."""
+        """Its registers; siblings have theirs at the same positions."""
         self._make = make
         self._template: InstructionTemplate | None = None
         self.flat: Any = None
-        """What the simulator made of it (``flatten``)."""
+        """The simulator's form of it (``flatten``)."""
 
     def template(self) -> InstructionTemplate:
-        """Always the same."""
+        """Its template, always the same object."""
         if self._template is None:
             self._template = self._make()
         return self._template
 
     def like(self) -> InstructionTemplate:
-        """Its own."""
+        """Its own template."""
         return self.template()
 
 
 class Sibling:
-    """An instruction that differs from the one of a finished template in registers, displacement and
-    immediate only. Simulations get along without its own template, which is made when asked for."""
+    """An instruction that differs from a finished template's only in registers, displacement and immediate.
+
+    Simulations do not need its own template, which is made on demand.
+    """
 
     __slots__ = ("_own", "facts", "flat", "instruction", "names", "original")
 
@@ -181,20 +183,23 @@ class Sibling:
         self.names = names
         self.facts = original.facts
         self.flat: Any = None
-        """What the simulator made of it (``flatten``)."""
+        """The simulator's form of it (``flatten``)."""
         self._own: InstructionTemplate | None = None
 
     def operands(self) -> Sequence[BoundOperand]:
-        """Those of the record, bound."""
+        """The bound operands of the record."""
         raise NotImplementedError
 
     def like(self) -> InstructionTemplate:
-        """That of the original."""
+        """The original's template."""
         return self.original.template()
 
     def template(self) -> InstructionTemplate:
-        """The template with this instruction's registers and addresses. (``dataclasses.replace`` would take
-        half of the time of a whole prediction.)"""
+        """The template with this instruction's registers and addresses.
+
+        Fields are copied by hand because ``dataclasses.replace`` would take half of a whole prediction's
+        time.
+        """
         like = self.original.template()
         if self.instruction is self.original.instruction:
             return like
@@ -219,7 +224,7 @@ class Sibling:
 
 
 def _rename(uop: UopTemplate, mapping: Mapping[str, str]) -> UopTemplate:
-    """The uop with its registers renamed; names of flags and internal values are no register's."""
+    """The uop with renamed registers; names of flags and internal values are never registers."""
     return UopTemplate(
         uop.kind,
         uop.units,

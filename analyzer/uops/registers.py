@@ -1,7 +1,7 @@
 """Register names: canonical registers and widths.
 
-A general-purpose register of any width renames as its 64-bit register, XMM/YMM/ZMM n as XMMn; every other
-register is its own canonical register (uiCA paper, section 4).
+The canonical register is the 64-bit register for a general-purpose register of any width, and XMMn for
+XMM/YMM/ZMM n; every other register is its own (uiCA paper, section 4).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def canonical(register: str) -> str:
 
 
 def width(register: str) -> int:
-    """Bits of a general-purpose register, 0 for any other."""
+    """Bits of a general-purpose register; 0 for any other."""
     found = _GENERAL_PURPOSE.get(register)
     return found[1] if found is not None else 0
 

@@ -1,4 +1,4 @@
-"""The template of one instruction, for all that its neighbours change of it."""
+"""Makes the template of an instruction, with all changes due to its neighbours."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from cyclelens.analyzer.uops.operands import Prepared
 Context = tuple[
     bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None, int, bool
 ]
-"""What an instruction's template depends on beside the instruction. In this order: there are 512-bit
-instructions about; what the branch that it absorbs is like (``Shape.as_branch``), 0 for none; ``slower`` and
-``merged`` of high-8 registers; it is hit by the JCC erratum; it is the branch that the instruction before
-absorbs; it is a move that takes no issue slot; it is, or absorbs, the branch that goes back; of a
-floating-point addition the inputs that another one made (U12); what upper halves make of it
-(``uops/upper_halves.py``); it is a call that comes back (4.7). A plain tuple, because two are made for
-every loop."""
+"""What a template depends on besides its instruction, in this order:
+
+512-bit instructions in the block; kind of the absorbed branch (``Shape.as_branch``), 0 for none; ``slower``
+and ``merged`` of high-8 registers; hit by the JCC erratum; a branch that the previous instruction absorbs; a
+move without an issue slot; is or absorbs the branch back; for a floating-point addition, its inputs from
+other additions (U12); effects of upper halves (``uops/upper_halves.py``); a call that returns to the block
+(4.7). A plain tuple, because two are made for every loop.
+"""
 NO_EFFECTS: tuple[frozenset[int], tuple[str, ...]] = (frozenset(), ())
 ALONE: Context = (False, 0, *NO_EFFECTS, False, False, False, False, None, 0, False)
 
@@ -105,13 +106,13 @@ def make_template(
 
 
 def _taken(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
-    """What a conditional branch needs that is taken (D8)."""
+    """Units of a taken conditional branch (D8)."""
     taken = microarchitecture.taken_branch_units
     return tuple(use._replace(units=taken) if taken.mask & use.units.mask else use for use in uses)
 
 
 def _without_closed(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
-    """What vector uops need while 512-bit instructions are about: some units are closed to them (V6)."""
+    """Units of vector uops while 512-bit instructions are in flight: some are closed to them (V6)."""
     closed = microarchitecture.closed_by_512_bit.mask
     kept = [use for use in uses if not _loses(use, closed)]
     for use in uses:
@@ -132,7 +133,8 @@ def _loses(use: UnitUse, closed: int) -> bool:
 def _chained(
     latencies: Mapping[tuple[str, int, str, int], int], chained: frozenset[int], early: int
 ) -> dict[tuple[str, int, str, int], int]:
-    """Of an addition, whatever the tables say: some of theirs were measured in chains of additions (U12)."""
+    """Latencies of an addition, replacing the tables': some of those were measured in
+    chains of additions (U12)."""
     return {
         key: early + (key[1] not in chained) if key[0] == "reg" else cycles
         for key, cycles in latencies.items()
@@ -140,13 +142,13 @@ def _chained(
 
 
 def unfused(template: InstructionTemplate) -> InstructionTemplate:
-    """Every uop alone, as the simple front end delivers them."""
+    """Every uop alone, as the simple front end delivers it."""
     alone = (1,) * len(template.uops)
     return replace(template, fused_uops=alone, idq_uops=alone)
 
 
 def unknown(instruction: Instruction) -> InstructionTemplate:
-    """An instruction without facts: one empty fused uop, nothing else (T4); it is shown as unknown."""
+    """The template without facts: one empty fused uop (T4), shown as unknown."""
     return InstructionTemplate(
         instruction=instruction,
         facts=None,
@@ -165,7 +167,7 @@ def unknown(instruction: Instruction) -> InstructionTemplate:
 
 
 def sync_uop(microarchitecture: Microarchitecture) -> UopTemplate:
-    """The uop that brings RSP up to date with the stack engine (E5)."""
+    """The uop that synchronises RSP with the stack engine (E5)."""
     return _register_copy(UopKind.SYNC, microarchitecture.units.having(Role.ALU), "RSP")
 
 

@@ -1,8 +1,8 @@
-"""Legacy SSE beside 256-bit code: what it costs to keep the upper halves of vector registers (UH1 to UH3).
+"""Cost of keeping the upper halves of vector registers when legacy SSE meets 256-bit code (UH1 to UH3).
 
-Whether any upper half is in use is state of the core, and what an instruction costs depends on it. In a
-block that is repeated the state follows from the instructions alone, so it is worked out before anything is
-simulated; where it hangs on what stood before the block, it is not known.
+The core tracks whether any upper half is in use, and an instruction's cost depends on that state. In a
+repeated block, the state follows from the instructions alone, so it is computed before the simulation; if it
+depends on code before the block, it is unknown.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from cyclelens.analyzer.model.upper_halves import UpperHalves
 from cyclelens.analyzer.uops.registers import is_simd
 
 _DRAINING = 8
-"""Cycles, beyond those from issue to dispatch, that the pipeline takes to drain before a switch and before
-what follows it: they are part of what was measured."""
+"""Cycles, beyond those from issue to dispatch, that draining the pipeline before and after a switch takes;
+the measured cost includes them."""
 _DRAINING_MACRO_OPS = 3
-"""The same on a core that counts macro-ops."""
+"""``_DRAINING`` of a core that counts macro-ops."""
 NOTHING_KEPT: Sequence[int] = ()
 MERGES, SWITCHES, FOLLOWS = 1, 2, 4
-"""What the state makes of an instruction: it is merged with the old upper half, it changes the state at a
-cost, or it is the one behind such an instruction. Sums of these."""
+"""Effects of the state on an instruction, as a sum: its result is merged with the old upper half, it changes
+the state at a cost, or it follows such an instruction."""
 
 
 class State(IntFlag):
-    """In which state the upper halves can be, of those that are possible."""
+    """Possible states of the upper halves; a value is a set of them."""
 
     CLEAN = 1
     """All are known to be zero."""
@@ -44,41 +44,43 @@ ANY = State.CLEAN | State.IN_USE | State.PUT_ASIDE
 
 
 class Effect(NamedTuple):
-    """Of an instruction that meets upper halves which it has to keep, or wants back."""
+    """The effect of an instruction that has to keep upper halves, or needs saved ones."""
 
     certain: bool
-    """It always does; False: that depends on the state in which the block begins."""
+    """True if it always has the effect; False if that depends on the state before the block."""
     fetches: bool
-    """It wants back what was put aside; False: it has to keep what is in use."""
+    """True if it restores saved upper halves; False if it has to keep those in use."""
 
 
 def has_vectors(instruction: Instruction) -> bool:
-    """Whether it names a vector or MMX register."""
+    """True if it names a vector or MMX register."""
     return any(name is not None and is_simd(name) for name in instruction.registers)
 
 
 def may_mix(instructions: Iterable[Instruction]) -> bool:
-    """Whether some instructions with vector registers have VEX or EVEX and others have not: without that
-    there is nothing to find out."""
+    """True if some instructions with vector registers have VEX or EVEX and others do not; otherwise
+    no effects are possible."""
     kinds = {each.mnemonic.startswith("v") for each in instructions if has_vectors(each)}
     return len(kinds) > 1
 
 
 def uses_of(instructions: Iterable[Instruction]) -> list[UpperHalves]:
-    """What each of them does with upper halves."""
-    # Here, because hardly any block asks.
+    """What each instruction does to upper halves."""
+    # Imported here because few blocks need it.
     from cyclelens.analyzer.isa.upper_halves import upper_halves
 
     return [upper_halves(instruction.code) for instruction in instructions]
 
 
 def effects(uses: Sequence[UpperHalves], rule: UpperHalfRule, before: State = ANY) -> list[Effect | None]:
-    """What happens in every instruction of a block that is repeated. ``before``: the state in which its first
-    round can begin; the rounds that count begin as the ones before them end."""
+    """Effect of each instruction of a repeated block, in the steady state.
+
+    ``before``: possible states before the first round.
+    """
     puts_aside = rule is not UpperHalfRule.MERGED
     state = before if puts_aside else before & ~State.PUT_ASIDE
     found: list[Effect | None] = []
-    # A round never leaves more states possible than the one before it, and there are three.
+    # A round never leaves more possible states than the one before it, and there are three.
     for _ in range(4):
         found = []
         for use in uses:
@@ -88,7 +90,7 @@ def effects(uses: Sequence[UpperHalves], rule: UpperHalfRule, before: State = AN
 
 
 def mixes_for_certain(instructions: Sequence[Instruction]) -> bool:
-    """Whether a block that is repeated has upper halves to keep, whatever stood before it."""
+    """True if a repeated block has upper halves to keep, whatever code comes before it."""
     if not may_mix(instructions):
         return False
     found = effects(uses_of(instructions), UpperHalfRule.PUT_ASIDE)
@@ -118,8 +120,11 @@ def _step(use: UpperHalves, state: State, puts_aside: bool) -> tuple[State, Effe
 def what_follows(
     instructions: Sequence[Instruction], microarchitecture: Microarchitecture, absorbed: Collection[int]
 ) -> Sequence[int]:
-    """For every instruction of a block what the state makes of it, as far as that is certain and its price is
-    known; empty if there is nothing. ``absorbed``: branches that have no uops of their own."""
+    """Effects of the state on each instruction, if they are certain and their cost is known; empty if there
+    are none.
+
+    ``absorbed``: positions of branches without uops of their own.
+    """
     rule = microarchitecture.upper_halves
     if rule not in (UpperHalfRule.PUT_ASIDE, UpperHalfRule.MERGED) or not may_mix(instructions):
         return NOTHING_KEPT
@@ -140,7 +145,7 @@ def what_follows(
 def changed_by_upper_halves(
     template: InstructionTemplate, what: int, microarchitecture: Microarchitecture
 ) -> InstructionTemplate:
-    """The template of an instruction of which the state makes something."""
+    """The template with the effects of the state (sums of ``MERGES``, ``SWITCHES``, ``FOLLOWS``)."""
     if not what:
         return template
     if what & MERGES:
@@ -151,8 +156,10 @@ def changed_by_upper_halves(
 def _switching(
     template: InstructionTemplate, what: int, microarchitecture: Microarchitecture
 ) -> InstructionTemplate:
-    """The template of an instruction that switches, or follows one that does: nothing overlaps with a switch
-    (UH2). That is an operation of so many cycles, which fills an issue group."""
+    """The template of an instruction that switches or follows a switch.
+
+    Nothing overlaps with a switch (UH2): it is a long operation that fills an issue group.
+    """
     macro_ops = template.macro_ops
     template = replace(
         template,
@@ -172,7 +179,7 @@ def _switching(
         template,
         uops=(long, *[UopTemplate(UopKind.EMPTY)] * (slots - 1), *template.uops),
         fused_uops=((1,) * slots + template.fused_uops),
-        # Where macro-ops are counted an instruction is taken as a whole.
+        # Cores that count macro-ops take an instruction as a whole.
         idq_uops=(slots, *template.idq_uops) if macro_ops is None else (1 + sum(template.idq_uops),),
         uop_count=template.uop_count + 1,
         retire_slots=template.retire_slots + slots,
@@ -183,8 +190,10 @@ def _switching(
 
 
 def _merging(template: InstructionTemplate, microarchitecture: Microarchitecture) -> InstructionTemplate:
-    """The template of an instruction whose result is merged with the old register (UH3): by one more uop, in
-    the same way whether it is computed, loaded, moved or known to be zero."""
+    """The template of an instruction whose result is merged with the old register (UH3).
+
+    The merge is one more uop, whether the result is computed, loaded, moved or known to be zero.
+    """
     kept = next(
         (
             (position, register)
@@ -228,7 +237,7 @@ def _merging(template: InstructionTemplate, microarchitecture: Microarchitecture
 
 
 def _fresh(uops: Sequence[UopTemplate]) -> Value:
-    """A value that no uop of the instruction has."""
+    """A new internal value that no uop of the instruction has."""
     taken = [
         int(name)
         for uop in uops

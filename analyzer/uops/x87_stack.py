@@ -1,9 +1,9 @@
-"""Which register of the x87 stack each instruction means.
+"""Resolves registers of the x87 stack.
 
-Records count from the top of the stack before their instruction: ST0 is the top, and ST7 what a push makes.
-The top moves with every push and pop, and FXCH renames two registers (Intel's manual, volume 1, chapter 8).
-So names are replaced by those that the registers have at the start of the block. A stack that is not where it
-was when the block runs again overflows, or its values change places; neither has figures.
+Records number registers from the top of the stack before the instruction: ST0 is the top, and a push makes
+ST7. The top moves with every push and pop, and FXCH swaps two registers (Intel's manual, volume 1, chapter
+8). So names are replaced by the registers' names at the start of the block. If the stack differs when the
+block runs again, it overflows or its values change places; neither case has a figure.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ _PUSHES = frozenset({"fld", "fild", "fld1", "fldz"})
 _POPS = frozenset(
     {"fstp", "fistp", "faddp", "fsubp", "fsubrp", "fmulp", "fdivp", "fdivrp", "fcomip", "fucomip"}
 )
-"""Of the instructions that have records."""
+"""Instructions with records."""
 _EXCHANGE = "fxch"
 MOVES = "the x87 stack is not where it was when the code runs again"
 OVERFLOWS = "the x87 stack overflows"
 
 
 class Stack:
-    """The registers of every instruction of a block, and why it has no figure, if so."""
+    """The registers of each instruction of a block, and why the block has no figure, if so."""
 
     def __init__(self, known: Sequence[Known | None]) -> None:
         self.names: dict[int, Mapping[str, str]] = {}
-        """By position, of instructions that use the stack: the registers by their numbers from the top."""
+        """Position of an instruction that uses the stack -> its names from the top
+        (``ST0`` ...) -> the registers."""
         self.problem = ""
         order, depth, deepest = list(STACK), 0, 0
-        """``order``: from the top down, by the names at the start."""
+        """``order``: from the top down, by names at the start of the block."""
         written, needed = set[str](), set[str]()
         for position, each in enumerate(known):
             if each is None:
                 continue
             if each.facts is not None and each.facts.category == "RET" and depth > 0:
-                # The caller takes a function's result from the stack.
+                # The caller pops a function's result.
                 order, depth = [*order[depth:], *order[:depth]], 0
             used = [o for o in each.operands() if o.register in STACK]
             if not used:
@@ -66,7 +67,7 @@ class Stack:
             self.problem = OVERFLOWS
 
     def entry(self, entry: Entry, knowledge: Known, position: int) -> Entry:
-        """The instruction at this position with the registers that it means."""
+        """The instruction at this position with the registers that it refers to."""
         names = self.names.get(position)
         if names is None or all(key == name for key, name in names.items()):
             return entry
@@ -75,20 +76,20 @@ class Stack:
 
 
 class _OnStack(Sibling):
-    """An instruction whose registers lie elsewhere in the stack."""
+    """An instruction whose registers are elsewhere in the stack."""
 
     __slots__ = ("_known", "_stack")
 
     def __init__(self, entry: Original | Sibling, known: Known, stack: Mapping[str, str]) -> None:
         original = entry.original if isinstance(entry, Sibling) else entry
-        # Another object, because an instruction stands for its registers.
+        # A copy, because an instruction object identifies its registers.
         instruction = copy(entry.instruction)
         super().__init__(original, instruction, tuple([stack.get(name, name) for name in entry.names]))
         self._known = known
         self._stack = stack
 
     def operands(self) -> tuple[BoundOperand, ...]:
-        """Those of the record, bound."""
+        """The bound operands of the record."""
         return tuple(
             [
                 o._replace(register=self._stack.get(o.register or "", o.register))
