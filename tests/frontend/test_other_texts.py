@@ -87,14 +87,14 @@ def test_no_text_of_the_project_is_taken_for_another_language() -> None:
 
 
 LEFT_OUT = [
-    ("#if defined(__AVX2__)\nf: dec %rcx\n jnz f\n#endif", "'#if defined(__AVX2__)' at line 1 excludes all code; -D __AVX2__"),
-    ("\n#ifdef FAST\n1: dec %rcx\n jnz 1b\n#endif\n", "'#ifdef FAST' at line 2 excludes all code; -D FAST ("),
-    ("#if HAVE_SIMD(AVX2)\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1 excludes all code; -D 'HAVE_SIMD(a)=1' ("),
-    ("#if LEVEL >= 3\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1 excludes all code; -D LEVEL=3 ("),
-    ("#if A && B == 2\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1 excludes all code; -D A -D B=2 ("),
-    ("#if !defined(__x86_64__)\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1 excludes all code; define what it tests."),
-    ("#ifdef __x86_64__\n#else\n1: dec %rcx\n jnz 1b\n#endif\n", "'#ifdef __x86_64__' at line 1 excludes all code; define"),
-    ("#ifdef A\n#ifdef __x86_64__\n1: dec %rcx\n jnz 1b\n#endif\n#endif\n", "'#ifdef A' at line 1 excludes all code; -D A ("),
+    ("#if defined(__AVX2__)\nf: dec %rcx\n jnz f\n#endif", "'#if defined(__AVX2__)' at line 1; -D __AVX2__"),
+    ("\n#ifdef FAST\n1: dec %rcx\n jnz 1b\n#endif\n", "'#ifdef FAST' at line 2; -D FAST ("),
+    ("#if HAVE_SIMD(AVX2)\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1; -D 'HAVE_SIMD(a)=1' ("),
+    ("#if LEVEL >= 3\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1; -D LEVEL=3 ("),
+    ("#if A && B == 2\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1; -D A -D B=2 ("),
+    ("#if !defined(__x86_64__)\n1: dec %rcx\n jnz 1b\n#endif\n", "at line 1; define what it tests."),
+    ("#ifdef __x86_64__\n#else\n1: dec %rcx\n jnz 1b\n#endif\n", "'#ifdef __x86_64__' at line 1; define"),
+    ("#ifdef A\n#ifdef __x86_64__\n1: dec %rcx\n jnz 1b\n#endif\n#endif\n", "'#ifdef A' at line 1; -D A ("),
 ]  # fmt: skip
 
 

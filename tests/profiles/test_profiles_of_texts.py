@@ -92,7 +92,7 @@ def test_a_program_elsewhere_is_not_read(kernel: Kernel, tmp_path: Path) -> None
     )
     analysis = Analyzer().analyze(kernel.text, options)
     (problem,) = (problem for problem in analysis.problems if problem.code == "not-in-profile")
-    assert "has to lie in the workspace" in problem.message
+    assert "must be in the workspace" in problem.message
     assert all(region.weight is None for region in analysis.regions)
 
 

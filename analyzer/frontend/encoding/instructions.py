@@ -140,7 +140,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
         named.append(mnemonic)
         if not rest.strip():
             if dialect.is_gnu and mnemonic in ("es", "ss"):
-                raise OperandError(f"GNU as takes no '{mnemonic}' in 64-bit code.")
+                raise OperandError(f"GNU as does not accept '{mnemonic}' in 64-bit code.")
             return Encoded(prefix)
         text = rest
     if dialect.is_att and mnemonic in JUMPS and (match := _HINT.match(rest)):
@@ -174,7 +174,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
         operands = as_nasm_chooses(mnemonic, operands)
     if branch and len(operands) == 1 and isinstance(operands[0], Target):
         if dialect.is_gnu and "notrack" in named:
-            raise OperandError(f"GNU as takes no 'notrack' before a direct '{mnemonic}'.")
+            raise OperandError(f"GNU as does not accept 'notrack' before a direct '{mnemonic}'.")
         target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
         return Jump(mnemonic, _with_prefixes(mnemonic, prefix, dialect), target)
     if not operands and mnemonic in _STRING_OPCODES:
@@ -306,7 +306,7 @@ def _check_characters(parts: Sequence[str]) -> None:
     """Refuse operators that GNU as accepts in directives but not in operands."""
     for part in parts:
         if match := _INVALID.search(part):
-            raise OperandError(f"GNU as takes no '{match[0]}' in an operand.")
+            raise OperandError(f"GNU as does not accept '{match[0]}' in an operand.")
 
 
 def _intel_order(mnemonic: str, operands: Sequence[Operand], att: bool) -> tuple[Operand, ...]:

@@ -61,7 +61,7 @@ def _report(reading: AssemblyRun, condition: re.Match[str], is_first: bool) -> N
     way = "define what it tests"
     if condition["sign"] != "." and is_first and (options := _options(condition["word"].lower(), rest)):
         way = f"{options} (setting: defines) includes it"
-    message = f"The condition '{said[:80]}' at line {line + 1} excludes all code; {way}."
+    message = f"All code is excluded by '{said[:80]}' at line {line + 1}; {way}."
     start = condition.start() + _blanks(condition[0])
     reading.report(
         "left-out", message, start, condition.start() + len(condition[0].rstrip()), Severity.WARNING

@@ -1,1 +1,1 @@
-"""The whole text as a program: macros, conditions, symbols, statements."""
+"""Parses whole texts: macros, conditions, symbols, statements."""

@@ -1,4 +1,5 @@
-"""Conditions: `.if`, `.ifdef` and their like, which of their branches is read, and which are never closed."""
+"""Evaluates `.if`, `.ifdef` and related directives, selects branches, and finds conditions that are never
+closed."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ EDGE = pattern(rf"\s*\.({'|'.join(sorted(WORDS))})\b", re.IGNORECASE)
 
 
 def report_never_closed(program: Program, condition: Condition | None) -> None:
-    """Statements belong to later versions of the text, too: the refused ones of this are others."""
+    """Refuse the conditions that are still open. Statements are shared with later versions of the text, so
+    the refused ones are copies."""
     opened = set()
     while condition is not None:
         opened.add(id(condition.statement))
@@ -41,13 +43,13 @@ def report_never_closed(program: Program, condition: Condition | None) -> None:
 
 
 def refuse_open(statement: Statement) -> None:
-    """The statement opens what is never closed."""
+    """Mark a statement that opens a block without an end."""
     statement.kind = StatementKind.DIRECTIVE
     statement.refusal = f".{statement.name} is never closed by .endif."
 
 
 def follow(part: ParsedChunk, statement: Statement) -> None:
-    """Open, turn over or close a condition."""
+    """Open, switch or close a condition."""
     state, name = part.state, statement.name
     current = state.condition
     if name in ("else", "elseif", "endif"):
@@ -69,19 +71,20 @@ def follow(part: ParsedChunk, statement: Statement) -> None:
     holds = _met(part, name, statement.arguments)
     if holds is None:
         statement.kind = StatementKind.DIRECTIVE
-        statement.refusal = "This condition cannot be told here: all of its branches are read."
+        statement.refusal = "This condition cannot be evaluated here: all of its branches are read."
         state.condition = Condition(statement, True, True, current, depth, known=False)
         return
     state.condition = Condition(statement, holds, holds, current, depth)
 
 
 def _met(part: ParsedChunk, name: str, text: str) -> bool | None:
-    """Does a condition hold? None if that cannot be told."""
+    """Whether a condition holds; None if unknown."""
     text = text.strip()
     if name in ("ifdef", "ifndef", "ifnotdef"):
         assigned = part.assigned(text)
         if assigned is not None and assigned.value is None and part.is_source(text):
-            # GNU as forgets an expression that another symbol is set to before it is known.
+            # If another symbol was set to this one before its value was known, GNU as forgets that
+            # expression.
             return None
         return (assigned is not None or part.is_label(text)) == (name == "ifdef")
     if name in ("ifb", "ifnb"):
@@ -99,7 +102,7 @@ def _met(part: ParsedChunk, name: str, text: str) -> bool | None:
 
 
 def _comparands(text: str) -> tuple[str, str, str]:
-    """The two texts that `.ifc` compares, which may stand in quotes."""
+    """The two texts that `.ifc` compares, which may be quoted, and the comma between them."""
     match = re.match(r"\s*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^,]*)\s*(,?)\s*(.*)", text, re.DOTALL)
     assert match is not None, "everything in it is optional"
     first, comma, second = match[1].strip(), match[2], match[3].strip()

@@ -1,4 +1,4 @@
-"""Stretches of a section between places that move, and what is known of them."""
+"""Fragments: the parts of a section between places that can move."""
 
 from __future__ import annotations
 
@@ -15,47 +15,47 @@ LONGEST_INSTRUCTION = 15
 
 
 class PendingError(Exception):
-    """The sizes of statements are not known yet."""
+    """The sizes of some statements are not known yet."""
 
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """Statements of a part that stand behind each other in the same subsection, as fragments."""
+    """Consecutive statements of a part in the same subsection, as fragments."""
 
     subsection: int
     gaps: list[int] = field(default_factory=lambda: [0])
     elements: list[Element] = field(default_factory=list)
     owners: list[int] = field(default_factory=list)
-    """The statement of every element, counted from the part's first."""
+    """Statement of each element, relative to the part's first."""
     jumps: list[Jump | None] = field(default_factory=list)
-    """Every element that is one."""
+    """The jump of each element; None for other elements."""
 
 
 @dataclass(slots=True, eq=False)
 class Fragment:
-    """What the statements of a part in one section became."""
+    """The statements of a part in one section, with their sizes."""
 
     indices: list[int]
-    """The statements, counted from the part's first."""
+    """Statement indices, relative to the part's first."""
     sizes: list[int | Element | None]
-    """None: not known yet."""
+    """Sizes by statement; None if not known yet."""
     jumps: dict[int, Jump] = field(default_factory=dict)
-    """By statement, those with two forms."""
+    """Jumps with two forms, by statement."""
     circumstances: tuple[object, ...] = ()
     asked: dict[str, Assigned | None] = field(default_factory=dict)
-    """Symbols of what stands before that sizes depend on."""
+    """Symbols defined earlier that sizes depend on."""
     is_fleeting: bool = False
-    """It depends on more than that."""
+    """The sizes depend on more than that, so they cannot be reused."""
     runs: list[_Run] = field(default_factory=list)
     spots: list[tuple[int, int, int]] = field(default_factory=list)
-    """Per statement its run, the fragment in that, and the bytes in that before it."""
+    """Per statement: its run, the fragment in the run, and the bytes before it in the fragment."""
 
     def places(self, first: int) -> Iterator[int]:
-        """The statements, counted from the text's first."""
+        """Statement indices in the whole text."""
         return (first + index for index in self.indices)
 
     def divide(self, part: ParsedText) -> None:
-        """Fill in runs and spots once all sizes are known."""
+        """Fill in ``runs`` and ``spots``; all sizes must be known."""
         run: _Run | None = None
         for index, size in zip(self.indices, self.sizes, strict=True):
             subsection = part.statements[index].subsection
@@ -75,15 +75,15 @@ class Fragment:
 
 @dataclass(slots=True, eq=False)
 class SectionLayout:
-    """A section with all of its statements in place."""
+    """A section with all of its statements placed."""
 
     section: Section = field(default_factory=Section)
     alignment: int = 1
-    """Bytes: that of the strictest directive in it, whether it fills or not."""
+    """Bytes; the strictest alignment directive in the section, whether or not it fills."""
     bases: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
-    """Part and run: the fragment that it begins in, and the bytes in that before it."""
+    """(part, run) -> the fragment in which it begins, and the bytes before it in that fragment."""
     failure: str = ""
-    """Why nothing is known about places."""
+    """Why the layout failed; empty if it did not."""
 
 
 class Target(NamedTuple):
@@ -92,10 +92,10 @@ class Target(NamedTuple):
     place: int
     section: str
     beyond: int
-    """Bytes from there to where it really goes."""
+    """Distance in bytes from that statement to the target."""
     is_late: bool = False
-    """It is named by a symbol that was set to a label further down (``layout.Place``)."""
+    """The target is named by a symbol that was set to a label further down (``layout.FragmentOffset``)."""
 
 
 class OpenError(Exception):
-    """Only the places of several labels, or what stands further down, tell where a jump goes to."""
+    """The jump's target depends on several labels or on later parts of the text."""

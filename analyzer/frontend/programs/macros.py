@@ -1,7 +1,8 @@
-"""Macros and loops over text as GNU as has them: definitions, arguments, and the text of an expansion.
+r"""GNU as's macros and text loops: definitions, arguments, expansion.
 
-Rules are those of the GNU as manual (.macro, .irp, .irpc, .altmacro): arguments end at commas and at
-blanks outside of brackets, `\\name` is replaced, `\\@` is the number of the expansion, `\\()` is nothing.
+Rules are those of the GNU as manual (.macro, .irp, .irpc, .altmacro). Arguments end at commas, and at blanks
+outside of brackets. `\name` is replaced by the argument, `\@` by the number of the expansion, and `\()` by
+nothing.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from cyclelens.analyzer.frontend.source.lexer import QUOTED, SYMBOL
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
 
 MAXIMUM_TEXT = 4_000
-"""Characters that one statement may have after replacing."""
+"""Maximum characters of a statement after replacement."""
 
 _NAME = pattern(SYMBOL)
 _REFERENCE = pattern(rf"\\(?:(\(\))|(@)|({SYMBOL}))")
 _OPERAND = r'\w.$*%\-(\[{}"'
-"""Characters of symbols, and those that operands begin with (GNU as: app.c, tc-i386.c)."""
+"""Characters in symbols, and those that begin operands (GNU as: app.c, tc-i386.c)."""
 _MEANINGLESS = pattern(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
-"""Blanks that do not stand between two of them: GNU as takes them out of a statement before it reads it."""
+"""Blanks that are not between two of them; GNU as removes them from a statement before parsing it."""
 _PARAMETER = pattern(rf"[\s,]*({SYMBOL})(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
 _KEYWORD = pattern(rf"({SYMBOL})=(?!=)(.*)", re.DOTALL)
 
@@ -33,12 +34,12 @@ _BARE_NAME = pattern(rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})")
 
 
 class MacroError(ValueError):
-    """A definition or a use that is not understood; the message is meant for the user."""
+    """A macro definition or use cannot be parsed; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """``default`` is what an argument that is not given becomes."""
+    """A macro parameter. ``default`` replaces a missing argument."""
 
     name: str
     default: str = ""
@@ -48,7 +49,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A definition. The body is text that has not been read yet."""
+    """A macro definition. The body is unparsed text."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -56,7 +57,7 @@ class Macro:
 
 
 def define(arguments: str, body: Sequence[RawStatement]) -> Macro:
-    """The macro of a ``.macro`` directive. Raises MacroError."""
+    """The macro defined by a ``.macro`` directive. Raises MacroError."""
     match = _NAME.match(arguments.strip())
     if match is None:
         raise MacroError("A macro needs a name.")
@@ -66,7 +67,7 @@ def define(arguments: str, body: Sequence[RawStatement]) -> Macro:
     while rest[position:].strip():
         found = _PARAMETER.match(rest, position)
         if found is None:
-            raise MacroError(f"'{rest[position:].strip()[:30]}' is no parameter of a macro.")
+            raise MacroError(f"'{rest[position:].strip()[:30]}' is not a macro parameter.")
         qualifier = (found[2] or "").lower()
         position = found.end()
         default = ""
@@ -79,18 +80,18 @@ def define(arguments: str, body: Sequence[RawStatement]) -> Macro:
 
 
 def split(text: str) -> list[str]:
-    """The arguments of a use: at commas, and at blanks outside of brackets and strings."""
+    """Arguments of a macro use, split at commas, and at blanks outside of brackets and strings."""
     normal = _normalise(text)
     return [_restore(normal[start:end]) for start, end in _spans(normal)]
 
 
 def _normalise(text: str) -> str:
-    """Without the blanks that mean nothing."""
+    """Text without insignificant blanks."""
     return _MEANINGLESS.sub("", re.sub(r"\s+", " ", _outside_strings(text.strip())))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    """Where the arguments stand."""
+    """Ranges of the arguments."""
     spans: list[tuple[int, int]] = []
     start = position = depth = 0
     while position < len(text):
@@ -109,9 +110,9 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 _QUOTE = "\x02"
-"""Stands for a quote within a string until the arguments are told apart."""
+"""Replaces a quote within a string until the arguments are split."""
 _BLANK = "\x01"
-"""Stands for a blank inside of a string while blanks around operators are taken out."""
+"""Replaces a blank within a string while blanks around operators are removed."""
 
 
 def _outside_strings(text: str) -> str:
@@ -134,9 +135,9 @@ def _unquote(text: str) -> str:
 
 
 def alternate_arguments(text: str, evaluate: Callable[[str], int]) -> str:
-    """The arguments of a use under `.altmacro`, as they would be written without: `%EXPRESSION` is its value,
-    `<text>` a string in which `!` takes the meaning from the character behind it. ``evaluate`` raises
-    ExpressionError."""
+    """Arguments under `.altmacro`, as they would be written without it. `%EXPRESSION` becomes its value;
+    `<text>` becomes a string, in which `!` escapes the next character. ``evaluate`` raises ExpressionError.
+    """
     result: list[str] = []
     for match in _ALTERNATE.finditer(text):
         if match["literal"]:
@@ -150,13 +151,13 @@ def alternate_arguments(text: str, evaluate: Callable[[str], int]) -> str:
 
 
 def local_names(statement: str) -> list[str] | None:
-    """The labels that a `LOCAL` statement makes the macro's own; None for any other statement."""
+    """Labels that a `LOCAL` statement makes local to the macro; None for any other statement."""
     match = _LOCAL.fullmatch(statement)
     return None if match is None else [name.strip() for name in match[1].split(",")]
 
 
 def bind(macro: Macro, text: str) -> dict[str, str]:
-    """The value of every parameter for one use. Raises MacroError."""
+    """Values of all parameters for one use of the macro. Raises MacroError."""
     values: dict[str, str] = {}
     names = {parameter.name: parameter for parameter in macro.parameters}
     normal = _normalise(text)
@@ -167,7 +168,7 @@ def bind(macro: Macro, text: str) -> dict[str, str]:
             values[match[1]] = _unquote(match[2])
             continue
         if place >= len(macro.parameters):
-            raise MacroError(f"The macro '{macro.name}' takes no more than {place} arguments.")
+            raise MacroError(f"The macro '{macro.name}' takes at most {place} arguments.")
         parameter = macro.parameters[place]
         if parameter.takes_rest:
             values[parameter.name] = _restore(normal[start:])
@@ -184,8 +185,8 @@ def bind(macro: Macro, text: str) -> dict[str, str]:
 
 
 def replace_names(text: str, values: Mapping[str, str], number: int) -> str:
-    """A statement of a body with ``\\name`` replaced; ``number`` is that of the expansion. Raises MacroError
-    if it becomes too long."""
+    r"""A body statement with each ``\name`` replaced. ``number``: number of the expansion. Raises MacroError
+    if the result is too long."""
     if "\\" not in text:
         return text
 
@@ -198,12 +199,12 @@ def replace_names(text: str, values: Mapping[str, str], number: int) -> str:
 
     replaced = _REFERENCE.sub(value, text)
     if len(replaced) > MAXIMUM_TEXT:
-        raise MacroError("A statement becomes too long by replacing the parameters of macros.")
+        raise MacroError("A statement becomes too long when macro parameters are replaced.")
     return replaced
 
 
 def replace_bare_names(text: str, values: Mapping[str, str]) -> str:
-    """The same under `.altmacro`, where names are replaced without a backslash, and `&` joins."""
+    """Like ``replace_names`` under `.altmacro`: names need no backslash, and `&` joins."""
 
     def value(match: re.Match[str]) -> str:
         name = match[1] or match[2]
@@ -219,7 +220,7 @@ def expand(
     place: RawStatement,
     alternate: bool = False,
 ) -> list[RawStatement]:
-    """The statements of one expansion. They stand at ``place``, the use of a macro. Raises MacroError."""
+    """The statements of one expansion, located at ``place``, the macro's use. Raises MacroError."""
     result = []
     known = {name: value.replace(_QUOTE, '"') for name, value in values.items()}
     for raw in body:

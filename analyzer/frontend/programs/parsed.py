@@ -1,4 +1,4 @@
-"""A statement by itself: labels, directives, assignments, instructions."""
+"""Parses single statements: labels, directives, assignments, instructions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _STORED = frozenset(["set", "equ", "equiv", "eqv"])
 
 
 class _Parsed(NamedTuple):
-    """What a raw statement is, whatever stands around it; offsets count from its start."""
+    """A raw statement parsed without context; offsets are relative to its start."""
 
     labels: tuple[tuple[str, int, int], ...]
     offset: int
-    """Of the text without labels and blanks."""
+    """Offset of ``text``, after labels and blanks."""
     text: str
     kind: StatementKind
     name: str = ""

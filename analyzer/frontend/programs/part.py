@@ -1,4 +1,4 @@
-"""A part of a text while it is read, and what its meaning depends on."""
+"""Parse state of a part of a text, and the facts that the part's meaning depends on."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from cyclelens.analyzer.frontend.statements.expressions import LATER, Expression
 from cyclelens.analyzer.frontend.statements.names import symbols
 
 MAXIMUM_STATEMENTS = 200_000
-"""Statements after unrolling; a `.rept` that would make more is left alone and reported where it matters."""
+"""Maximum statements after unrolling. A `.rept` beyond that is not unrolled, and is reported where it
+matters."""
 MAXIMUM_EXPANDED = 100_000
-"""Statements that macros may make in one file."""
+"""Maximum statements that macros may produce per file."""
 MAXIMUM_EXPANDED_TEXT = 4_000_000
-"""Characters of them."""
+"""Maximum characters of these statements."""
 
 
 class Condition(NamedTuple):
@@ -33,17 +34,17 @@ class Condition(NamedTuple):
 
     statement: Statement
     active: bool
-    """Is this branch assembled? Never within a branch that is not."""
+    """This branch is assembled; never true inside an inactive branch."""
     taken: bool
-    """Was one of the branches?"""
+    """One of the branches was active."""
     outer: Condition | None
     depth: int
     known: bool = True
-    """False: the condition cannot be told here, all branches are read."""
+    """False if the condition cannot be evaluated here; then all branches are read."""
 
 
 class _SymbolValue(NamedTuple):
-    """What a program knows of a symbol."""
+    """A program's facts about a symbol."""
 
     assigned: Assigned | None
     is_label: bool
@@ -51,11 +52,11 @@ class _SymbolValue(NamedTuple):
 
 
 _Section = tuple[str, int]
-"""A section and a subsection of it."""
+"""Section and subsection."""
 
 
 class Pushed(NamedTuple):
-    """What `.popsection` goes back to."""
+    """Stack entry of `.pushsection`, restored by `.popsection`."""
 
     section: _Section
     previous: _Section
@@ -64,7 +65,8 @@ class Pushed(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class State:
-    """What a statement means depends on, besides symbols."""
+    """Assembler state before a statement (dialect, section stack, open conditions, macros); symbols are kept
+    elsewhere."""
 
     dialect: Dialect
     section: _Section = (CODE_SECTION, 0)
@@ -74,10 +76,10 @@ class State:
     alternate: bool = False
     """Between `.altmacro` and `.noaltmacro`."""
     macros: int = 0
-    """A hash of all definitions of macros so far."""
+    """Hash of all macro definitions so far."""
 
     def is_same(self, other: State) -> bool:
-        """Does all that follows mean the same?"""
+        """Whether all following statements mean the same in both states."""
         return (
             self.dialect == other.dialect
             and (self.section, self.previous) == (other.section, other.previous)
@@ -90,65 +92,67 @@ class State:
 
 @dataclass(slots=True, eq=False)
 class ParsedChunk(ParsedText):
-    """What became of a part of the text, and of what else that depends."""
+    """Parsed chunk of text and the facts that its meaning depends on."""
 
     program: Program = field(default_factory=Program)
-    """What stands before."""
+    """The program before this chunk."""
     entry: State = field(default_factory=lambda: State(ATT))
     state: State = field(default_factory=lambda: State(ATT))
-    """At the end, once it is read."""
+    """State while parsing; finally the state after the chunk."""
     number: int = 0
-    """Uses of macros before."""
+    """Number of macro uses before the chunk."""
     measure: Callable[[Program], DistanceAt] | None = None
-    """For conditions on the distance of two labels."""
+    """Gives distances between labels, for conditions."""
     asked: dict[str, _SymbolValue] = field(default_factory=dict)
-    """Symbols of what stands before."""
+    """Facts about symbols that are defined before the chunk."""
     is_numbered: bool = False
-    """Something is called after the number of a macro's use."""
+    """A name contains the number of a macro expansion."""
     is_limited: bool = False
     """Something was left out because of a limit."""
     is_measured: bool = False
-    """Something depends on the sizes of statements."""
+    """Something depends on sizes of statements."""
     left: bool = False
-    """`.exitm`: the rest of this expansion is not read."""
+    """`.exitm` was reached: the rest of this expansion is skipped."""
     _latest: dict[str, Assigned] = field(default_factory=dict)
     _named: set[str] = field(default_factory=set)
     _sources: set[str] = field(default_factory=set)
 
     def assign(self, name: str, assigned: Assigned) -> None:
-        """From the next statement on the symbol is set to this."""
+        """Set a symbol from the next statement on."""
         self.assignments.append((name, len(self.statements), assigned))
         self._latest[name] = assigned
         if assigned.value is None:
             self._sources.update(symbols(assigned.text))
 
     def assigned(self, name: str) -> Assigned | None:
-        """What a symbol is set to by now."""
+        """Current assignment of a symbol; None if it has none."""
         return self._latest[name] if name in self._latest else self._ask(name).assigned
 
     def add_label(self, name: str, start: int, end: int) -> None:
-        """The next statement has this label."""
+        """Add a label before the next statement."""
         self.labels.append((name, Label(len(self.statements), self.state.section[0], start, end)))
         self._named.add(name)
 
     def is_label(self, name: str) -> bool:
-        """Is there such a label by now?"""
+        """Whether this label has been defined so far."""
         return name in self._named or self._ask(name).is_label
 
     def is_source(self, name: str) -> bool:
-        """Is another symbol set to something with this one that is not known at once?"""
+        """Whether another symbol is set to an expression with this symbol whose value was not known at
+        once."""
         return name in self._sources or self._ask(name).is_source
 
     def macro(self, name: str) -> Macro | None:
-        """The macro of this name, in lower case."""
+        """The macro with this (lower-case) name; None if there is none."""
         return self.macros[name] if name in self.macros else self.program.macros.get(name)
 
     def evaluate(self, text: str) -> Value:
-        """An expression as it is known by now, without the distances of labels. Raises ExpressionError."""
+        """Value of an expression with the symbols known so far, without distances of labels. Raises
+        ExpressionError."""
         return evaluate(text, self._lookup, dialect=self.state.dialect)
 
     def constant(self, text: str) -> int:
-        """The value of an expression that has to be known by now. Raises ExpressionError."""
+        """Value of an expression that must be known by now. Raises ExpressionError."""
         value = self.evaluate(text)
         if value.later and self.measure is not None:
             self.is_measured = True
@@ -172,7 +176,7 @@ class ParsedChunk(ParsedText):
         return self.asked[name]
 
     def holds(self, program: Program, state: State) -> bool:
-        """Would the part become the same behind this program?"""
+        """Whether parsing the chunk after this program and state would give the same result."""
         return (
             not self.is_limited
             and not self.is_measured

@@ -1,4 +1,4 @@
-"""What a text is once it is read: statements in order, labels, what symbols are set to, sections."""
+"""A parsed text: statements in order, labels, symbol assignments, sections."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ _CODE_NAMES = pattern(r"\.(?:text|init|fini)(?:\.|$)")
 _NUMERIC = pattern(r"(\d+)([bf])")
 _ANONYMOUS = pattern(r"@([bf])", re.IGNORECASE)
 UNNAMED = "@@"
-"""MASM's label without a name, of which there may be any number; ``@B`` and ``@F`` are the nearest ones."""
+"""MASM's anonymous label; ``@B`` and ``@F`` refer to the nearest one before and after."""
 _MAXIMUM_DEPTH = 50
-"""Of names for names."""
+"""Maximum length of a chain of symbol assignments."""
 _HERE = pattern(r"<(\d+)>")
 
 
 def here(index: int) -> str:
-    """The symbol that ``.`` is at a statement; nothing in a text is called like that."""
+    """Internal symbol for ``.`` at a statement; no name in a text looks like it."""
     return f"<{index}>"
 
 
 class StatementKind(Enum):
-    """What a statement is."""
+    """Kind of a statement."""
 
     INSTRUCTION = 0
     DIRECTIVE = 1
     NOTHING = 2
-    """Labels or an assignment only, or a part of a macro definition."""
+    """Only labels or an assignment, or part of a macro definition."""
 
 
 @dataclass(slots=True, eq=False)
 class Statement:
-    """One statement without its labels and comments. Later versions of the text share it."""
+    """A statement without labels and comments. Later versions of the text share it."""
 
     kind: StatementKind
     start: int
-    """Offset of ``text`` in its part of the file; ``Program.span`` tells where it is in the file."""
+    """Offset of ``text`` in its part of the file; ``Program.span`` gives the offset in the file."""
     text: str
     dialect: Dialect
     section: str
     name: str = ""
-    """Directives: in lower case without the dot."""
+    """For directives: name in lower case without the dot."""
     arguments: str = ""
     stop: int = -1
-    """Statements made by a macro: where its use ends."""
+    """For statements made by a macro: end of the macro's use."""
     refusal: str = ""
-    """Why this statement (a use of a macro, a condition) could not be followed."""
+    """Why this statement (a macro use, a condition) could not be processed."""
     subsection: int = 0
 
     @property
@@ -69,7 +69,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Where a label stands: before the statement of this index."""
+    """A label, which precedes the statement with this index."""
 
     index: int
     section: str
@@ -79,16 +79,16 @@ class Label:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assigned:
-    """What a symbol is set to. ``value``: None if addresses have to tell, or the time of each use."""
+    """The assignment of a symbol. ``value`` is None if it depends on addresses or on the place of use."""
 
     text: str
     value: Value | None
     is_repeated: bool = False
-    """``.eqv``: the expression is read anew wherever the symbol stands."""
+    """``.eqv``: the expression is evaluated anew at each use."""
 
 
 class Assignment(NamedTuple):
-    """An assignment and the statement that makes it."""
+    """An assignment and the index of its statement."""
 
     assigned: Assigned
     place: int
@@ -96,38 +96,38 @@ class Assignment(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ParsedText:
-    """What a part of the text holds. Offsets and indices count from the part's beginning."""
+    """Parsed content of a part of the text. Offsets and indices are relative to the part."""
 
     statements: list[Statement] = field(default_factory=list)
     labels: list[tuple[str, Label]] = field(default_factory=list)
     assignments: list[tuple[str, int, Assigned]] = field(default_factory=list)
-    """Name, statement, and what it is set to."""
+    """Name, statement index and assignment."""
     declared: list[str] = field(default_factory=list)
     weak: list[str] = field(default_factory=list)
     includes: list[int] = field(default_factory=list)
-    """Statements that name files which were not put in their place."""
+    """Indices of statements that include files which were not inlined."""
     flags: dict[str, str] = field(default_factory=dict)
-    """Of sections, where they are given."""
+    """Section flags, where given."""
     macros: dict[str, Macro | None] = field(default_factory=dict)
-    """Defined, or no longer."""
+    """Macros by name; None if undefined by `.purgem`."""
     expansions: int = 0
-    """Uses of macros."""
+    """Number of macro uses."""
     expanded: int = 0
-    """Statements that they became."""
+    """Number of statements that macros produced."""
     expanded_text: int = 0
-    """Characters of these."""
+    """Characters of these statements."""
     chunks: dict[str, Any] = field(default_factory=dict)
-    """What became of the statements of each section last (sections.py)."""
+    """Latest layout fragment of each section (sections.py)."""
     _indices: dict[str, list[int]] | None = None
 
     def so_far(self) -> ParsedText:
-        """All of it by now; more may follow here, but not there."""
+        """A copy of the content so far, which does not grow further."""
         return ParsedText(
             list(self.statements), list(self.labels), list(self.assignments), weak=list(self.weak)
         )
 
     def in_section(self, name: str) -> list[int]:
-        """The statements of a section."""
+        """Indices of a section's statements."""
         if self._indices is None:
             self._indices = {}
             for index, statement in enumerate(self.statements):
@@ -137,42 +137,42 @@ class ParsedText:
 
 @dataclass(slots=True)
 class Program:
-    """A whole file, in order."""
+    """A whole parsed file."""
 
     statements: list[Statement] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)
-    """Symbols that `.globl`, `.extern` and their like name."""
+    """Symbols named by `.globl`, `.extern` and similar directives."""
     weak: set[str] = field(default_factory=set)
     macros: dict[str, Macro] = field(default_factory=dict)
     """By name in lower case."""
     expansions: int = 0
-    """Uses of macros so far."""
+    """Number of macro uses so far."""
     expanded: int = 0
-    """Statements that they became."""
+    """Number of statements that macros produced."""
     expanded_text: int = 0
-    """Characters of these."""
+    """Characters of these statements."""
     parts: list[ParsedText] = field(default_factory=list)
     firsts: list[int] = field(default_factory=list)
-    """The first statement of each part."""
+    """Index of each part's first statement."""
     changed: set[int] = field(default_factory=set)
-    """Statements that are not those of their part, because of what stands further down."""
+    """Statements that differ from their part's, because of later text."""
     has_register_names: bool = False
     """Some symbol is a name for a register."""
     follows_nasm: bool = False
-    """What symbols are set to also holds above."""
+    """Assignments are also visible to earlier statements."""
     _offsets: list[int] = field(default_factory=list)
     """Of the parts."""
     _labels: dict[str, list[tuple[int, int, Label]]] = field(default_factory=dict)
-    """As they were read, with the first statement and the offset of their part."""
+    """Labels as parsed, with the first statement and the offset of their part."""
     _assignments: dict[str, list[Assignment]] = field(default_factory=dict)
     _sources: set[str] = field(default_factory=set)
-    """What symbols are set to that need addresses names these."""
+    """Symbols in assignments whose values need addresses."""
     _flags: dict[str, str] = field(default_factory=dict)
     _scopes: list[int] = field(default_factory=list)
-    """The statements of labels that others belong to."""
+    """Statement indices of the labels that NASM's local labels belong to."""
 
     def add(self, part: ParsedText, offset: int) -> None:
-        """Put a part behind all others."""
+        """Append a part."""
         first = len(self.statements)
         self._offsets.append(offset)
         self.firsts.append(first)
@@ -199,34 +199,34 @@ class Program:
         self.expanded_text += part.expanded_text
 
     def copy(self) -> Program:
-        """The same, for parts to be added that this one shall not have."""
+        """A copy to which parts can be added independently."""
         result = Program()
         for part, offset in zip(self.parts, self._offsets, strict=True):
             result.add(part, offset)
         return result
 
     def span(self, index: int) -> tuple[int, int]:
-        """Where a statement begins and ends in the text."""
+        """Start and end offset of a statement in the text."""
         statement = self.statements[index]
         offset = self._offsets[bisect_right(self.firsts, index) - 1]
         return offset + statement.start, offset + statement.end
 
     def offsets(self, first: int, last: int) -> list[int]:
-        """Where the parts begin that statements are of; ``last`` is exclusive."""
+        """Offsets of the parts that contain these statements; ``last`` is exclusive."""
         begin = max(bisect_right(self.firsts, first) - 1, 0)
         return self._offsets[begin : bisect_left(self.firsts, last)]
 
     def is_code(self, section: str) -> bool:
-        """Are instructions in this section run?"""
+        """Whether instructions in this section are executed."""
         flags = self._flags.get(section)
         return bool(_CODE_NAMES.match(section)) if flags is None else "x" in flags
 
     def latest(self, name: str) -> Assigned | None:
-        """What a symbol is set to behind the last statement."""
+        """Assignment of a symbol after the last statement; None if it has none."""
         return self._assignments[name][-1].assigned if name in self._assignments else None
 
     def assignment(self, name: str, index: int) -> Assignment | None:
-        """The last assignment to a symbol before a statement."""
+        """Last assignment to a symbol before a statement; None if there is none."""
         found = self._assignments.get(name)
         at = bisect_left(found, index, key=lambda known: known.place) if found else 0
         if found and (at or self.follows_nasm):
@@ -234,21 +234,22 @@ class Program:
         return None
 
     def first_assignment(self, name: str) -> Assignment | None:
-        """What the uses of a symbol mean that stand before all assignments to it."""
+        """First assignment to a symbol, which applies to uses before all assignments."""
         found = self._assignments.get(name)
         return found[0] if found else None
 
     def is_set_again(self, name: str) -> bool:
-        """Is there more than one assignment to a symbol?"""
+        """Whether a symbol is assigned more than once."""
         return len(self._assignments.get(name, ())) > 1
 
     def is_source(self, name: str) -> bool:
-        """Is another symbol set to something with this one that is not known at once?"""
+        """Whether another symbol is set to an expression with this symbol whose value was not known at
+        once."""
         return name in self._sources
 
     def find_label(self, name: str, index: int) -> Label | None:
-        """The label a statement means; for ``1b`` and ``1f`` the nearest one of that number, for ``@B`` and
-        ``@F`` the nearest one without a name."""
+        """The label that a name refers to at a statement. ``1b`` and ``1f`` refer to the nearest label with
+        that number, ``@B`` and ``@F`` to the nearest anonymous one."""
         number, way = "", ""
         if name[:1].isdigit() and (match := _NUMERIC.fullmatch(name)):
             number, way = match[1], match[2]
@@ -276,8 +277,8 @@ class Program:
         return Label(index, self.statements[index].section, start, end)
 
     def follow_nasm(self) -> None:
-        """NASM reads a text several times: what is set further down is known. A label that begins with a dot
-        belongs to the last one before it that does not."""
+        """Apply NASM's rules. NASM makes several passes, so later definitions are known. A label that begins
+        with a dot belongs to the last label before it that does not."""
         self.follows_nasm = True
         self._scopes = sorted(
             first + label.index
@@ -287,20 +288,20 @@ class Program:
         )
 
     def _scope(self, known: tuple[int, int, Label]) -> int:
-        """The number of the label that a label belongs to."""
+        """Number of the label that a local label belongs to."""
         first, _, label = known
         return bisect_right(self._scopes, first + label.index)
 
     def has_label(self, name: str) -> bool:
-        """Is there such a label?"""
+        """Whether this label exists."""
         return name in self._labels
 
     def label_names(self) -> Iterable[str]:
-        """The names of all labels."""
+        """Names of all labels."""
         return self._labels
 
     def labels_again(self) -> Iterator[tuple[str, Label]]:
-        """Labels whose name has a place before them, but for numeric ones."""
+        """Labels whose name was defined before; numeric labels may be redefined."""
         for name, found in self._labels.items():
             if len(found) > 1 and name != UNNAMED and not name.isdigit():
                 scopes = set()
@@ -311,8 +312,8 @@ class Program:
                     scopes.add(scope)
 
     def check_known(self, found: Assignment) -> None:
-        """Raise ExpressionError for a symbol that is set to another one of which only what is further down
-        tells what it is: what GNU as makes of that depends on where both are used."""
+        """Raise ExpressionError if an assignment uses a symbol whose value only later text determines. GNU
+        as's result then depends on where both symbols are used."""
         for name in symbols(found.assigned.text):
             other = self.assignment(name, found.place)
             if other is None and self.follows_nasm:
@@ -320,14 +321,12 @@ class Program:
             if other is None and self.first_assignment(name) is None:
                 continue
             if other is None or other.assigned.value is None:
-                message = (
-                    f"What '{name}' is cannot be told where '{found.assigned.text.strip()[:40]}' stands."
-                )
+                message = f"The value of '{name}' is unclear in '{found.assigned.text.strip()[:40]}'."
                 raise ExpressionError(message)
 
     def may_be_replaced(self, text: str, index: int) -> bool:
-        """Does an expression at a statement name a symbol that the definition of another file may replace? In
-        Intel syntax another name for it will do that is set to it before it has its label."""
+        """Whether an expression at a statement uses a weak symbol, which another file may redefine. In Intel
+        syntax an alias that is assigned before the symbol's label counts as well."""
         if not self.weak:
             return False
         names = set(symbols(text))
@@ -346,7 +345,7 @@ class Program:
         return False
 
     def is_declared(self, symbol: str) -> bool:
-        """Does the file define the symbol, or say that another one does?"""
+        """Whether the file defines the symbol or declares it as external."""
         name = without_suffix(symbol)
         if symbol in self._labels or not name:
             return True
@@ -355,23 +354,23 @@ class Program:
         return name in self._labels or name in self.declared or name in self._assignments or name[0] == "<"
 
     def slice(self, start: int, end: int) -> tuple[int, int]:
-        """Indices of the statements that stand between two offsets of the text."""
+        """Index range of the statements between two offsets of the text."""
         return self._index(start), self._index(end)
 
     def _index(self, offset: int) -> int:
-        """The first statement that does not stand before an offset."""
+        """Index of the first statement at or after an offset."""
         part = bisect_right(self._offsets, offset) - 1
         if part < 0:
             return 0
         first = self.firsts[part]
         last = self.firsts[part + 1] if part + 1 < len(self.firsts) else len(self.statements)
-        # Unrolled statements go back in the text; the running maximum can be searched all the same.
+        # Unrolled statements repeat earlier offsets; the running maximum is sorted.
         starts = list(accumulate((one.start for one in self.statements[first:last]), max))
         return first + bisect_left(starts, offset - self._offsets[part])
 
 
 def register_of(value: Value | None) -> str | None:
-    """The register, in lower case without ``%``, that a symbol with this value is a name for."""
+    """The register (lower case, without ``%``) that a symbol with this value names; None for other values."""
     symbol = value.symbol if value is not None else None
     return symbol[1:] if symbol is not None and symbol[0] == "%" else None
 

@@ -1,7 +1,8 @@
-"""Raw statements to a program: labels, sections, constants; macros, repetitions and conditions are done.
+"""Turns raw statements into a program: handles labels, sections, constants, macros, repetitions and
+conditions.
 
-Nothing is encoded here. Text outside of regions passes through too, but only its labels, constants, sections
-and dialect switches are looked at; its mistakes are nobody's business.
+Nothing is encoded here. Text outside of regions is parsed too, but only for labels, constants, sections and
+dialect switches; its mistakes are not reported.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ corei7 athlon sledgehammer opteron k8 amdfam10 bdver1 bdver2 bdver3 bdver4 znver
 btver1 btver2
 """
 _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
-"""What `.arch` may say to GNU as 2.40, but for the older ones for which it fills code with other NOPs."""
+"""`.arch` values that GNU as 2.40 accepts, except older processors for which it pads code with other NOPs."""
 _REGISTER = pattern(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
 _DECLARED = pattern(rf"{QUOTED_NAME}|[^\s,]+")
 _ARGUMENT = pattern(r'"([^"]*)"|[^,]+')
@@ -55,9 +56,9 @@ def build(
     cancel: Callable[[], bool],
     measure: Callable[[Program], DistanceAt] | None = None,
 ) -> Program:
-    """The program of a file, whose parts come with their offsets. A part that was read before and means the
-    same here is not read again. Stops early when ``cancel()`` turns true. ``measure``: tells the distances of
-    labels that stand in what has been read."""
+    """Parse a file whose parts come with their offsets. A part that was parsed before and means the same here
+    is reused. Stops early if ``cancel()`` becomes true. ``measure`` gives distances between labels in the
+    part parsed so far."""
     program = Program()
     state = State(dialect)
     for offset, part in parts:
@@ -98,7 +99,7 @@ def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], b
             and not state.condition.active
             and not conditions.EDGE.match(item.text)
         ):
-            # What is skipped may hold a macro with conditions of its own.
+            # Skipped text may contain a macro with conditions of its own.
             if block_edge(item.text, inside=False)[0] == "macro":
                 ends = _block_ends(raw) if ends is None else ends
                 position = ends.get(position - 1, position - 1) + 1
@@ -172,23 +173,23 @@ def _expand_macro(
     cancel: Callable[[], bool],
     depth: int,
 ) -> None:
-    """Read what a use of a macro stands for, at the place of the use."""
+    """Parse the expansion of a macro, located at its use."""
     state, program = part.state, part.program
     number = part.number + part.expansions
     part.expansions += 1
     part.is_numbered |= state.alternate or any("\\@" in raw.text for raw in macro.body)
     try:
         if depth >= _MAXIMUM_NESTING:
-            raise MacroError(f"Macros are followed {_MAXIMUM_NESTING} levels deep.")
+            raise MacroError(f"Macros are nested more than {_MAXIMUM_NESTING} levels deep.")
         if program.expanded + part.expanded + len(macro.body) > MAXIMUM_EXPANDED:
             part.is_limited = True
-            raise MacroError(f"Macros may make {MAXIMUM_EXPANDED:,} statements in a file.")
+            raise MacroError(f"Macros would make more than {MAXIMUM_EXPANDED:,} statements in this file.")
         if (
             program.expanded_text + part.expanded_text > MAXIMUM_EXPANDED_TEXT
             or len(statement.text) > macros.MAXIMUM_TEXT
         ):
             part.is_limited = True
-            raise MacroError("The text that macros make becomes too long.")
+            raise MacroError("The text that macros make is too long.")
         arguments = statement.text[len(macro.name) :]
         if state.alternate:
             arguments = macros.alternate_arguments(arguments, part.constant)
@@ -217,7 +218,7 @@ def _repeat(
     cancel: Callable[[], bool],
     depth: int,
 ) -> bool:
-    """Unroll `.rept`, `.irp` or `.irpc`; False if that cannot be done."""
+    """Unroll `.rept`, `.irp` or `.irpc`; False if that is impossible."""
     values: list[dict[str, str]]
     if statement.name in ("rept", "rep"):
         count = _repeat_count(part, statement)
@@ -264,7 +265,7 @@ def _replaced(raw: RawStatement, values: dict[str, str], number: int) -> RawStat
 
 
 def _statement(part: ParsedChunk, raw: RawStatement) -> Statement:
-    """Take the labels off, tell what the rest is, note assignments."""
+    """Parse a raw statement, and record its labels and assignment."""
     state = part.state
     parsed = parse(raw.text, state.dialect.is_att)
     for name, begin, end in parsed.labels:
@@ -287,8 +288,8 @@ def _statement(part: ParsedChunk, raw: RawStatement) -> Statement:
 
 
 def _assign(part: ParsedChunk, directive: str, name: str, expression: str) -> None:
-    """Keep what a symbol is set to: its value if that is known by now, which may be a register (its name
-    behind ``%``)."""
+    """Record an assignment with its value, if known. The value may be a register, whose symbol is its name
+    after ``%``."""
     if not name:
         return
     value: Value | None
@@ -300,7 +301,7 @@ def _assign(part: ParsedChunk, directive: str, name: str, expression: str) -> No
         try:
             value = part.evaluate(expression)
         except ExpressionError:
-            # It is not what it was set to before. Where it is used, it is said why.
+            # The previous value no longer applies. The error is reported where the symbol is used.
             value = LATER
         if value.later or value.symbol == "." or directive == "eqv":
             value = None
@@ -316,7 +317,7 @@ def _repeat_count(part: ParsedChunk, statement: Statement) -> int | None:
 
 
 def _block_ends(raw: Sequence[RawStatement]) -> dict[int, int]:
-    """Positions of `.macro`, `.rept` and their like, each with that of the statement that closes it."""
+    """Index of the closing statement for each `.macro`, `.rept` and related directive."""
     ends: dict[int, int] = {}
     opened: dict[str, list[int]] = {"endm": [], "endr": []}
     for position, item in enumerate(raw):
@@ -330,14 +331,14 @@ def _block_ends(raw: Sequence[RawStatement]) -> dict[int, int]:
 
 
 def _body(raw: Sequence[RawStatement], first: int, end: int) -> list[RawStatement]:
-    """The statements up to the one that closes the block; labels in front of that belong to them."""
+    """Statements up to the one that closes the block, including labels before that one."""
     _, behind = block_edge(raw[end].text, inside=True)
     labels = raw[end]._replace(text=raw[end].text[:behind])
     return [*raw[first:end], *([labels] if labels.text.strip() else [])]
 
 
 def _follow(part: ParsedChunk, statement: Statement, state: State) -> None:
-    """Sections and syntax switches."""
+    """Apply directives that change the section or the syntax."""
     name, arguments = statement.name, [match[0].strip() for match in _ARGUMENT.finditer(statement.arguments)]
     if dialect := of_directive(name, statement.arguments):
         state.dialect = dialect
@@ -346,8 +347,8 @@ def _follow(part: ParsedChunk, statement: Statement, state: State) -> None:
     elif name == "arch":
         word = statement.arguments.strip().lower()
         if word not in _ARCHITECTURES and not word.startswith("."):
-            known = "GNU as 2.40 knows no architecture"
-            statement.refusal = f"{known} '{word[:40]}', or one whose alignments are filled otherwise."
+            known = "GNU as 2.40 does not know the architecture"
+            statement.refusal = f"{known} '{word[:40]}', or pads alignments differently for it."
     elif name in ("altmacro", "noaltmacro"):
         state.alternate = name == "altmacro"
     elif name == "popsection":

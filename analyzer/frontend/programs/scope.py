@@ -1,7 +1,7 @@
-"""What symbols mean at one statement, as GNU as sees it there: it reads a text once, from top to bottom.
+"""Meaning of symbols at a statement, as GNU as sees it while reading the text once from top to bottom.
 
-A symbol that is set further down is not known yet, so what uses it is as wide as an address; the distance of
-two labels is a number only if nothing between them can still grow.
+A symbol that is set further down is not known yet, so it takes as much room as an address. The distance
+between two labels is a number only if nothing between them can still grow.
 """
 
 from __future__ import annotations
@@ -15,91 +15,92 @@ from cyclelens.analyzer.frontend.statements.expressions import LATER, Expression
 from cyclelens.analyzer.frontend.statements.names import symbols
 
 DistanceAt = Callable[[str, str, int], "int | None"]
-"""Bytes from the second label to the first as a statement knows them; None if they may still change."""
+"""(first label, second label, statement) -> bytes from the second to the first as known at the statement;
+None if they may still change."""
 _MAXIMUM_DEPTH = 50
 _HERE = frozenset([".", "$"])
 
 
 class Places(Protocol):
-    """Where everything lies, once that is known."""
+    """Final layout, once it is known."""
 
     def final(self, text: str, index: int, dot: int = 0) -> Value:
-        """What an expression is in the end. Raises ExpressionError."""
+        """Final value of an expression. Raises ExpressionError."""
 
     def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
-        """The number that is put in the place of what a linker knows, or of what is filled in afterwards."""
+        """Placeholder for a value that a linker knows or that is filled in later."""
 
 
 @dataclass(slots=True)
 class StatementScope:
-    """What symbols mean at one statement (operands.Scope). Without ``places`` only the sizes of what is made
-    are true."""
+    """Meaning of symbols at one statement (operands.Scope). Without ``places``, only the sizes of the
+    resulting code are correct."""
 
     program: Program
     index: int
     distance_at: DistanceAt | None = None
     places: Places | None = None
     asked: set[str] = field(default_factory=set)
-    """Symbols whose assignments matter."""
+    """Symbols whose assignments were used."""
     is_fleeting: bool = False
-    """Distances of labels matter."""
+    """Distances between labels were used."""
     dot: int = 0
-    """Bytes of the statement in front of what ``.`` means."""
+    """Bytes of the statement before the place that ``.`` means."""
     looks_ahead: bool = False
-    """A symbol matters that is set further down, which only NASM knows by now."""
+    """A symbol that is set further down was used; only NASM knows its value here."""
     divides_by_zero: bool = False
-    """Something in it does, which GNU as takes for a division by one."""
+    """An expression divides by zero, which GNU as treats as a division by one."""
     looks_again: bool = False
-    """A symbol that was set to another one's name is what that has become by now."""
+    """A symbol set to another symbol's name has that symbol's current value."""
     _depth: int = 0
 
     @property
     def was_asked(self) -> bool:
-        """Does it depend on what else is in the file?"""
+        """Whether the statement depends on other parts of the file."""
         return bool(self.asked) or self.is_fleeting
 
     @property
     def names_registers(self) -> bool:
-        """May a name stand for a register?"""
+        """Whether a name may stand for a register."""
         return self.program.has_register_names
 
     def register(self, name: str) -> str | None:
-        """The register that a name was given to, in lower case without ``%``."""
+        """The register (lower case, without ``%``) that a name stands for; None if it does not."""
         self.asked.add(name)
         found = self.program.assignment(name, self.index)
         return register_of(found.assigned.value) if found else None
 
     @property
     def is_whole(self) -> bool:
-        """Is all of the text read, and everything in its place?"""
+        """Whether the whole text is parsed and laid out."""
         return self.places is not None
 
     def is_set(self, name: str) -> bool:
-        """Is a symbol given a value before the statement?"""
+        """Whether a symbol is assigned before the statement."""
         self.asked.add(name)
         return self.program.assignment(name, self.index) is not None
 
     def evaluate(self, text: str) -> Value:
-        """An expression as far as it is known at the statement. Raises ExpressionError."""
+        """Value of an expression, as far as it is known at the statement. Raises ExpressionError."""
         dialect = self.program.statements[self.index].dialect
         return evaluate(text, self.lookup, self._distance, dialect=dialect, divided_by_zero=self._note_zero)
 
     def _note_zero(self) -> None:
-        # What is remembered of other statements has no warning.
+        # Cached results carry no warning.
         self.divides_by_zero = self.is_fleeting = True
 
     def final(self, text: str) -> Value:
-        """The same once all of the text is read. Raises ExpressionError."""
+        """Value of an expression once the whole text is parsed. Raises ExpressionError."""
         return self.places.final(text, self.index, self.dot) if self.places is not None else LATER
 
     def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
-        """The number that takes the place of an expression without a constant value."""
+        """Placeholder for an expression without a constant value."""
         if self.places is None:
             return base
         return self.places.stand_in(text, value, base, self.index, immediate)
 
     def lookup(self, name: str) -> Value | None:
-        """What a symbol is set to before the statement."""
+        """Value assigned to a symbol before the statement; None if it has none."""
         if name in _HERE:
             self.is_fleeting = True
             return Value(self.dot, here(self.index))
@@ -111,26 +112,26 @@ class StatementScope:
         if not value.later:
             return value
         if self.program.is_set_again(name):
-            raise ExpressionError(f"Which value of '{name}' GNU as takes here cannot be told.")
+            raise ExpressionError(f"Which value of '{name}' GNU as uses here is unclear.")
         return replace(LATER, symbol=name)
 
     def check_target(self, text: str) -> None:
-        """Raise ExpressionError for a place that depends on a symbol of which only what stands further down
-        told what it is: how far GNU as takes it to be depends on where else the symbol is used."""
+        """Raise ExpressionError for a target that depends on a symbol whose value only later text determines.
+        GNU as's estimate of the distance then depends on where else the symbol is used."""
         for name in symbols(text):
             found = self.program.assignment(name, self.index) or self.program.first_assignment(name)
             if found is not None and self._value(found).later:
-                message = f"Where this goes to GNU as cannot be told: set the symbols of '{name}' further up."
+                message = f"How GNU as encodes this jump is unclear: set the symbols of '{name}' further up."
                 raise ExpressionError(message)
 
     def _value(self, found: Assignment) -> Value:
         self.looks_ahead |= found.place > self.index
         value = found.assigned.value
         if value is not None:
-            # It may name a symbol that is set further down.
+            # The value may name a symbol that is set further down.
             named = self.program.assignment(value.symbol, found.place) if value.symbol else None
             if named is None and value.symbol and self.looks_again:
-                # Further assignments make new symbols.
+                # Further assignments create new symbols.
                 first = self.program.first_assignment(value.symbol)
                 named = first if first is not None and first.place < self.index else None
             if named is None or self._depth > _MAXIMUM_DEPTH:

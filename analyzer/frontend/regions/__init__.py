@@ -1,1 +1,1 @@
-"""Regions to bytes, every byte mapped to its line."""
+"""Encodes regions to bytes and maps every byte to its line."""

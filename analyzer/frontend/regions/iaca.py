@@ -1,4 +1,4 @@
-"""IACA's markers, which are code: ``mov ebx, 111`` and three bytes open a region, ``222`` closes it."""
+"""Finds IACA's markers, which are code: ``mov ebx, 111`` and three bytes open a region, ``222`` closes it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _BYTES = [[100, 103, 144]]
 
 
 def may_have_iaca(source: Source) -> bool:
-    """Does the text hold the bytes of a marker? They may stand on several lines."""
+    """Whether the text contains the bytes of a marker, possibly on several lines."""
     return source.has(_LAST_BYTE.search) and _MARKER_BYTES.search(source.text) is not None
 
 
 def find_iaca(program: Program, lines: Lines) -> tuple[list[CodeRange], list[Problem]]:
-    """The regions between IACA's markers, called ``iaca-1`` and so on, and markers that stand alone."""
+    """Regions between IACA's markers, named ``iaca-1`` and so on, and problems for unpaired markers."""
     found: list[CodeRange] = []
     problems: list[Problem] = []
     begin: tuple[int, int] | None = None
@@ -66,7 +66,7 @@ def find_iaca(program: Program, lines: Lines) -> tuple[list[CodeRange], list[Pro
 
 
 def _behind_bytes(statements: list[Statement], index: int) -> int | None:
-    """The index behind the three bytes of a marker that begin at a statement; None if they do not."""
+    """Index after a marker's three bytes that begin at a statement; None if they are missing."""
     values: list[str] = []
     while index < len(statements) and len(values) < 3 and statements[index].name == "byte":
         values += [value.strip().lower() for value in statements[index].arguments.split(",")]

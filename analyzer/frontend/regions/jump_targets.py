@@ -1,4 +1,4 @@
-"""The statement that a jump goes to, whatever its target is called."""
+"""Resolves the target of a jump to a statement."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from cyclelens.analyzer.frontend.statements.names import symbol_of, symbols
 
 
 def jump_scope(program: Program, index: int, target: str, distance: DistanceAt) -> StatementScope:
-    """In Intel syntax GNU as leaves a weak symbol to the linker if it knows at the jump what is added."""
+    """Scope for a jump's target. In Intel syntax GNU as leaves a weak symbol to the linker if it knows the
+    addend at the jump."""
     is_intel = program.statements[index].dialect.is_intel_gnu
     looks_again = is_intel and program.may_be_replaced(target, index)
     return StatementScope(program, index, distance, looks_again=looks_again)
 
 
 def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) -> Target | None:
-    """The statement that a jump goes to; None if that is not in this file or may be replaced by another
-    file's. Raises OpenError, ExpressionError."""
+    """The statement that a jump goes to. None if it is not in this file, or if another file may replace it.
+    Raises OpenError and ExpressionError."""
     text = jump.target.text.strip()
     name: str | None = symbol_of(text)
     beyond, is_late, now = 0, False, index
@@ -37,7 +38,7 @@ def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) 
         if name is None:
             return None
         if label is not None:
-            # In Intel syntax GNU as puts the label in the place of its other name.
+            # In Intel syntax GNU as replaces the alias by the label.
             is_late = is_late and program.statements[index].dialect.is_att
             return Target(label.index, label.section, beyond, is_late)
         found = program.assignment(name, now) or program.first_assignment(name)
@@ -53,7 +54,7 @@ def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) 
 
 
 def _is_renamed(program: Program, text: str, index: int, label: int) -> bool:
-    """Does an expression name a symbol that was set to a label before that had its place?"""
+    """Whether an expression uses a symbol that was set to a label before the label was defined."""
     found = [program.assignment(name, index) for name in symbols(text)]
     return any(
         each is not None

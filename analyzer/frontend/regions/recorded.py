@@ -1,4 +1,4 @@
-"""A recorded profile in the statements of a text, by the symbols that the text defines."""
+"""Maps a recorded profile to the statements of a text, by the symbols that the text defines."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from cyclelens.analyzer.model.source import Branching, Counts, Problem, Region, 
 from cyclelens.analyzer.profiles.profile import CodeLocation, Profile
 
 Spot = tuple[str, int]
-"""A section, and bytes from its beginning."""
+"""Section and offset in bytes."""
 SOMEWHERE: Spot = ("", 0)
-"""Of a symbol that the text defines after a statement that is not understood."""
+"""Result for a symbol that the text defines after a statement of unknown size."""
 _APART = 40
-"""Bits that the addresses of two sections differ above."""
+"""Bit position above which the addresses of two sections differ."""
 _PLAIN_SYMBOL = pattern(r"[A-Za-z_.$?@][\w.$?@]*")
 _NOT_LAID_OUT = (
-    "The profile cannot be matched: a statement before '{}' in its section is not understood, so that nobody "
-    "knows how far it is from the symbols that the profile names."
+    "The profile cannot be matched: a statement before '{}' in its section is not understood, so its "
+    "distance from the symbols in the profile is unknown."
 )
 _NONE_OF_IT = (
-    "The profile names no symbol that this text defines. It has to be of a program that the text was built "
-    "into, with symbols as the linker knows them: perf script -F brstacksym --no-demangle, or perf annotate. "
-    "Of addresses alone (-F brstack) the program is needed too: perf script --show-mmap-events names it, and "
-    "it has to lie in the workspace."
+    "The profile names no symbol that this text defines. Record a program that contains this text, with the "
+    "linker's symbols: perf script -F brstacksym --no-demangle, or perf annotate. Plain addresses "
+    "(-F brstack) also need the program, which perf script --show-mmap-events names; it must be in the "
+    "workspace."
 )
 
 
@@ -38,8 +38,8 @@ def counts_of(
     branchings: Iterable[Branching],
     spot: Callable[[str], Spot | None],
 ) -> tuple[dict[str, Counts], list[Problem]]:
-    """What a profile says of each region, by name, and where it cannot be matched. ``branchings``: what some
-    regions are the blocks of; ``spot``: of a symbol of the text, if it is known where that lies."""
+    """Profile counts of each region, by name, and problems where the profile does not match. ``branchings``:
+    control flow of regions that were split into blocks. ``spot``: location of a symbol, if known."""
     bases: dict[str, int] = {}
     known: dict[str, int | None] = {}
     lost: list[str] = []
@@ -97,7 +97,7 @@ def _placed(region: Region, base: int) -> Iterator[Placed]:
 
 
 def spots_of_text(layouts: Layouts) -> Callable[[str], Spot | None]:
-    """Where the symbols of a text lie."""
+    """Function that locates symbols of a text."""
     behind = len(layouts.program.statements) - 1
 
     def spot(name: str) -> Spot | None:
@@ -118,7 +118,7 @@ def spots_of_text(layouts: Layouts) -> Callable[[str], Spot | None]:
 
 
 def spots_of_listing(object_file: ObjectFile | None) -> Callable[[str], Spot | None]:
-    """Where the symbols of the object lie that a text was assembled to."""
+    """Function that locates symbols of the object that a text was assembled to."""
 
     def spot(name: str) -> Spot | None:
         address = None if object_file is None else object_file.named.get(name)

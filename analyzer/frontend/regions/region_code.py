@@ -1,9 +1,9 @@
-"""The bytes of a region's statements, once all places are known.
+"""Encodes a region's statements once the layout is known.
 
-Where an address is asked for that only a linker knows, a stand-in takes its place: the same for the same
-symbol, far from all others. What the text itself tells in the end (the distance of two labels, a constant
-that is set further down) is asked for with a stand-in, too, and filled in afterwards: so it has the size that
-GNU as chose before it knew.
+Addresses that only a linker knows get placeholders: the same one for the same symbol, far from all others.
+Values that only later text determines (distances between labels, constants set further down) are first
+encoded with a placeholder as well and filled in afterwards, so that they have the size that GNU as chose
+before it knew them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from cyclelens.analyzer.frontend.statements.names import shown, symbol_of
 from cyclelens.analyzer.isa.decoder import number_field
 
 _FAR = 0x1000
-"""Bytes from one stand-in to the next."""
+"""Distance between placeholders in bytes."""
 _DOUBTFUL = (
     "How many bytes this takes depends on a statement that is not understood, so the region has no figure."
 )
@@ -45,41 +45,41 @@ _DOUBTFUL = (
 _TOO_MUCH = f"More than {MAXIMUM_BYTES} bytes of one statement are not supported inside of a region."
 
 Codes = Mapping[int, tuple[bytes, str] | Refused]
-"""What the assemblers answered, by statement."""
+"""Answers of the assemblers, by statement."""
 
 
 @dataclass(slots=True)
 class RegionCode:
-    """The statements of a region that are in one section, and in one subsection of that."""
+    """A region's statements in one section and subsection."""
 
     layouts: Layouts
     encoder: Encoder
     section: str
     parts: Sequence[tuple[int, int]]
-    """The first statement of each part, and the one behind its last."""
+    """First statement and end of each part."""
     is_marked: bool = True
-    """What is aligned before its first instruction lies in front of it; a loop that was found begins where
-    it is come to."""
+    """For a marked region, padding before its first instruction does not belong to it; a detected loop starts
+    at its header."""
     contents: dict[int, Content | Refused] = field(default_factory=dict)
-    """By statement, without those that become no bytes."""
+    """Content by statement; statements without bytes are left out."""
     asked: dict[int, object] = field(default_factory=dict)
-    """By statement, what it was told about the rest of the text."""
+    """Facts about the rest of the text that a statement used."""
     undefined: dict[int, str] = field(default_factory=dict)
-    """By statement, a symbol that is probably a slip of the pen."""
+    """Undefined symbol by statement; probably a typo."""
     shortened: dict[int, int] = field(default_factory=dict)
-    """By statement, what is left of a number that is too long."""
+    """Truncated value by statement, for numbers that are too long."""
     divided: set[int] = field(default_factory=set)
-    """Statements that divide by zero, which GNU as takes for one."""
+    """Statements that divide by zero, which GNU as treats as a division by one."""
     refused: dict[int, Refused] = field(default_factory=dict)
-    """What cannot become bytes."""
+    """Statements that cannot be encoded."""
     indices: list[int] = field(default_factory=list)
-    """The statements that are pieces."""
+    """Statements that became pieces."""
     _filled_in: dict[int, list[tuple[int, int, bool]]] = field(default_factory=dict)
-    """By statement: stand-ins, what is put in their place, and whether they are immediates."""
+    """By statement: (placeholder, final value, whether it is an immediate)."""
     _stand_ins: dict[str, int] = field(default_factory=dict)
 
     def read(self) -> None:
-        """Find the contents."""
+        """Parse the statements into ``contents``."""
         program = self.encoder.program
         for index in sorted(index for part in self.parts for index in self._together(*part)):
             scope = StatementScope(program, index, self.layouts.distance, self)
@@ -95,8 +95,7 @@ class RegionCode:
                 self.asked[index] = content, self._filled_in.get(index), self.undefined.get(index)
 
     def _together(self, first: int, end: int) -> list[int]:
-        """The statements of a part that lie where its first instruction does: in the section, and in the same
-        subsection of it."""
+        """Statements of a part in the section and subsection of its first instruction."""
         statements = self.encoder.program.statements
         found = [index for index in range(first, end) if statements[index].section == self.section]
         subsections = {statements[index].subsection for index in found}
@@ -107,7 +106,8 @@ class RegionCode:
         return [index for index in found if statements[index].subsection == subsection]
 
     def _checked(self, index: int, jump: Jump) -> Jump | Refused:
-        """A jump must go to an expression; labels that can only be of this file must exist."""
+        """The jump if its target is an expression with an address. Labels that can only be local must
+        exist."""
         name = jump.target.text.strip()
         try:
             scope = StatementScope(self.encoder.program, index, self.layouts.distance)
@@ -127,12 +127,12 @@ class RegionCode:
         return jump
 
     def is_defined(self, symbol: str, index: int) -> bool:
-        """Does a symbol that a statement names have a place or a value in this file?"""
+        """Whether this file defines the symbol that a statement names."""
         program = self.encoder.program
         return program.find_label(symbol, index) is not None or program.latest(symbol) is not None
 
     def outside(self) -> list[object]:
-        """All that the bytes depend on beside the statements themselves."""
+        """Everything else that the bytes depend on."""
         laid = self.layouts.laid(self.section)
         found: list[object] = [laid.failure, laid.alignment]
         for index, content in self.contents.items() if not laid.failure else ():
@@ -151,15 +151,15 @@ class RegionCode:
 
     @property
     def questions(self) -> dict[int, EncodingRequest]:
-        """What the assemblers have to be asked."""
+        """Requests to the assemblers, by statement."""
         return {index: found for index, found in self.contents.items() if isinstance(found, EncodingRequest)}
 
     def final(self, text: str, index: int, dot: int = 0) -> Value:
-        """What an expression is in the end. Raises ExpressionError."""
+        """Final value of an expression. Raises ExpressionError."""
         return self.layouts.certain(text, index, dot)
 
     def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
-        """What is put in the place of an expression without a constant value. Raises ExpressionError."""
+        """Placeholder for an expression without a constant value. Raises ExpressionError."""
         program = self.encoder.program
         found = self.layouts.certain(text, index)
         filled_in = None
@@ -189,7 +189,7 @@ class RegionCode:
         return number
 
     def pieces(self, codes: Codes) -> list[Piece]:
-        """The bytes of all statements in their places, and what is refused."""
+        """The bytes of all statements, placed; fills in ``refused``."""
         pieces: list[Piece] = []
         for index, content in self.contents.items():
             try:
@@ -216,7 +216,7 @@ class RegionCode:
         return pieces
 
     def runs(self, parts: Sequence[tuple[int, int]], *, joined: bool) -> list[list[int]]:
-        """The pieces of each part, or ``joined`` all of them in the order of the parts."""
+        """Pieces of each part; with ``joined``, all of them as one run in the order of the parts."""
         found = [
             list(range(bisect_left(self.indices, first), bisect_left(self.indices, end)))
             for first, end in parts
@@ -252,7 +252,7 @@ class RegionCode:
             )
         elif isinstance(content, Alignment):
             if content.fill is not None and self._size(index) % len(content.fill):
-                message = f"GNU as takes no fill that is not a multiple of {len(content.fill)} bytes."
+                message = f"GNU as only accepts a fill that is a multiple of {len(content.fill)} bytes."
                 raise Refused("syntax-error", message)
             self._size(index)
             is_code = self.encoder.program.is_code(self.section)
@@ -266,7 +266,7 @@ class RegionCode:
         return Piece(code, backend, offset=offset)
 
     def _size(self, index: int) -> int:
-        """Bytes of what the layout decides about. Raises Refused."""
+        """Size in bytes of a statement whose size the layout decides. Raises Refused."""
         size = self.layouts.known_size(index)
         if size is None:
             raise Refused("unknown-size", _DOUBTFUL)
@@ -288,12 +288,12 @@ class RegionCode:
 
 
 def _with_number(code: bytes, stand_in: int, number: int, immediate: bool) -> bytes:
-    """The bytes of a statement with a number in the place of what stands in for it. Raises Refused."""
+    """The bytes of a statement with a placeholder replaced by a number. Raises Refused."""
     start, size, is_signed = number_field(code, immediate=immediate)
     if immediate:
         stand_in = NARROW.get(size, stand_in)
     if not size or int.from_bytes(code[start : start + size], "little") != stand_in % (1 << 8 * size):
-        raise Refused("assembler-mismatch", f"There is no place in the bytes where {number} could be put.")
+        raise Refused("assembler-mismatch", f"The encoding has no field for {number}.")
     if not fits(number, size, is_signed=is_signed):
-        raise Refused("syntax-error", f"{number} is too long for the {size} bytes that there are for it.")
+        raise Refused("syntax-error", f"{number} does not fit into {size} bytes.")
     return code[:start] + (number % (1 << 8 * size)).to_bytes(size, "little") + code[start + size :]

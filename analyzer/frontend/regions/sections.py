@@ -1,7 +1,7 @@
-"""Where every statement lies in its section.
+"""Lays out the statements of each section.
 
-The statements of a section become fragments (``layout.py``), part by part of the text; what a part became is
-kept with it and holds in a later version of the text if nothing that was asked of the rest has changed.
+Statements become fragments (``layout.py``), part by part of the text. A part's fragments are kept with it and
+reused in a later version of the text, unless facts that they depend on have changed.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from cyclelens.analyzer.frontend.statements.layout import (
 from cyclelens.analyzer.frontend.statements.names import symbols
 
 SECTION_SIGN = "section "
-"""Before the name of a section: the symbol of its beginning."""
+"""Before a section's name: the symbol of the section's beginning."""
 _BORDER = Element(ElementKind.FILL, 0, 0)
-"""Between two subsections: GNU as ends each with an alignment, to one byte."""
+"""Separates two subsections; GNU as ends each with an alignment to one byte."""
 
 
 @dataclass(slots=True)
 class Layouts:
-    """The sections of one version of a text."""
+    """Section layouts of one version of a text."""
 
     program: Program
     encoder: Encoder
@@ -55,14 +55,14 @@ class Layouts:
     _laid: dict[str, SectionLayout] = field(default_factory=dict)
     _depth: int = 0
     _asked: set[str] = field(default_factory=set)
-    """Sections of labels whose places were asked for."""
+    """Sections of labels whose addresses were used."""
     _places: dict[str, list[int]] = field(default_factory=dict)
-    """By section the fragments of what the latest expression names."""
+    """Fragments used in the latest expression, by section."""
 
     # Sizes of statements
 
     def prepare(self, names: Collection[str]) -> None:
-        """Find the sizes of all statements of some sections, with one question to the assemblers."""
+        """Find the sizes of all statements in some sections, with one request to the assemblers."""
         self._prepared.update(names)
         work: list[tuple[int, int, Fragment]] = []
         circumstances = self.encoder.circumstances
@@ -117,7 +117,7 @@ class Layouts:
         return found.assigned if found is not None else None
 
     def _read(self, first: int, at: int, chunk: Fragment, distance: DistanceAt) -> EncodingRequest | None:
-        """Find the size of a statement; the question if only an assembler knows it."""
+        """Find the size of a statement. Returns a request if only an assembler knows it."""
         index = first + chunk.indices[at]
         scope = StatementScope(self.program, index, distance)
         content = self.encoder.content(index, scope)
@@ -145,7 +145,7 @@ class Layouts:
         if isinstance(content, Jump):
             short, near = content.sizes
             if not short and content.forms.short:
-                # GNU as does not know yet that it is always as long.
+                # GNU as does not know yet that this jump has only one size.
                 return Element(ElementKind.BRANCH, near, near)
             return Element(ElementKind.BRANCH, short, near) if short and near else short or near
         if isinstance(content, Repeated):
@@ -156,7 +156,7 @@ class Layouts:
             return Element(ElementKind.FILL, 0, content.most, content)
         if isinstance(content, Sized):
             if content.name == "nops":
-                # GNU as has no place for them before it begins to find sizes.
+                # GNU as reserves no room for them before it determines sizes.
                 size = self._amount(index, content)
                 return Element(ElementKind.SPACE, size, size, amount=partial(self._amount, index, content))
             kind = {"org": ElementKind.ORIGIN, "skip": ElementKind.SPACE}.get(
@@ -184,7 +184,7 @@ class Layouts:
         return None
 
     def _labels(self, first: str, second: str, index: int) -> tuple[int, int] | None:
-        """The statements that two labels stand at, if these are known at a statement and in one section."""
+        """Statements of two labels, if both are defined before a statement and in the same section."""
         one, other = self.program.find_label(first, index), self.program.find_label(second, index)
         if (
             one is None
@@ -196,8 +196,8 @@ class Layouts:
         return one.index, other.index
 
     def distance(self, first: str, second: str, index: int) -> int | None:
-        """Bytes from the second label to the first as GNU as knows them when it reads a statement: it does if
-        nothing between them has a size that the layout finds."""
+        """Bytes from the second label to the first, as GNU as knows them when it reads a statement; None if a
+        statement between them has a size that the layout determines."""
         labels = self._labels(first, second, index)
         if labels is None:
             return None
@@ -226,7 +226,7 @@ class Layouts:
     # Places
 
     def laid(self, name: str) -> SectionLayout:
-        """A section with its statements in place."""
+        """A section's layout."""
         found = self._laid.get(name)
         if found is None:
             if name not in self._prepared:
@@ -290,13 +290,13 @@ class Layouts:
         self.encoder.memory.laid[name] = laid
 
     def _branch_target(self, index: int, jump: Jump, section: str) -> FragmentOffset | None:
-        """Where a jump goes to, if that is in its section and no linker may change it. Raises
-        ExpressionError for what cannot be told."""
+        """Target of a jump in its own section; None if it is elsewhere or a linker may change it. Raises
+        ExpressionError if it cannot be determined."""
         try:
             found = self.target(index, jump)
         except OpenError:
             jump_scope(self.program, index, jump.target.text, self.distance).check_target(jump.target.text)
-            # What cannot be told does not depend on where everything lies.
+            # Whether it can be determined does not depend on the layout.
             self._expressed_target(index, jump)
             return FragmentOffset(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
@@ -305,11 +305,11 @@ class Layouts:
         return FragmentOffset(fragment, distance + found.beyond, found.is_late)
 
     def target(self, index: int, jump: Jump) -> Target | None:
-        """The statement that a jump goes to, as ``jump_targets.py`` finds it."""
+        """The statement that a jump goes to, as found by ``jump_targets.py``."""
         return find_target(self.program, index, jump, self.distance)
 
     def _spot(self, index: int) -> tuple[int, int]:
-        """The fragment that a statement begins in, and the bytes in that before it."""
+        """The fragment in which a statement begins, and the bytes before it in that fragment."""
         part = bisect_right(self.program.firsts, index) - 1
         section = self.program.statements[index].section
         laid = self.laid(section)
@@ -319,7 +319,7 @@ class Layouts:
         return (base + fragment, distance) if fragment else (base, carried + distance)
 
     def target_offset(self, index: int, jump: Jump) -> int | None:
-        """Where a jump goes to, in bytes from the beginning of its section; None if that is elsewhere."""
+        """Section offset of a jump's target in bytes; None if it is elsewhere."""
         try:
             try:
                 found = self.target(index, jump)
@@ -332,19 +332,19 @@ class Layouts:
         return self.offset(found.place) + found.beyond
 
     def _expressed_target(self, index: int, jump: Jump) -> int | None:
-        """The same where the places of the moment tell. Raises ExpressionError."""
+        """Like ``target_offset``, by the current layout. Raises ExpressionError."""
         value = self.final(jump.target.text, index)
         is_here = value.symbol == SECTION_SIGN + self.program.statements[index].section
         return value.constant if is_here and not value.later else None
 
     def offset(self, index: int) -> int:
-        """Where a statement begins, in bytes from the beginning of its section."""
+        """Section offset of a statement in bytes."""
         fragment, distance = self._spot(index)
         section = self.laid(self.program.statements[index].section).section
         return section.starts[fragment] + distance
 
     def known_size(self, index: int) -> int | None:
-        """Bytes of a statement; None if they are not known."""
+        """Size of a statement in bytes; None if unknown."""
         size = self._known_size(index)
         if isinstance(size, int):
             return size
@@ -356,18 +356,18 @@ class Layouts:
         return section.sizes[element] if is_known else None
 
     def end(self, index: int) -> int:
-        """Where the next statement of the section begins."""
+        """Section offset of the end of a statement."""
         return self.offset(index) + (self.known_size(index) or 0)
 
     def modulus(self, index: int) -> int:
-        """The offset of a statement is known but for multiples of this; 0: wholly."""
+        """The statement's offset is known modulo this number; 0 if it is known exactly."""
         return self.laid(self.program.statements[index].section).section.modulus(self._spot(index)[0])
 
     # Expressions whose value only places tell
 
     def final(self, text: str, index: int, dot: int = 0) -> Value:
-        """What an expression at a statement is in the end; addresses count from the beginning of their
-        section. ``dot``: bytes of the statement in front of its ``.``. Raises ExpressionError."""
+        """Final value of an expression at a statement; addresses are section offsets. ``dot``: bytes of the
+        statement before its ``.``. Raises ExpressionError."""
         if self._depth > MAXIMUM_DEPTH:
             raise ExpressionError(f"'{text.strip()[:40]}' depends on itself.")
         statement = self.program.statements[index]
@@ -384,7 +384,7 @@ class Layouts:
             self._depth -= 1
 
     def certain(self, text: str, index: int, dot: int = 0) -> Value:
-        """The same, but a distance over what is not understood is refused. Raises ExpressionError."""
+        """Like ``final``, but a distance across a statement of unknown size raises ExpressionError, too."""
         self._places = {}
         found = self.final(text, index, dot)
         for section, places in self._places.items() if found.is_constant else ():
@@ -399,11 +399,11 @@ class Layouts:
         if found is not None:
             value = found.assigned.value
             if value is None:
-                # The second if the first could not be told yet where another symbol was set to this one; a
-                # distance it takes without jumps and alignments then.
+                # GNU as uses the second value if the first was not known yet where another symbol was set to
+                # this one. For a distance it then ignores jumps and alignments.
                 is_again = found.place > index and self.program.is_set_again(name)
                 if is_again or (self.program.is_source(name) and self._has_places(found)):
-                    raise ExpressionError(f"Which value of '{name}' GNU as takes here cannot be told.")
+                    raise ExpressionError(f"Which value of '{name}' GNU as uses here is unclear.")
                 self.program.check_known(found)
                 return self.final(found.assigned.text, index if found.assigned.is_repeated else found.place)
             if value.symbol is None:
@@ -425,7 +425,7 @@ class Layouts:
         return Value(self.offset(index) + beyond, SECTION_SIGN + section)
 
     def _has_places(self, found: Assignment) -> bool:
-        """Does what a symbol is set to name a place?"""
+        """Whether an assignment's expression uses an address."""
         return any(
             name in (".", "$") or self.program.find_label(name, found.place) is not None
             for name in symbols(found.assigned.text)
@@ -433,5 +433,5 @@ class Layouts:
 
 
 def _refuse_zero() -> None:
-    """What GNU as calculates late it does not divide by zero. Raises ExpressionError."""
+    """GNU as refuses division by zero in expressions that it evaluates late. Raises ExpressionError."""
     raise ExpressionError("This divides by zero.")

@@ -1,4 +1,4 @@
-"""What the statements of a text become: parsed, and encoded by the assemblers in their turn."""
+"""Turns statements into code: parses them and asks the assemblers in order."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ from cyclelens.analyzer.frontend.statements.operand_types import OperandError, U
 from cyclelens.analyzer.frontend.statements.refusals import no_such
 
 MAXIMUM_ENCODED = 300_000
-"""Statements of all sections together that are encoded."""
+"""Maximum encoded statements of all sections together."""
 MAXIMUM_STATEMENT = 2_000
-"""Characters of one instruction statement; data directives may be longer."""
+"""Maximum characters of an instruction statement; data directives may be longer."""
 
 _NASM_FILL = b"\x90"
-"""What NASM fills with where GNU as takes long NOPs."""
+"""NASM's padding where GNU as uses long NOPs."""
 
 Content = Encoded | EncodingRequest | Jump | Alignment | Repeated | Sized
 UNAVAILABLE = frozenset(["assembler-unavailable", "assembler-timeout"])
-"""Codes of what may succeed at the next try."""
+"""Problem codes of requests that may succeed next time."""
 
 
 class EncodingCache:
-    """What is remembered of the texts that an assembler encoded, for later versions of them."""
+    """Encoding results that are reused for later versions of a text."""
 
     def __init__(self, caches: Caches) -> None:
         self.caches = caches
-        """What else is remembered."""
+        """Where the caches below live."""
         self.versions = Versions()
         self.contents: Recent[tuple[Dialect, str, bool], Content | Refused] = caches.recent(MAXIMUM_ENCODED)
-        """What statements become that mean the same wherever they stand, apart for texts in which names may
-        be registers."""
+        """Content of statements that mean the same everywhere; kept apart for texts in which names may be
+        registers."""
         self.regions: Recent[tuple[object, ...], tuple[list[object], Made]] = caches.recent(MAXIMUM_REGIONS)
-        """Regions without a problem, with what else they depend on."""
+        """Regions without problems, with the facts that they depend on."""
         self.laid: dict[str, Any] = {}
-        """The latest layout of every section that was laid out last (sections.py)."""
+        """Latest layout of every section (sections.py)."""
 
 
 class Refused(ValueError):
@@ -68,17 +68,17 @@ class Encoder:
     program: Program
     client: AssemblerClient
     may_run: bool
-    """Other programs."""
+    """External assemblers may be executed."""
     stop: Callable[[], bool]
     memory: EncodingCache
 
     @property
     def circumstances(self) -> tuple[object, ...]:
-        """What decides beside the text what a statement becomes."""
+        """Facts besides the text that decide how statements are encoded."""
         return self.memory, self.may_run, FALLBACKS, self.program.has_register_names
 
     def content(self, index: int, scope: StatementScope) -> Content | Refused | None:
-        """What a statement will become; None: no bytes."""
+        """Content of a statement; None if it makes no bytes."""
         statement = self.program.statements[index]
         is_plain = statement.kind is StatementKind.INSTRUCTION and not statement.refusal
         key = statement.dialect, statement.text, self.program.has_register_names
@@ -103,15 +103,15 @@ class Encoder:
     def answers(
         self, questions: Sequence[Mapping[int, EncodingRequest]]
     ) -> list[dict[int, tuple[bytes, str] | Refused]]:
-        """The bytes of the statements of several regions (or the only one), and whose they are; all are asked
-        for together, and each question once."""
+        """Bytes and encoder of the statements of one or more regions. All are requested together, and each
+        request is sent once."""
         different = {id(question): question for each in questions for question in each.values()}
         found = self._codes(different)
         return [{index: found[id(question)] for index, question in each.items()} for each in questions]
 
     def _codes(self, questions: Mapping[int, EncodingRequest]) -> dict[int, tuple[bytes, str] | Refused]:
-        """Answers by number. Keystone is asked for all of them, and the fallbacks for what it has no bytes
-        for."""
+        """Answers by number. Keystone gets all requests, and the fallbacks get those that it cannot
+        encode."""
         requests = [question.request for question in questions.values() if question.request is not None]
         replies = self.client.encode(requests, self.stop)
         encoded: dict[int, tuple[bytes, str] | Refused] = {}
@@ -149,7 +149,7 @@ class Encoder:
     def _ask_fallbacks(
         self, questions: Mapping[int, EncodingRequest], encoded: dict[int, tuple[bytes, str] | Refused]
     ) -> None:
-        """Ask one assembler after the other for what none before it had bytes for."""
+        """Ask the fallback assemblers in turn for what no other could encode."""
         left = {index: question for index, question in questions.items() if question.fallback is not None}
         refusing: dict[int, list[str]] = {index: [] for index in left}
         refused_by_program: set[int] = set()
@@ -178,7 +178,7 @@ class Encoder:
                         encoded[index] = Refused("unsupported-instruction", str(error))
                         del left[index]
                 elif reply.failure is Failure.TIMEOUT:
-                    message = f"{fallback.title} could not cope with this statement and was killed."
+                    message = f"{fallback.title} hung or crashed on this statement."
                     encoded[index] = Refused("assembler-timeout", message)
                 elif reply.failure is Failure.REFUSED:
                     refusing[index].append(fallback.title)
@@ -191,7 +191,7 @@ class Encoder:
                 if names := " and ".join(refusing[index]):
                     message = no_such(question.mnemonic, names, several=len(refusing[index]) > 1)
                 elif self.may_run:
-                    message += " GNU as (binutils), clang or LLVM (pip install cyclelens[llvm]) could."
+                    message += " GNU as (binutils), clang or LLVM (pip install cyclelens[llvm]) can."
                 encoded[index] = Refused("unsupported-instruction", message)
 
 
@@ -211,7 +211,7 @@ def _read(statement: Statement, scope: StatementScope) -> Content | None:
             made = directives.data(name, statement.arguments, scope)
             return Encoded(made) if isinstance(made, bytes) else made
         if name in directives.UNSUPPORTED:
-            raise Refused("not-supported", f".{name} cannot be followed here.")
+            raise Refused("not-supported", f".{name} is not supported here.")
         return None
     if len(statement.text) > MAXIMUM_STATEMENT:
         message = f"Statements of more than {MAXIMUM_STATEMENT} characters are not read."
@@ -220,9 +220,9 @@ def _read(statement: Statement, scope: StatementScope) -> Content | None:
 
 
 def _refusal(mnemonic: str, reply: Reply) -> Refused:
-    """The problem that a failed reply means."""
+    """The problem for a failed reply."""
     if reply.failure is Failure.TIMEOUT:
-        message = "The assembler could not cope with this statement and was restarted."
+        message = "The assembler hung or crashed on this statement and was restarted."
         return Refused("assembler-timeout", message)
     if reply.failure is not Failure.REFUSED:
         return Refused("assembler-unavailable", f"The built-in assembler cannot be started: {reply.reason}.")

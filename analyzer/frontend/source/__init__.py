@@ -1,1 +1,1 @@
-"""What needs no assembler: lines, strings, comments, dialect, markers of regions."""
+"""Lexical level: lines, strings, comments, dialects, region markers."""

@@ -1,6 +1,5 @@
-"""A text in stretches of whole lines. A later version of it has the same stretches where nothing was edited.
-What was found out about them is kept with them: an edit costs the same in a long file as in a short one.
-"""
+"""Divides a text into chunks of whole lines. A later version of the text shares its unedited chunks, and
+results about a chunk are cached with it. So an edit costs the same in a long file as in a short one."""
 
 from __future__ import annotations
 
@@ -13,25 +12,25 @@ from cyclelens.analyzer.common.patterns import pattern
 
 LINE_END = pattern(r"\r\n|\n|\r")
 _LINES = 64
-"""Of one stretch of a long text; less than half as many are joined with their neighbours."""
+"""Lines per chunk of a long text; chunks of fewer than half as many are joined with their neighbours."""
 _FEWEST_LINES = 8
-"""Of one stretch of a short text."""
+"""Lines per chunk of a short text."""
 _CHARACTERS_A_LINE = 1024
-"""So many characters of the text for each line of a stretch: to go over all stretches takes time, too."""
+"""Characters of the text per line of a chunk; visiting all chunks takes time, too."""
 _MOST_MISSES = 16
-"""Stretches that are looked for in vain, after which a text is cut anew: too much was edited."""
+"""Unmatched chunks after which a text is divided anew, because too much was edited."""
 _KEPT_TEXTS = 8
 _KEPT_CHARACTERS = 4 * 1024 * 1024
-"""Of all texts that are kept together; the latest is kept whatever its length."""
+"""Characters of all kept texts together; the latest one is always kept."""
 
 
 _Answer = TypeVar("_Answer")
 Search = Callable[[str], object]
-"""Whether there is something in a text, such as a pattern's ``search``; nothing of it may cross lines."""
+"""Whether a text contains something, such as a pattern's ``search``. Matches must not cross lines."""
 
 
 class Chunk:
-    """Some lines with their ends. The last one of a text may lack its end."""
+    """Consecutive lines with their line ends; a text's last line may lack one."""
 
     __slots__ = ("_answers", "is_ended", "scanned", "separators", "starts", "text")
 
@@ -39,22 +38,22 @@ class Chunk:
         self.text = text
         self.is_ended = text.endswith("\n")
         self.starts = _line_starts(text)
-        """Where its lines begin, as editors see them: they end with LF, CR LF or CR."""
+        """Offsets of its lines as editors see them: lines end with LF, CR LF or CR."""
         self.separators = len(self.starts) + text.count(";") + text.count(":")
-        """An upper limit for its statements and labels."""
+        """Upper bound for the number of statements and labels."""
         self.scanned: dict[bool, Any] = {}
-        """What the scanner made of it (scanner.py)."""
+        """Result of the scanner (scanner.py)."""
         self._answers: dict[Callable[[str], Any], Any] = {}
 
     def ask(self, question: Callable[[str], _Answer]) -> _Answer:
-        """What a function says about the text. Asked once."""
+        """Result of a function of the text; cached."""
         answer: _Answer | None = self._answers.get(question)
         if answer is None:
             answer = self._answers[question] = question(self.text)
         return answer
 
     def has(self, search: Search) -> bool:
-        """Is there such a thing on any line? Searched once."""
+        """Whether ``search`` finds something in any line; cached."""
         answer = self._answers.get(search)
         if answer is None:
             answer = self._answers[search] = bool(search(self.text))
@@ -62,18 +61,18 @@ class Chunk:
 
 
 class Source:
-    """A text and its stretches, as many as possible from a text that was read before."""
+    """A text and its chunks, shared as far as possible with earlier versions."""
 
     __slots__ = ("_found", "stretches", "text")
 
     def __init__(self, text: str, versions: Versions | None = None) -> None:
-        """``versions``: those to share stretches with; they have this one too, then."""
+        """``versions``: texts to share chunks with; this one is added to them."""
         self.text = text
         self.stretches = (versions or Versions()).cut(self)
         self._found: dict[Search, bool] = {}
 
     def has(self, search: Search) -> bool:
-        """Is there such a thing on any line?"""
+        """Whether ``search`` finds something in any line."""
         found = self._found.get(search)
         if found is None:
             found = self._found[search] = any(stretch.has(search) for stretch in self.stretches)
@@ -86,20 +85,20 @@ def _line_starts(text: str) -> list[int]:
 
 
 class Versions:
-    """The latest version of each text, the latest text first."""
+    """The latest version of each text, most recent first."""
 
     def __init__(self) -> None:
         self._kept: tuple[Source, ...] = ()
 
     def cut(self, source: Source) -> list[Chunk]:
-        """The stretches of a new text, which is kept for the next one."""
+        """Divide a new text into chunks, and keep it for the next one."""
         text, kept = source.text, self._kept
         stretches: list[Chunk] | None = None
         shared, earlier = -1, None
-        # The text that was read last is the likeliest; one that shares half of its text is a version of it.
+        # The latest text is the likeliest earlier version; a text that shares half of its characters is one.
         for known in kept:
             if len(known.stretches) == 1 and known.stretches[0].text not in text:
-                continue  # one stretch is shared as a whole or not at all
+                continue  # a single chunk is shared as a whole or not at all
             found = _recut(text, known.stretches)
             old = set(known.stretches)
             same = sum(len(stretch.text) for stretch in found if stretch in old)
@@ -122,7 +121,7 @@ class Versions:
 
 
 def _recut(text: str, known: Sequence[Chunk]) -> list[Chunk]:
-    """Known stretches where the text has them, in their order, and new ones between them."""
+    """Known chunks in order where the text contains them, and new ones between them."""
     first, last, position, end = 0, len(known), 0, len(text)
     while first < last and text.startswith(known[first].text, position) and known[first].is_ended:
         position += len(known[first].text)
@@ -137,7 +136,7 @@ def _recut(text: str, known: Sequence[Chunk]) -> list[Chunk]:
     length = _lines(text)
 
     def cut(stop: int) -> None:
-        """Cut the text up to an offset, with what stands before it if there is little."""
+        """Divide the text up to an offset, together with the text before it if that is short."""
         nonlocal position
         if position == stop:
             return
@@ -162,12 +161,12 @@ def _recut(text: str, known: Sequence[Chunk]) -> list[Chunk]:
 
 
 def _lines(text: str) -> int:
-    """Lines of each of its stretches."""
+    """Lines per chunk."""
     return min(max(len(text) // _CHARACTERS_A_LINE, _FEWEST_LINES), _LINES)
 
 
 def _stretches(text: str, length: int) -> list[Chunk]:
-    """A text cut anew, into pieces of about so many lines."""
+    """New chunks of about ``length`` lines."""
     *whole, rest = text.split("\n")
     lines = [f"{line}\n" for line in whole] + ([rest] if rest else [])
     count = max(round(len(lines) / length), 1) if lines else 0

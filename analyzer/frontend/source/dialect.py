@@ -1,4 +1,4 @@
-"""Which of GNU as's two dialects a text is written in, and what a semicolon means in it."""
+"""Detects the dialect of a text, and whether a semicolon begins a comment in it."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from cyclelens.analyzer.frontend.source.lexer import BLOCK_COMMENT, COMMENT_SIGN
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """``att`` or ``intel``, and whether registers may stand without ``%``."""
+    """Assembly dialect: ``att`` or ``intel``, and whether registers may lack ``%``."""
 
     name: str
     bare_registers: bool
     is_gnu: bool = True
-    """Written for GNU as; NASM and MASM have other numbers."""
+    """Written for GNU as; NASM and MASM write numbers differently."""
     is_nasm: bool = False
-    """Written for NASM, which chooses otherwise where an instruction has several encodings."""
+    """Written for NASM, which makes other choices between several encodings."""
     is_relative: bool = False
-    """Addresses without a register are relative to the instruction pointer: behind NASM's ``default rel``,
-    and MASM's always."""
+    """Addresses without a register are RIP-relative: after NASM's ``default rel``, and always in MASM."""
 
     @property
     def is_masm(self) -> bool:
-        """Written for MASM: names may hold more characters, and in memory they are relative to RIP."""
+        """Written for MASM: names may have more characters, and memory operands with names are
+        RIP-relative."""
         return not (self.is_gnu or self.is_nasm)
 
     @property
     def is_att(self) -> bool:
-        """AT&T: sources first."""
+        """AT&T syntax: sources come first."""
         return self.name == "att"
 
     @property
@@ -43,7 +43,7 @@ class Dialect:
 
 
 class Style(StrEnum):
-    """The assembler that a text was written for."""
+    """The assembler that a text is written for."""
 
     GAS = "gas"
     NASM = "nasm"
@@ -73,7 +73,7 @@ _INTEL_EVIDENCE = pattern(
     re.IGNORECASE,
 )
 _CLEAR_EVIDENCE = 50
-"""So many lines more of one dialect than of the other leave no doubt."""
+"""Lead in lines of evidence that decides between the dialects."""
 _ALONE = (
     r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"
     r"pause|[lms]fence|syscall|cpuid|rdtscp?|vzero\w+|ud2|int3|emms|[ls]ahf|pushfq?|popfq?)"
@@ -86,9 +86,8 @@ _INTEL_STATEMENT = pattern(
 
 
 def detect(source: Source) -> Dialect:
-    """The dialect of a file's first statements: by majority of evidence, where there is none by the first
-    syntax directive, and without one AT&T, GNU as's default. Directives switch while reading.
-    """
+    """The dialect of a file's first statements: by majority of evidence; without any, by the first syntax
+    directive; otherwise AT&T, GNU as's default. Directives in the text switch the dialect later."""
     written_for = style(source)
     if written_for is not Style.GAS:
         return NASM if written_for is Style.NASM else MASM
@@ -106,7 +105,7 @@ def detect(source: Source) -> Dialect:
 
 
 def _evidence(source: Source, end: int) -> Iterator[int]:
-    """1 for every line in front of an offset that can only be AT&T, -1 for one that can only be Intel."""
+    """1 for every line before an offset that can only be AT&T, -1 for every line that can only be Intel."""
     offset = 0
     for stretch in source.stretches:
         if offset + len(stretch.text) > end or stretch.has(_leaves_comment_open):
@@ -134,16 +133,16 @@ def _evidence_of(text: str) -> tuple[int, ...]:
 
 
 def of_directive(name: str, arguments: str) -> Dialect | None:
-    """The dialect that ``.intel_syntax`` or ``.att_syntax`` switches to; None for any other directive."""
+    """Dialect that ``.intel_syntax`` or ``.att_syntax`` selects; None for any other directive."""
     if name == "att_syntax":
         return _ATT_BARE if arguments.strip().lower() == "noprefix" else ATT
     return INTEL if name == "intel_syntax" else None
 
 
 def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
-    """GNU as separates statements by ``;``, NASM and its relatives start a comment with it. It is taken as a
-    comment only in an Intel text without GNU directives where some tail cannot be a statement.
-    """
+    """Whether a semicolon begins a comment, as in NASM and MASM, or separates statements, as in GNU as. It
+    begins a comment only in an Intel text without GNU directives in which the text after some semicolon
+    cannot be a statement."""
     if dialect.is_att or ";" not in source.text:
         return False
     if style(source) is not Style.GAS:
@@ -178,17 +177,17 @@ _NASM_MACROS = pattern(
     r"struc[ \t]|incbin\b))",
     re.MULTILINE | re.IGNORECASE,
 )
-"""What the plain subset that is read without NASM does not have."""
+"""Constructs outside the subset of NASM that is read without running it."""
 _MASM_SURE = pattern(
     r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|"
     r"(?:@@|\$L[LN]?\w*@\w+)[ \t]*:)",
     re.MULTILINE | re.IGNORECASE,
 )
-"""The last are labels without a name, and those of MSVC's listings."""
+"""The last alternatives are anonymous labels and the labels in MSVC's listings."""
 
 
 def style(source: Source) -> Style:
-    """Whose language the file is in: ``nasm``, ``masm``, or ``gas`` for everything else."""
+    """The assembler whose language the file uses; ``gas`` unless there is evidence for another."""
     if source.has(_MASM_SURE.search):
         return Style.MASM
     if source.has(_NASM_SURE.search):
@@ -199,12 +198,13 @@ def style(source: Source) -> Style:
 
 
 def comment_sign(source: Source) -> str:
-    """What begins a comment up to the end of the line, for lines that are put into a file."""
+    """Characters that begin a comment in this text, for lines inserted into it."""
     return "#" if style(source) is Style.GAS else ";"
 
 
 def _is_plain_nasm(source: Source) -> bool:
-    """Instructions alone: a semicolon ends a statement of GNU as, and MASM writes PTR behind a size."""
+    """Whether bare instructions are NASM's: GNU as separates statements by semicolons, and MASM writes PTR
+    after a size."""
     return (
         ";" in source.text
         and source.has(_has_semicolon_comment)
@@ -218,5 +218,5 @@ def _is_intel(text: str) -> bool:
 
 
 def needs_nasm(source: Source) -> bool:
-    """Is there anything of NASM's that only NASM can follow: macros, repetitions, data?"""
+    """Whether the text uses features that only NASM can process: macros, repetitions, data."""
     return source.has(_NASM_MACROS.search)

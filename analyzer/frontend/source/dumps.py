@@ -1,7 +1,7 @@
-"""What disassemblers print: a text whose lines hold addresses and the machine code, or its instructions.
+"""Parses the output of disassemblers: lines with addresses and machine code, or instructions.
 
-``objdump -d`` and ``llvm-objdump -d``, gdb's ``x/i`` and ``disassemble`` with any of its modifiers, ``perf
-annotate --stdio``, and listings of MSVC with machine code (``cl /FAc``, ``/FAcs``).
+Supports ``objdump -d`` and ``llvm-objdump -d``, gdb's ``x/i`` and ``disassemble`` with all modifiers,
+``perf annotate --stdio``, and MSVC's listings with machine code (``cl /FAc``, ``/FAcs``).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from cyclelens.analyzer.frontend.source.chunks import Source
 
 _BYTES = r"[0-9a-f]{2}(?:[ ][0-9a-f]{2})*(?![0-9a-zA-Z])"
 _PERCENT = pattern(r"^[ \t]*(?:\d+\.\d+[ \t]+)*:[ \t]*")
-"""In front of a line of ``perf annotate``."""
+"""Prefix of a line of ``perf annotate``."""
 _ROW = pattern(
     r"(?:=>)?[ \t]*(?:0x)?(?P<address>[0-9a-f]{1,16})(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
 )
 _MSVC_ROW = pattern(rf"[ \t]+(?P<address>[0-9a-f]{{5,8}})\t(?P<rest>{_BYTES}.*)")
 _MSVC_MORE = pattern(rf"\t(?P<rest>{_BYTES}.*)")
 _ART = pattern(r"[-|/\\+>X<= ]*(?=[0-9a-f]{2}[ \t]|[a-z(])")
-"""The arrows of ``--visualize-jumps``."""
+"""Arrows of ``--visualize-jumps``."""
 _CODE = pattern(rf"({_BYTES})[ \t]*(.*)")
 _HEADER = pattern(r"(?:\d+[ \t]+)?(?P<address>[0-9a-f]{8,16})[ \t]+<(?P<name>.+)>:[ \t]*$")
 _SECTION = pattern(r"(?:\d+[ \t]+)?Disassembly of section (?P<name>\S+):")
@@ -45,10 +45,10 @@ _TELLING = pattern(
 )
 _COMMENT = pattern(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
 _LARGEST_GAP = 1 << 16
-"""Bytes between two rows of one part."""
+"""Maximum bytes between two rows of a part."""
 _FAR_AWAY = 1 << 65
 _FEWEST = 2
-"""Rows of a dump."""
+"""Minimum rows of a dump."""
 
 
 @dataclass(slots=True)
@@ -57,21 +57,21 @@ class Row:
 
     line: int
     column: int
-    """Of the instruction's text; all lines and columns count from zero."""
+    """Column of the instruction's text; lines and columns are zero-based."""
     address: int
     code: bytes
-    """Empty where the dump does not hold it."""
+    """Empty if the dump does not show it."""
     text: str
-    """As the dump has it, without comments."""
+    """Text as in the dump, without comments."""
 
     @property
     def end_column(self) -> int:
-        """Behind the text."""
+        """Column after the text."""
         return self.column + len(self.text)
 
 
 class Relocation(NamedTuple):
-    """What a linker will fill in at an address."""
+    """A field that a linker fills in."""
 
     address: int
     kind: str
@@ -81,31 +81,31 @@ class Relocation(NamedTuple):
 
 @dataclass(slots=True)
 class DumpSection:
-    """A section of a dump, or all of it."""
+    """A section of a dump, or the whole dump."""
 
     name: str
     rows: list[Row] = field(default_factory=list)
     functions: dict[int, tuple[str, int]] = field(default_factory=dict)
-    """Name and line by first address."""
+    """Name and line of functions, by first address."""
     relocations: list[Relocation] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Dump:
-    """All that was read of one."""
+    """A parsed dump."""
 
     parts: list[DumpSection] = field(default_factory=list)
     is_object: bool = False
-    """It says so itself that it is of an object, which a linker has yet to place."""
+    """The dump says that it shows an object file, which is not linked yet."""
 
 
 def looks_like(source: Source) -> bool:
-    """Has a text lines that only a dump has?"""
+    """Whether the text has lines that only a dump has."""
     return source.has(_TELLING.search)
 
 
 def read(source: Source) -> Dump | None:
-    """The dump that a text is; None if it is none."""
+    """The text as a dump; None if it is not one."""
     if not looks_like(source):
         return None
     dump = _Reader().read(source.text)
@@ -116,11 +116,11 @@ class _Reader:
     def __init__(self) -> None:
         self._dump = Dump()
         self._name: tuple[str, int] | None = None
-        """Of the function that begins at the next row, and its line."""
+        """Name and line of the function that begins at the next row."""
         self._gdb: tuple[str, int] | None = None
-        """Of the function that gdb shows, whose rows may come in the order of the source."""
+        """Name and line of the function that gdb shows; its rows may be in source order."""
         self._last = ""
-        """The name that the last row says of its place."""
+        """Function name in the last row."""
 
     def read(self, text: str) -> Dump:
         for number, line in enumerate(text.splitlines()):
@@ -158,7 +158,7 @@ class _Reader:
             self._row(number, line, match.start("rest"), match)
 
     def _is_open(self) -> bool:
-        """Do the bytes of the last row go on?"""
+        """Whether the bytes of the last row may continue."""
         rows = self._part().rows
         return bool(rows) and not rows[-1].text
 
@@ -192,11 +192,11 @@ class _Reader:
         self._part().rows.append(Row(number, column, address, code, text))
 
     def _repeats(self, address: int) -> bool:
-        """Was this address shown before, as the lines around a stop in gdb are?"""
+        """Whether this address was shown before, as in gdb's context lines around a stop."""
         return any(row.address == address for row in self._part().rows)
 
     def _begin(self, number: int, address: int, place: str | None) -> None:
-        """Note where functions begin: at what a header or the row itself says."""
+        """Record the beginnings of functions, as given by headers or by rows themselves."""
         functions = self._part().functions
         if self._name is not None:
             functions[address] = self._name
@@ -213,7 +213,7 @@ class _Reader:
 
 
 def _pieces(part: DumpSection) -> Iterator[DumpSection]:
-    """A part cut where nothing is shown of a long stretch of addresses."""
+    """Split a part at large gaps between addresses."""
     cuts = [
         at
         for at in range(1, len(part.rows))
@@ -234,8 +234,7 @@ def _pieces(part: DumpSection) -> Iterator[DumpSection]:
 
 
 def functions_of(part: DumpSection) -> Iterator[tuple[str, int, int, int]]:
-    """Name, line, first address and the one behind the last of each function; what stands before the first
-    one is called ``code``."""
+    """Name, line, first and end address of each function; code before the first one is named ``code``."""
     first, end = part.rows[0].address, part.rows[-1].address + max(len(part.rows[-1].code), 1)
     starts = dict(part.functions)
     if not any(address <= first for address in starts):

@@ -1,6 +1,6 @@
-"""What assembly text is cut into: comments, texts in quotes, labels, words, operands.
+"""Lexical elements of assembly text: comments, strings, labels, words, operands.
 
-The scanner cuts whole texts with them; labels, colours and rewrites ask about single lines.
+The scanner uses them for whole texts; labels, colours and rewrites use them for single lines.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from enum import StrEnum
 from cyclelens.analyzer.common.patterns import pattern
 
 MARKER_WORDS = pattern(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
-"""What every region marker begins with."""
+"""Beginning of every region marker."""
 
 STRING = r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?'
-"""Up to the end of the line where its end is missing."""
+"""A string; without a closing quote it extends to the end of the line."""
 QUOTED = r'"(?:[^"\\]++|\\.)*+"'
-"""A text in quotes, up to the second one."""
+"""A string with its closing quote."""
 NASM_QUOTED = r"\"[^\"]*\"|'[^']*'|`(?:[^`\\]++|\\.)*+`"
-"""The same as NASM has it: a backslash says something between the last ones alone."""
+"""Strings in NASM; only backquoted ones have escapes."""
 BEYOND_ASCII = r"\x80-\U0010ffff"
 """Within brackets: characters that GNU as takes for letters, whatever they are."""
 SYMBOL = rf"[A-Za-z_.${BEYOND_ASCII}][\w.${BEYOND_ASCII}]*"
@@ -34,17 +34,17 @@ MASM_SYMBOL = r"(?<![\w.$?@])(?:\$[\w.$?@]+|(?=[\w.$]*[@?])[A-Za-z_.?@][\w.$?@]*
 ODD_BLANK = pattern(r"[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """What looks like a blank, and GNU as takes for a letter."""
 CHARACTER = r"'(?:\\[^\r\n]|[^\\\r\n])'?"
-"""GNU as does not ask for the second quote."""
+"""A character constant; GNU as does not require the closing quote."""
 LABEL = pattern(
     r'\s*("(?:[^"\\\n]++|\\.)*+"|'
     rf"[A-Za-z_.$?@{BEYOND_ASCII}][\w.$?@{BEYOND_ASCII}]*|[0-9]+)\s*:(?!:)"
 )
-"""One in front of a statement, with the colon; its first group is the name."""
+"""A label before a statement, with its colon; group 1 is the name."""
 
 COMMENT_SIGN = r"(?:\#|//|;)"
-"""What may begin a comment to the end of the line, depending on the assembler."""
+"""Possible beginnings of a line comment, depending on the assembler."""
 BLOCK_COMMENT = pattern(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
-"""Its first group is its end, where it has one."""
+"""A block comment; group 1 is its end, if it has one."""
 _EXPRESSION_TOKEN = r"""\s*(?:
     (?P<hexadecimal>0[xX][0-9a-fA-F]{{1,32}}(?!\w))
   | (?P<binary>0[bB][01]{{1,64}}(?!\w))
@@ -81,7 +81,7 @@ _FLAGS = re.VERBOSE | re.IGNORECASE
 
 
 def _patterns(template: str) -> dict[bool, re.Pattern[str]]:
-    """Where semicolons separate statements, and where they begin comments."""
+    """Patterns for texts in which semicolons separate statements (False) or begin comments (True)."""
     return {
         False: re.compile(template.format(semicolon="", slash="|(?P<slash>/)"), _FLAGS),
         True: re.compile(template.format(semicolon=r"|;[^\r\n]*", slash=""), _FLAGS),
@@ -89,8 +89,8 @@ def _patterns(template: str) -> dict[bool, re.Pattern[str]]:
 
 
 PUNCTUATION = _patterns(_LINE_END + _PUNCTUATION)
-"""Ends of lines and statements, comments, texts in quotes; by whether semicolons begin comments. A ``slash``
-begins a comment of GNU as at the beginning of a statement and behind a colon."""
+"""Ends of lines and statements, comments and strings, by whether semicolons begin comments. In GNU as a
+``slash`` begins a comment at the beginning of a statement and after a colon."""
 _LEXEMES = _patterns(_PUNCTUATION + _WORDS)
 _IGNORED = pattern(rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}")
 _QUOTED = pattern(QUOTED)
@@ -99,7 +99,7 @@ _NOTHING = pattern(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 
 
 class Shape(StrEnum):
-    """What a piece of a line looks like; what it means depends on its place."""
+    """Lexical class of a piece of a line; its meaning depends on its position."""
 
     LABEL = "label"
     """Without the colon."""
@@ -108,7 +108,7 @@ class Shape(StrEnum):
     STRING = "string"
     CHARACTER = "character"
     REGISTER = "register"
-    """With a percent sign; a directive of NASM's preprocessor looks the same."""
+    """With a percent sign; directives of NASM's preprocessor look the same."""
     LOCAL = "local"
     """``1b`` or ``1f``."""
     NUMBER = "number"
@@ -118,11 +118,12 @@ class Shape(StrEnum):
 
 _SHAPES = {shape.value: shape for shape in Shape} | {"slash": Shape.OTHER}
 Lexeme = tuple[Shape, int, int]
-"""A piece of a line, and where it begins and ends, in code points."""
+"""Shape, start and end of a piece of a line, in code points."""
 
 
 def lexemes(line: str, *, semicolon_comments: bool, inside: bool) -> tuple[list[Lexeme], bool]:
-    """The pieces of a line, and whether a block comment goes on behind it. ``inside``: it begins in one."""
+    """The pieces of a line, and whether a block comment continues after it. ``inside``: the line begins
+    within one."""
     found: list[Lexeme] = []
     position = _end_of_block(line, 0) if inside else 0
     if inside and line:
@@ -155,13 +156,13 @@ def lexemes(line: str, *, semicolon_comments: bool, inside: bool) -> tuple[list[
 
 
 def _end_of_block(line: str, start: int) -> int:
-    """Where a block comment ends; -1 if it goes on behind the line."""
+    """End of a block comment; -1 if it continues after the line."""
     end = line.find("*/", start)
     return end + 2 if end >= 0 else -1
 
 
 def leading_labels(text: str) -> tuple[list[re.Match[str]], int]:
-    """The labels in front of a statement, as ``LABEL`` finds them, and where what follows begins."""
+    """Labels before a statement, as ``LABEL`` matches them, and the offset after them."""
     found = []
     position = 0
     while match := LABEL.match(text, position):
@@ -171,8 +172,8 @@ def leading_labels(text: str) -> tuple[list[re.Match[str]], int]:
 
 
 def without_comments(line: str, *, strings: bool = True) -> str:
-    """The line with its comments blanked out, and its texts in quotes unless ``strings``; columns stay where
-    they are. A semicolon may begin a comment or a statement: what stands behind it stays."""
+    """The line with its comments blanked out, and its strings unless ``strings``; columns stay the same. Text
+    after a semicolon stays, because it may be a statement."""
 
     def blanked(match: re.Match[str]) -> str:
         return " " * len(match[0]) if match["comment"] or not strings else match[0]
@@ -186,13 +187,13 @@ def has_odd_blank(statement: str) -> bool:
 
 
 def is_empty(line: str) -> bool:
-    """Does nothing but a comment stand there? What a semicolon begins counts as one."""
+    """Whether the line has nothing but a comment; a semicolon counts as the beginning of one."""
     return _NOTHING.match(line) is not None
 
 
 def cut_arguments(text: str) -> tuple[list[str], bool]:
-    """What stands between the commas outside of texts in quotes and of parentheses, without blanks around it;
-    and whether every text has its second quote."""
+    """Arguments between commas outside of strings and parentheses, stripped, and whether every string is
+    closed."""
     arguments: list[str] = []
     depth = start = position = 0
     while position < len(text):
@@ -213,7 +214,7 @@ def cut_arguments(text: str) -> tuple[list[str], bool]:
 
 
 def cut_operands(text: str) -> tuple[list[str], bool]:
-    """What stands between the commas outside of all brackets, and whether these match."""
+    """Operands between commas outside of all brackets, and whether the brackets match."""
     parts = []
     depth = start = 0
     for position, character in enumerate(text):

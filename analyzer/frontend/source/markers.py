@@ -1,4 +1,4 @@
-"""Region markers: which stretches of the text are to be analysed, their names and options."""
+"""Region markers: the marked parts of a text, their names and options."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MARKER = pattern(
 )
 MAXIMUM_REGIONS = 1_000
 MAXIMUM_LATENCY = 1_000
-"""Cycles that a comment may ask for."""
+"""Maximum latency in cycles that a comment may request."""
 _LATENCY = pattern(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\s*]*)", re.IGNORECASE)
 _OPTION = pattern(r"[A-Za-z_][\w.-]*=\S*")
 
 
 @dataclass(slots=True)
 class Span:
-    """One region as marked: offsets of the text between the markers, and the markers' lines."""
+    """A marked region: offsets of the text between the markers, and the markers' lines."""
 
     name: str
     start: int
@@ -52,9 +52,8 @@ class _Marker:
 def find_regions(
     comments: Sequence[Comment], lines: Lines, text_end: int
 ) -> tuple[list[Span], list[Problem]]:
-    """Match opening and closing markers. A region that is not closed runs to the next opening marker of its
-    kind or to the end of the text, and is reported at its opening marker.
-    """
+    """Match opening and closing markers. An unclosed region extends to the next opening marker of its kind or
+    to the end of the text, and is reported at its opening marker."""
     problems: list[Problem] = []
     markers = []
     for comment in comments:
@@ -84,7 +83,7 @@ def find_regions(
         if marker.opens:
             for index in range(len(still_open) - 1, -1, -1):
                 other = still_open[index][0]
-                # LLVM-MCA lets named regions nest and overlap; nobody else does.
+                # Only LLVM-MCA lets named regions nest and overlap.
                 nested = marker.family == "llvm-mca" and (marker.name or other.name)
                 if other.family == marker.family and not (nested and marker.name != other.name):
                     report_open(other)
@@ -128,7 +127,7 @@ def find_regions(
 def find_latencies(
     comments: Sequence[Comment], lines: Lines, covers: Callable[[int], bool]
 ) -> tuple[list[tuple[int, int]], list[Problem]]:
-    """Lines and the latencies in cycles that comments on them ask for, within regions."""
+    """(line, latency in cycles) for each latency comment within regions, and problems of invalid ones."""
     found: list[tuple[int, int]] = []
     problems: list[Problem] = []
     for comment in comments:
@@ -147,7 +146,8 @@ def find_latencies(
 
 
 def with_latencies(region: Region, latencies: Sequence[tuple[int, int]]) -> Region:
-    """The region with what the comments ask for: of the statements on their line, else of the next one."""
+    """The region with requested latencies: for the statements on the comment's line, otherwise for the next
+    one."""
     asked: dict[int, int] = {}
     for line, cycles in latencies:
         if not region.first_line <= line <= region.last_line:
@@ -159,7 +159,7 @@ def with_latencies(region: Region, latencies: Sequence[tuple[int, int]]) -> Regi
 
 
 def coverage(spans: Sequence[Span]) -> Callable[[int], bool]:
-    """A test whether an offset of the text lies inside of some region."""
+    """A function that tells whether an offset of the text is inside a region."""
     starts: list[int] = []
     ends: list[int] = []
     for span in spans:
@@ -206,7 +206,7 @@ def _parse(comment: Comment, lines: Lines, problems: list[Problem]) -> _Marker |
 
 
 def _name(spans: list[Span], problems: list[Problem]) -> None:
-    """Give every region a name of its own; a name used twice is reported."""
+    """Give every region a unique name; report names that are used twice."""
     taken = {span.name for span in spans if span.name}
     seen: set[str] = set()
     suffixes: dict[str, int] = {}
@@ -223,7 +223,7 @@ def _name(spans: list[Span], problems: list[Problem]) -> None:
             problems.append(
                 make_problem(
                     "duplicate-region",
-                    f"There is a region '{span.name}' already; this one is called '{candidate}'.",
+                    f"The name '{span.name}' is already used; this region is called '{candidate}'.",
                     span.first_line,
                     span.column,
                     span.end_column,

@@ -1,8 +1,8 @@
-"""Texts that are not assembly for x86-64 in a language that is read here: what they are, and the way out.
+"""Recognises texts in languages or for processors that are not supported, and says what to do instead.
 
-A statement of another instruction set counts if both its name and its operands are none of x86. A text is
-taken for another one's only if hardly a line of it names a register of x86: files may hold code for several
-processors, and names of registers may be macros.
+A statement counts for another instruction set if neither its name nor its operands are x86's. A text is
+attributed to another instruction set only if hardly any line names an x86 register, because files may contain
+code for several processors, and register names may be macros.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _BEGIN = r"^[ \t]*(?:[\w.$]+:[ \t]*)?"
 
 
 class _Language(NamedTuple):
-    """A language, what of it no text has that is read here, and what there is to do."""
+    """A language, a pattern that no supported text matches, and advice."""
 
     what: str
     telling: re.Pattern[str]
     way_out: str
     is_sure: bool = False
-    """One such line is enough, whatever else stands there."""
+    """One matching line is enough, regardless of other lines."""
 
 
 class Other(NamedTuple):
-    """What a text is: the first line that tells it, between two offsets, and a sentence."""
+    """An unsupported text: range of the first telling line, and a message."""
 
     start: int
     end: int
@@ -170,16 +170,17 @@ _OF_X86 = pattern(
     re.IGNORECASE,
 )
 _SHARE = 10
-"""So many lines of another instruction set outweigh one that names a register of x86."""
+"""Lines of another instruction set per line with an x86 register, above which the text counts as that
+set's."""
 _FEWEST = 2
-"""Lines that tell of another instruction set, unless there are no others; more that name registers of x86 in
-one stretch of the text tell that it is for that."""
+"""Minimum lines of another instruction set (fewer if the text has fewer). More lines with x86 registers than
+this in one chunk make the text x86's."""
 _HEAD = 40_000
-"""Characters that are looked at."""
+"""Characters that are examined."""
 
 
 def find(source: Source) -> Other | None:
-    """What a text is that is not read here, as far as its beginning tells."""
+    """The unsupported language of a text, as far as its beginning tells; None if it is supported."""
     head = _head(source)
     if not head:
         return None
@@ -210,7 +211,7 @@ def _head(source: Source) -> list[Chunk]:
 
 
 def _lines_of_x86(text: str) -> tuple[int]:
-    """How many lines name a register of x86, as far as that matters."""
+    """Number of lines with an x86 register, up to the relevant maximum."""
     count = 0
     for line in text.split("\n"):
         count += _OF_X86.search(line) is not None

@@ -1,6 +1,6 @@
-"""Text to raw statements: comments blanked out, statements split at line ends and semicolons.
+"""Splits text into raw statements at line ends and semicolons, with comments blanked out.
 
-Every statement keeps the offset where it stands, and blanks keep its length, so that columns stay true.
+Every statement keeps its offset, and blanks keep its length, so that columns stay correct.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from cyclelens.analyzer.frontend.source.chunks import LINE_END, Chunk, Source
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
 
 _NOTHING_BUT_LABELS = pattern(r"(?:.*:)?\s*", re.DOTALL)
-"""Behind that GNU as takes one slash for the beginning of a comment."""
+"""Text after which GNU as treats a single slash as the beginning of a comment."""
 _PREPROCESSOR = pattern(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
 _BLOCK_EDGE = pattern(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
 
 
 def block_edge(text: str, *, inside: bool) -> tuple[str, int]:
-    """The directive with which a macro or a repetition begins or ends, in lower case, and where it stands;
-    empty for any other statement. ``inside`` of one, GNU as looks behind labels that are names, not behind
-    numbers."""
+    """The directive (lower case) that begins or ends a macro or a repetition, and its offset; empty for any
+    other statement. ``inside`` such a block, GNU as skips named labels before the directive, but not numeric
+    ones."""
     labels, behind = leading_labels(text)
     match = _BLOCK_EDGE.match(text, behind)
     if match is None or (inside and any(label[1].isdigit() for label in labels)):
@@ -35,16 +35,16 @@ def block_edge(text: str, *, inside: bool) -> tuple[str, int]:
 
 
 class Lines:
-    """Offsets to zero-based lines and columns. Lines end as editors see it: LF, CR LF or CR."""
+    """Converts offsets to zero-based lines and columns. Lines end as in editors: LF, CR LF or CR."""
 
     def __init__(self, source: Source) -> None:
         self._stretches = source.stretches
         self._offsets = list(accumulate((len(each.text) for each in source.stretches), initial=0))
         self._firsts = list(accumulate((len(each.starts) for each in source.stretches), initial=0))
-        """The number of each stretch's first line, and behind them of the line behind the last end."""
+        """Number of each chunk's first line, and at the end the number after the last complete line."""
         is_open = source.text[-1:] not in ("", "\r", "\n")
         self.count = self._firsts[-1] + (not is_open)
-        """Lines; an end has a line behind it, if only an empty one."""
+        """Number of lines; a line end is followed by another line, perhaps an empty one."""
 
     def start(self, line: int) -> int:
         """Offset of a line."""
@@ -63,21 +63,21 @@ class Lines:
         return self._firsts[at] + within, offset - self._offsets[at] - starts[within]
 
     def span(self, start: int, end: int) -> tuple[int, int, int]:
-        """Line, column and end column of a stretch of text; the end is cut at the first line's end."""
+        """Line, column and end column of a range; the end is limited to the first line."""
         line, column = self.locate(start)
         if line + 1 < self.count:
             end = min(end, self.start(line + 1) - self._width_of_end(line))
         return line, column, max(end - start + column, column)
 
     def _width_of_end(self, line: int) -> int:
-        """Characters of what ends a line that is not the last."""
+        """Characters in the line end of a line that is not the last."""
         at = bisect_right(self._firsts, line) - 1
         stretch, behind = self._stretches[at], line - self._firsts[at] + 1
         stop = stretch.starts[behind] if behind < len(stretch.starts) else len(stretch.text)
         return 2 if stretch.text.endswith("\r\n", 0, stop) else 1
 
     def content(self, line: int, text: str) -> tuple[int, int]:
-        """Offsets of what stands on a line of the text, without the blanks around it."""
+        """Offsets of a line's content, without surrounding blanks."""
         if line >= self.count:
             return len(text), len(text)
         start = self.start(line)
@@ -93,12 +93,12 @@ class RawStatement(NamedTuple):
     """Offset of the first character of ``text``."""
     text: str
     place: tuple[int, int] | None = None
-    """Made by a macro or with names replaced: where in the file it stands, without outer blanks."""
+    """For statements that a macro or replacement produced: their range in the file, without outer blanks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment that holds a region marker, one line of it."""
+    """One line of a comment that contains a region marker."""
 
     start: int
     end: int
@@ -107,47 +107,47 @@ class Comment:
 
 @dataclass(slots=True, eq=False)
 class ScannedPart:
-    """One stretch of a text, or several, if a comment, a macro or a repetition crosses their border. Offsets
-    count from its beginning."""
+    """One chunk of a text, or several if a comment, a macro or a repetition crosses their border. Offsets are
+    relative to its beginning."""
 
     statements: list[RawStatement] = field(default_factory=list)
     markers: list[Comment] = field(default_factory=list)
     preprocessor: list[tuple[int, int]] = field(default_factory=list)
-    """Spans of lines that look like the C preprocessor's."""
+    """Ranges of lines that look like the C preprocessor's."""
     open_comment: int | None = None
-    """Where a block comment begins that is never closed."""
+    """Offset of a block comment that is never closed."""
     length: int = 0
-    """Characters."""
+    """Length in characters."""
     is_closed: bool = True
-    """Nothing is open at its end."""
+    """No block is open at its end."""
     following: Sequence[Chunk] = ()
-    """The stretches behind the first."""
+    """Chunks after the first."""
     reading: Any = None
-    """What became of it last (program.py)."""
+    """Latest parse result (program.py)."""
 
 
 @dataclass(slots=True)
 class Scan:
-    """Everything found, in the order of the text."""
+    """Result of scanning a text, in text order."""
 
     parts: list[tuple[int, ScannedPart]] = field(default_factory=list)
-    """Each with its offset."""
+    """Parts with their offsets."""
     markers: list[Comment] = field(default_factory=list)
     preprocessor: list[tuple[int, int]] = field(default_factory=list)
-    """Spans of lines that look like the C preprocessor's."""
+    """Ranges of lines that look like the C preprocessor's."""
     open_comment: int | None = None
     """Offset of a block comment that is never closed."""
 
     def statements(self) -> Iterator[RawStatement]:
-        """Those of all parts, at their offsets in the text."""
+        """Statements of all parts, with offsets in the text."""
         for offset, part in self.parts:
             for start, text, _ in part.statements:
                 yield RawStatement(offset + start, text)
 
 
 def scan(source: Source, semicolon_comments: bool, cancel: Callable[[], bool]) -> Scan:
-    """Stretches of the text that were scanned before are not scanned again. Stops early when ``cancel()``
-    turns true."""
+    """Scan a text, reusing the results of chunks that were scanned before. Stops early if ``cancel()``
+    becomes true."""
     found = Scan()
     stretches = source.stretches
     offset = at = 0
@@ -170,7 +170,7 @@ def scan(source: Source, semicolon_comments: bool, cancel: Callable[[], bool]) -
 
 
 def _is_followed(part: ScannedPart, stretches: Sequence[Chunk], at: int) -> bool:
-    """Do the stretches go on as they did when the part was scanned?"""
+    """Whether the same chunks follow as when the part was scanned."""
     behind = stretches[at + 1 : at + 1 + len(part.following)]
     return (
         len(behind) == len(part.following)
@@ -180,7 +180,7 @@ def _is_followed(part: ScannedPart, stretches: Sequence[Chunk], at: int) -> bool
 
 
 def _scan_part(stretches: Sequence[Chunk], at: int, semicolon_comments: bool) -> ScannedPart:
-    """Scan stretches up to the first border between two that nothing crosses."""
+    """Scan chunks up to the first border that no comment or block crosses."""
     count = 1
     while True:
         joined = stretches[at : at + count]
@@ -201,7 +201,7 @@ def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) ->
         position = _scan_lines(found, text, position, semicolon_comments)
         for raw in found.statements[checked:]:
             if "." not in raw.text:
-                continue  # as nearly always, which saves time
+                continue  # a shortcut for nearly all statements
             word, _ = block_edge(raw.text, inside=any(still_open.values()))
             if word in still_open:
                 still_open[word] = max(still_open[word] - 1, 0)
@@ -216,7 +216,7 @@ def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) ->
 
 
 def _scan_lines(found: ScannedPart, text: str, start: int, semicolon_comments: bool) -> int:
-    """Scan up to the first line end outside of a block comment; returns where the next line begins."""
+    """Scan up to the first line end outside of a block comment; returns the offset of the next line."""
     pieces: list[str] = []
     position = start
     pattern = PUNCTUATION[semicolon_comments]
@@ -263,7 +263,7 @@ def _scan_lines(found: ScannedPart, text: str, start: int, semicolon_comments: b
 
 
 def _note_markers(found: ScannedPart, begin: int, comment: str) -> None:
-    """Keep the lines of a comment that hold a marker."""
+    """Keep the lines of a comment that contain a marker."""
     offset = 0
     for line in LINE_END.split(comment):
         if MARKER_WORDS.search(line):

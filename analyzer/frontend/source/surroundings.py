@@ -1,4 +1,4 @@
-"""The function around some lines of a text, as far as its directives tell where it begins and ends."""
+"""Finds the function around some lines of a text, as far as directives show its boundaries."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _BOUNDARY = pattern(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|s
 
 
 def words_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:
-    """The words of the function around some lines, in lower case, without these lines and comments. What
-    tells the functions of a file apart are their directives; without any, the whole text counts."""
+    """Lower-case words of the function around some lines, without these lines and without comments.
+    Directives separate functions; without any, the whole text counts."""
     start = next((number for number in range(first - 1, -1, -1) if _BOUNDARY.match(lines[number])), 0)
     end = next((number for number in range(last + 1, len(lines)) if _BOUNDARY.match(lines[number])), None)
     code = (without_comments(line) for line in (*lines[start:first], *lines[last + 1 : end]))

@@ -1,1 +1,1 @@
-"""One statement: expressions, operands, directives, sizes."""
+"""Parts of a statement: expressions, operands, directives, sizes."""

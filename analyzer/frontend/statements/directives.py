@@ -1,5 +1,5 @@
-"""Directives: what they do to the bytes. Data and alignment are encoded here; what only the addresses of a
-section tell is left to its layout."""
+"""Effects of directives on the code. Data and alignments are encoded here; what depends on a section's
+addresses is left to the layout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ subsections_via_symbols symver text title type version vtable_entry vtable_inher
 weakref zerofill
 """
 SILENT = frozenset(_SILENT_NAMES.split())
-"""Names without the dot that put no bytes into the code (sections and syntax are followed elsewhere)."""
+"""Directives (without the dot) that add no bytes. Sections and syntax are handled elsewhere."""
 
 _INTEGERS = {
     "byte": 1,
@@ -54,7 +54,7 @@ _STRINGS = {
     "string32": (4, b"\0\0\0\0"),
     "string64": (8, b"\0" * 8),
 }
-"""Bytes of a character, and what stands behind it."""
+"""Bytes per character, and the terminator."""
 _SPACES = frozenset(["zero", "skip", "space"])
 _REPEATED = {
     "dcb": 2,
@@ -74,17 +74,17 @@ ALIGNMENTS = {
     for suffix, size in (("", 1), ("w", 2), ("l", 4))
     if kind or not suffix
 }
-"""Directives that align, and the bytes of what they fill with."""
+"""Alignment directives and the bytes of their fill value."""
 _UNSUPPORTED_NAMES = """
 macro endm exitm rept irp irpc endr if ifdef ifndef ifb ifnb ifc ifnc ifeq ifne ifge ifgt ifle iflt
 ifeqs ifnes ifnotdef else elseif endif include incbin insn base64 tfloat dc.x ldouble code16 code16gcc
 code32 bundle_align_mode bundle_lock bundle_unlock struct offset dcb.d dcb.s dcb.x ds.p ds.s ds.x
 """
 UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
-"""Names without the dot that would decide about the bytes, and are not handled."""
+"""Directives (without the dot) that affect the bytes but are not supported."""
 
 MAXIMUM_BYTES = 1 << 12
-"""Most bytes one numeric directive or alignment may make in a region; strings are as long as written."""
+"""Maximum bytes that one numeric directive or alignment may make in a region; strings are not limited."""
 _MAXIMUM_ALIGNMENT = 1 << 20
 _PLAIN_NUMBER = pattern(r"-?\s*\w+")
 _STRING = pattern(QUOTED)
@@ -105,44 +105,44 @@ _NOPS = (
     b"\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00",
     b"\x66\x66\x2e\x0f\x1f\x84\x00\x00\x00\x00\x00",
 )
-"""By length in bytes: the NOPs that GNU as fills code with (generic x86-64 tuning)."""
+"""NOPs that GNU as pads code with, by length in bytes (generic x86-64 tuning)."""
 _LONGEST_NOP = len(_NOPS) - 1
 _MOST_NOPS = 7
-"""More fill than this many of the longest NOPs is jumped over."""
+"""Number of longest NOPs above which the padding begins with a jump over it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Fill up to a multiple of ``boundary`` bytes, unless that takes more than ``maximum``."""
+    """Padding up to a multiple of ``boundary`` bytes, unless that takes more than ``maximum``."""
 
     boundary: int
     fill: bytes | None = None
-    """What to fill with; None for the longest NOPs, in data for zeros."""
+    """Fill value; None for the longest NOPs in code, and zeros in data."""
     maximum: int | None = None
     is_literal: bool = False
-    """Code is filled with one-byte NOPs too, if they are written."""
+    """An explicit one-byte NOP fills code as written, without long NOPs."""
 
     def size(self, offset: int) -> int:
-        """Bytes of the fill at an offset."""
+        """Bytes of padding at an offset."""
         count = -offset % self.boundary
         return 0 if self.maximum is not None and count > self.maximum else count
 
     @property
     def most(self) -> int:
-        """Bytes that it may take."""
+        """Maximum bytes of padding."""
         return self.boundary - 1 if self.maximum is None else min(self.boundary - 1, self.maximum)
 
     @property
     def is_certain(self) -> bool:
-        """Is what stands behind it at the boundary in any case?"""
+        """Whether the place after it is always aligned."""
         return self.most == self.boundary - 1
 
     def fills_with_nops(self, is_code: bool) -> bool:
-        """Whether the fill is that of ``nop_fill``."""
+        """Whether the padding is ``nop_fill``."""
         return is_code and not self.is_literal and self.fill in (None, b"\x90")
 
     def padding(self, offset: int, is_code: bool = True) -> bytes:
-        """The fill at an offset."""
+        """Padding at an offset."""
         count = self.size(offset)
         if not self.fills_with_nops(is_code):
             pattern = self.fill or b"\0"
@@ -152,7 +152,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """The same bytes again and again; perhaps too many to be written out."""
+    """Repeated bytes, perhaps too many to be written out."""
 
     unit: bytes
     count: int
@@ -163,19 +163,19 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """Something that is as large as an expression says which the layout has to tell."""
+    """A directive whose size is an expression that depends on the layout."""
 
     name: str
-    """``skip``, ``org``, ``uleb128``, ``sleb128``, ``nops``."""
+    """``skip``, ``org``, ``uleb128``, ``sleb128`` or ``nops``."""
     expression: str
     fill: bytes = b"\0"
-    """What it is filled with; its length times the expression is the size."""
+    """Fill value; its length times the expression is the size."""
     longest: int = _LONGEST_NOP
-    """Bytes of the longest NOP of ``nops``."""
+    """Maximum bytes per NOP, for ``nops``."""
 
 
 def nop_fill(count: int, longest: int = _LONGEST_NOP) -> bytes:
-    """``count`` bytes as GNU as fills code: long NOPs first, behind a jump if there are too many."""
+    """``count`` bytes of GNU as's padding for code: long NOPs first, after a jump if there are too many."""
     jump = b""
     if count // _LONGEST_NOP > _MOST_NOPS:
         count -= 2
@@ -189,7 +189,7 @@ def nop_fill(count: int, longest: int = _LONGEST_NOP) -> bytes:
 
 
 def executed(fill: bytes) -> bytes:
-    """What is executed of a fill of ``nop_fill``: where it begins with a jump to its end, only that."""
+    """The executed part of padding by ``nop_fill``: only the jump if it begins with a jump to its end."""
     for opcode, size in ((b"\xeb", 2), (b"\xe9", 5)):
         if fill.startswith(opcode) and size + int.from_bytes(fill[1:size], "little") == len(fill):
             return fill[:size]
@@ -197,7 +197,7 @@ def executed(fill: bytes) -> bytes:
 
 
 def is_known(name: str) -> bool:
-    """Is it a directive at all? ``name`` is in lower case and without the dot."""
+    """Whether this is a directive. ``name`` is in lower case, without the dot."""
     return (
         name in SILENT
         or name in UNSUPPORTED
@@ -211,12 +211,12 @@ _DATA = frozenset([*_INTEGERS, *_FLOATS, *_STRINGS, *_SPACES, *_REPEATED, *_LEB1
 
 
 def makes_data(name: str) -> bool:
-    """Does the directive put data into the section?"""
+    """Whether the directive adds data to the section."""
     return name in _DATA
 
 
 def split_arguments(text: str) -> list[str]:
-    """Arguments at the commas outside of strings and parentheses."""
+    """Arguments, split at commas outside of strings and parentheses. Raises OperandError."""
     arguments, is_closed = cut_arguments(text)
     if not is_closed:
         raise OperandError("A string is not closed.")
@@ -224,7 +224,7 @@ def split_arguments(text: str) -> list[str]:
 
 
 def alignment(name: str, text: str, scope: Scope) -> Alignment:
-    """Raises OperandError."""
+    """Parse an alignment directive. Raises OperandError."""
     arguments = split_arguments(text)
     if len(arguments) > 3:
         raise OperandError(f".{name} takes one to three numbers.")
@@ -244,7 +244,7 @@ def alignment(name: str, text: str, scope: Scope) -> Alignment:
 
 
 def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
-    """What a data directive makes. Raises OperandError, UnsupportedError."""
+    """Encode a data directive. Raises OperandError and UnsupportedError."""
     if name in _STRINGS:
         return _strings(text, *_STRINGS[name])
     arguments = split_arguments(without_characters(text))
@@ -266,7 +266,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
             number >= 0 or _PLAIN_NUMBER.fullmatch(argument)
             for number, argument in zip(numbers, arguments, strict=True)
         ):
-            # GNU as takes some of them for large numbers without a sign.
+            # GNU as treats some of them as large unsigned numbers.
             raise UnsupportedError(".sleb128 of an expression that is negative is not supported.")
         return b"".join(leb128(name, number) for number in numbers)
     if name == "org":
@@ -287,7 +287,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
         if size < 0:
             raise OperandError("The size of .fill is negative.")
         size = min(size, 8)
-        # GNU as repeats four bytes of the value, and zeros above them.
+        # GNU as repeats four bytes of the value; the bytes above them are zero.
         unit = (value % (1 << 32)).to_bytes(8, "little")[:size]
     elif 1 <= len(arguments) <= 2:
         unit = bytes([_constant(arguments[1], scope) & 0xFF if len(arguments) > 1 else 0])
@@ -298,7 +298,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
 
 
 def leb128(name: str, number: int) -> bytes:
-    """A number in groups of seven bits, the lowest first."""
+    """A number in LEB128: groups of seven bits, the lowest first."""
     is_signed = name == "sleb128"
     number = number if is_signed else number % (1 << 64)
     result = bytearray()
@@ -341,7 +341,7 @@ def _constant(text: str, scope: Scope) -> int:
 
 
 def fits(number: int, size: int, *, is_signed: bool = False) -> bool:
-    """Does GNU as put a number that it learns later into so many bytes?"""
+    """Whether GNU as accepts a number of this many bytes whose value it learns late."""
     least = -(1 << 8 * size - 1) if is_signed else 1 - (1 << 8 * size)
     return size >= 8 or least <= number < 1 << 8 * size - is_signed
 
@@ -357,7 +357,7 @@ def _integer(text: str, size: int, scope: Scope) -> bytes:
             raise OperandError(f"{value.constant} is too long for {size} bytes.")
         if value.later and scope.is_whole:
             raise OperandError(f"'{text.strip()[:40]}' is more than an address and a number.")
-    # An address is not known here; its place is taken by zeros, as in an object file.
+    # An unknown address becomes zeros, as in an object file.
     number = value.constant if value.is_constant else 0
     return (number % (1 << (8 * size))).to_bytes(size, "little")
 

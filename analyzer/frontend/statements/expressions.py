@@ -1,7 +1,7 @@
-"""Expressions of assembly text: numbers, symbols and GNU as's operators.
+"""Evaluates expressions in assembly text: numbers, symbols and GNU as's operators.
 
-A value is a 64-bit number, or a symbol whose address is not known plus a number, or something that only the
-addresses of several symbols tell.
+A value is a 64-bit number, or a symbol with an unknown address plus a number, or something that depends on
+the addresses of several symbols.
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from cyclelens.analyzer.frontend.statements.names import symbol_of
 
 
 class ExpressionError(ValueError):
-    """The text is not an expression that can be evaluated; the message is meant for the user."""
+    """The expression cannot be evaluated; the message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """``constant``, or the address of ``symbol`` plus ``constant``, or what is found out ``later``."""
+    """``constant``; or the address of ``symbol`` plus ``constant``; or unknown until ``later``."""
 
     constant: int
     symbol: str | None = None
     later: bool = False
-    """It depends on several addresses, or does more with one than add to it. It is ``symbol`` plus
-    ``constant`` then, if that is set to such an expression."""
+    """The value depends on several addresses, or is more than an address plus a number. If ``symbol`` is set
+    to such an expression, the value is ``symbol`` plus ``constant``."""
     is_relative: bool = False
-    """Less the address of the place where it stands: a linker can still tell it."""
+    """The address of the place of use is subtracted; a linker can still compute the value."""
 
     @property
     def is_constant(self) -> bool:
-        """Is it just a number?"""
+        """Whether the value is a plain number."""
         return self.symbol is None and not self.later
 
 
 LATER = Value(0, later=True)
 Lookup = Callable[[str], "Value | None"]
-"""Name of a symbol -> its value; None for one that has no constant value (a label, an external symbol)."""
+"""Name of a symbol -> its value; None if it has no constant value (a label, an external symbol)."""
 Distance = Callable[[str, str], "int | None"]
-"""Bytes from the second symbol to the first, if nothing can change them any more."""
+"""Bytes from the second symbol to the first, if they cannot change any more."""
 
 _MAXIMUM_DEPTH = 50
 _MAXIMUM_LENGTH = 1000
 
-# GNU as's precedences, which are not those of C.
+# GNU as's precedences, which differ from those of C.
 _PRECEDENCE = (
     dict.fromkeys(("*", "/", "%", "<<", ">>"), 5)
     | dict.fromkeys(("|", "&", "^", "!"), 4)
@@ -61,7 +61,7 @@ _NASM_PRECEDENCE = (
     | dict.fromkeys(("<<", ">>"), 4)
     | {"&": 3, "^": 2, "|": 1}
 )
-"""Those of NASM, whose comparisons are left to itself."""
+"""NASM's precedences; its comparisons are not supported."""
 _WORDS = {
     "mod": "%",
     "shl": "<<",
@@ -85,7 +85,7 @@ _CHARACTER = pattern(rf"({QUOTED})|{CHARACTER}", re.DOTALL)
 
 
 def without_characters(text: str) -> str:
-    """A text with numbers in the place of its character constants, which may be commas, quotes or blanks."""
+    """The text with character constants, which may be commas, quotes or blanks, replaced by numbers."""
     if "'" not in text:
         return text
     return _CHARACTER.sub(lambda match: match[1] or str(_number("character", match[0])), text)
@@ -100,8 +100,8 @@ def evaluate(
     section: str | None = None,
     divided_by_zero: Callable[[], None] | None = None,
 ) -> Value:
-    """The value of an expression. ``section``: the symbol of the beginning of the section where it stands.
-    ``divided_by_zero``: called for what GNU as takes with a warning. Raises ExpressionError."""
+    """Value of an expression. ``section``: symbol of the current section's beginning. ``divided_by_zero`` is
+    called for divisions by zero, which GNU as accepts with a warning. Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
     tokens = _tokens(text, dialect)
@@ -113,7 +113,7 @@ def evaluate(
 
 
 def _has_words(dialect: Dialect) -> bool:
-    """Are operators words, too?"""
+    """Whether words can be operators."""
     return not (dialect.is_att or dialect.is_nasm)
 
 
@@ -140,7 +140,7 @@ def _tokens(text: str, dialect: Dialect) -> list[tuple[str, str]]:
 
 
 def _wrap(number: int) -> int:
-    """Keep numbers within 64 bits, signed or unsigned."""
+    """Wrap a number to 64 bits, signed or unsigned."""
     if -(1 << 63) <= number < (1 << 64):
         return number
     return number % (1 << 64)
@@ -168,7 +168,7 @@ class _Parser:
         self._words = _has_words(dialect)
 
     def peek(self) -> str | None:
-        """Text of the next token."""
+        """Text of the next token; None at the end."""
         return self._tokens[self._position][1] if self._position < len(self._tokens) else None
 
     def binary(self, lowest: int, depth: int) -> Value:
@@ -241,8 +241,8 @@ class _Parser:
 
 
 def _of_unknown(operator: str, left: Value, right: Value) -> Value:
-    """The sum or difference of what is found out later and of something else: GNU as knows by now that a
-    symbol less itself is nothing."""
+    """Sum or difference of a value that is unknown until later and another value. GNU as already knows that a
+    symbol minus itself is zero."""
     if operator == "+" and left.is_constant:
         left, right = right, left
     if operator not in ("+", "-") or not left.later or left.symbol is None:
@@ -271,27 +271,27 @@ def _number(kind: str, text: str) -> int:
 
 
 def _check_intel(operator: str, left: Value, right: Value) -> None:
-    """Raise ExpressionError for something unknown of which GNU as knows all the same what comes out, as of 0
-    times it or ``x ^ x``, but only in some places of Intel syntax."""
+    """Raise ExpressionError for unknown operands whose result GNU as may know, such as 0 times something or
+    ``x ^ x``: it does so only in some places of Intel syntax."""
     if operator in "+-" or (left.is_constant and right.is_constant):
         return
     is_same = operator in "&|^!" and left.symbol is not None and left.symbol == right.symbol
     if is_same or any(value.is_constant and value.constant in (0, 1) for value in (left, right)):
-        raise ExpressionError(f"Whether GNU as knows what comes out of this '{operator}' cannot be told.")
+        raise ExpressionError(f"Whether GNU as can evaluate this '{operator}' is unclear.")
 
 
 def _check_nasm(operator: str, left: Value, right: Value) -> None:
-    """Raise ExpressionError for what NASM calculates otherwise: it shifts by what is left of a count of more
-    than 63, and divides without a sign."""
+    """Raise ExpressionError where NASM calculates differently: it truncates shift counts above 63, and its
+    division is unsigned."""
     if operator in ("<<", ">>") and not 0 <= right.constant < 64:
-        raise ExpressionError(f"A shift by {right.constant} is left to NASM.")
+        raise ExpressionError(f"Only NASM can evaluate a shift by {right.constant}.")
     if operator in ("/", "%") and (left.constant < 0 or right.constant <= 0):
-        raise ExpressionError("A division of or by such a number is left to NASM.")
+        raise ExpressionError("Only NASM can evaluate a division with a negative number or zero.")
 
 
 def _calculate(operator: str, a: int, b: int) -> int:
     if operator in ("/", "%"):
-        b = b or 1  # as GNU as does it, with a warning
+        b = b or 1  # like GNU as, which warns
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         return quotient if operator == "/" else a - b * quotient
     if operator in ("<<", ">>"):

@@ -1,4 +1,4 @@
-"""Direct jumps: their opcodes, forms and sizes."""
+"""Direct jumps: opcodes, forms and sizes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _CONDITIONS = (
 )
 CONDITIONS = {name: number for number, names in enumerate(_CONDITIONS) for name in names}
 CONDITION_SYNONYMS = {name: names[0] for names in _CONDITIONS for name in names[1:]}
-"""Names by the one that disassemblers write."""
+"""Alternative condition names -> the name that disassemblers write."""
 
 
 @dataclass(frozen=True, slots=True)
 class JumpForms:
-    """Opcodes of a direct jump in its short (8-bit) and near (32-bit) form; None where there is none."""
+    """Opcodes of a direct jump's short (8-bit) and near (32-bit) form; None if it does not have that form."""
 
     short: bytes | None
     near: bytes | None
@@ -54,14 +54,14 @@ JUMPS: dict[str, JumpForms] = {
 JUMPS |= {"jmpq": JUMPS["jmp"], "callq": JUMPS["call"]}
 _LOOPS = ("loop", "loope", "loopz", "loopne", "loopnz")
 COUNTING_ECX = frozenset(f"{name}l" for name in _LOOPS)
-"""Names of AT&T syntax for loops that count ECX; Intel syntax has none."""
+"""AT&T names of loops that count ECX; Intel syntax has none."""
 JUMPS |= {f"{name}q": JUMPS[name] for name in _LOOPS}
 JUMPS |= {f"{name}l": JumpForms(b"\x67" + (JUMPS[name].short or b""), None) for name in _LOOPS}
 
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """A direct jump; its bytes come from the layout."""
+    """A direct jump; the layout chooses its form and distance."""
 
     mnemonic: str
     forms: JumpForms
@@ -69,7 +69,8 @@ class Jump:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Bytes of the short and of the near form; 0 for one that it does not have, or may not take."""
+        """Sizes in bytes of the short and the near form; 0 for a form that it does not have or must not
+        use."""
         short, near = self.forms.short, self.forms.near
         is_near = self.target.near and near is not None
         return (
@@ -78,7 +79,7 @@ class Jump:
         )
 
     def encode(self, size: int, distance: int) -> bytes:
-        """The form of so many bytes. ``distance``: bytes from its end to the target."""
+        """Encode the form with this size in bytes. ``distance``: bytes from its end to the target."""
         if size == self.sizes[1]:
             assert self.forms.near is not None
             return self.forms.near + (distance % (1 << 32)).to_bytes(4, "little")

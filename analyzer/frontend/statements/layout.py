@@ -1,10 +1,10 @@
-"""Addresses within a section: which form every jump takes, and how much every alignment fills.
+"""Lays out a section: the form of each jump and the padding of each alignment.
 
-A section is a row of fragments, as GNU as calls them: bytes whose number is fixed, and behind them one
-element whose size depends on where things lie. Jumps start in their short form and grow until all of them
-reach. With alignments between them there is more than one such layout. The one that GNU as finds is found by
-going its way (``relax_segment`` in binutils' ``gas/write.c``): pass by pass, from the first fragment to the
-last, what stands behind moves as soon as something has grown.
+A section is a sequence of fragments in GNU as's sense: bytes of fixed size, followed by one element whose
+size depends on the layout. Jumps start in their short form and grow until all of them reach. With alignments
+between them there may be several such layouts. To find GNU as's, this module follows its algorithm
+(``relax_segment`` in binutils' ``gas/write.c``): pass by pass from the first fragment to the last, where a
+growing element moves everything after it at once.
 """
 
 from __future__ import annotations
@@ -21,121 +21,121 @@ from cyclelens.analyzer.frontend.statements.directives import Alignment
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 
 MAXIMUM_PASSES = 500
-"""Passes after which a layout that never comes to rest is given up; real code needs three or four."""
+"""Passes after which a layout that never settles is given up; real code needs three or four."""
 MAXIMUM_RUNS = 20
-"""The same for how often GNU as begins anew, which it does once for nearly everything."""
+"""Limit for the number of restarts by GNU as, which restarts once for nearly everything."""
 MAXIMUM_BACKWARDS = 2
-"""Runs after which GNU as does not wait any longer for what takes less than no bytes."""
+"""Restarts after which GNU as no longer waits for elements of negative size."""
 UNBOUNDED = 1 << 30
-"""Bytes that nothing of unknown size exceeds."""
+"""Bytes; larger than any element of unknown size."""
 
 
 class ElementKind(IntEnum):
-    """What an element is."""
+    """Kind of an element."""
 
     BRANCH = 0
-    """A direct jump that has two forms."""
+    """A direct jump with two forms."""
     FILL = 1
     """An alignment."""
     SPACE = 2
     """As many bytes as an expression says."""
     ORIGIN = 3
-    """Bytes up to the offset that an expression says."""
+    """Bytes up to the offset that an expression gives."""
     LEB128 = 4
-    """A number that takes as many bytes as it needs."""
+    """A number in LEB128, as long as necessary."""
     UNKNOWN = 5
-    """Something of which only limits of its size are known."""
+    """An element of which only size limits are known."""
 
 
 class Element(NamedTuple):
-    """``smallest`` and ``largest``: its size in bytes, of a branch that of its two forms."""
+    """An element of variable size. ``smallest`` and ``largest`` are its size limits in bytes; for a branch,
+    the sizes of its two forms."""
 
     kind: ElementKind
     smallest: int = 0
     largest: int = UNBOUNDED
     alignment: Alignment = Alignment(1)
     amount: Callable[[], int] | None = None
-    """What the expression of SPACE, ORIGIN and LEB128 says for the places of the moment. Raises
-    ExpressionError."""
+    """Current value of the expression of SPACE, ORIGIN and LEB128. Raises ExpressionError."""
 
 
 class FragmentOffset(NamedTuple):
-    """``distance`` bytes behind the beginning of a fragment."""
+    """A place ``distance`` bytes after the beginning of a fragment."""
 
     fragment: int
     distance: int
     is_late: bool = False
-    """It has its name from an assignment that stands before it: GNU as then does not see where it lies."""
+    """The place is named by an earlier assignment, so GNU as does not see where it is."""
     expressed: Callable[[], int | None] | None = None
-    """In its place: the offset in the section that an expression says for the places of the moment; None if
-    it says something else."""
+    """Replaces the other fields: section offset that an expression currently has; None if it has another kind
+    of value."""
 
 
 @dataclass(slots=True)
 class Piece:
-    """One statement's share of the code."""
+    """The code of one statement."""
 
     code: bytes
     backend: str = "cyclelens"
-    """Who made the bytes."""
+    """Encoder of the bytes."""
     jump: Jump | None = None
     target: int | None = None
-    """Index of the piece that the jump goes to; None for outside."""
+    """Index of the piece that the jump goes to; None if it is outside."""
     offset: int = 0
-    """In its section."""
+    """Offset in its section."""
     unreachable: bool = False
-    """Only a short form exists and it does not reach."""
+    """The jump has only a short form, which does not reach."""
 
 
 class UnsettledError(ValueError):
-    """The sizes never come to rest."""
+    """The sizes never settle."""
 
 
 @dataclass(slots=True)
 class Section:
-    """The fragments of a section, and once it is relaxed their places."""
+    """The fragments of a section and, after ``relax``, their places."""
 
     gaps: list[int] = field(default_factory=lambda: [0])
-    """Bytes before each element, and behind the last one."""
+    """Bytes before each element, and after the last one."""
     elements: list[Element] = field(default_factory=list)
     targets: list[FragmentOffset | None] = field(default_factory=list)
-    """Per element where a branch goes to; None for what only a linker knows, and for all other elements."""
+    """Branch target of each element; None for targets that only a linker knows and for other elements."""
     is_nasm: bool = False
-    """It is laid out as NASM does it."""
+    """Use NASM's layout."""
     starts: list[int] = field(default_factory=list)
-    """Offset of every fragment, in bytes from the section's beginning."""
+    """Section offset of every fragment in bytes."""
     sizes: list[int] = field(default_factory=list)
-    """Of every element."""
+    """Size of every element in bytes."""
     doubtful: frozenset[int] = frozenset()
-    """Elements whose size depends on one that is not known."""
+    """Elements whose size depends on an element of unknown size."""
     _known: list[tuple[int, int]] = field(default_factory=list)
-    """From which fragment on offsets are only known as a multiple of a number; the first of each."""
+    """(fragment, modulus): from this fragment on, offsets are known modulo this number."""
 
     def offset(self, place: FragmentOffset) -> int:
-        """In bytes from the section's beginning."""
+        """Section offset of a place in bytes."""
         if place.expressed is not None:
             return place.expressed() or 0
         return self.starts[place.fragment] + place.distance
 
     def end(self) -> int:
-        """Bytes of the section."""
+        """Size of the section in bytes."""
         return self.starts[-1] + self.gaps[-1]
 
     def modulus(self, fragment: int) -> int:
-        """Where something of unknown size stands before: offsets are known but for multiples of this. 0: they
-        are known."""
+        """Modulus up to which a fragment's offset is known if elements of unknown size precede it; 0 if it is
+        known exactly."""
         at = bisect_right(self._known, (fragment, UNBOUNDED)) - 1
         return self._known[at][1] if at >= 0 else 0
 
     def has_unknown(self, first: int, last: int) -> bool:
-        """Is the distance of two fragments not known?"""
+        """Whether the distance between two fragments is unknown."""
         return any(
             self.elements[number].kind is ElementKind.UNKNOWN or number in self.doubtful
             for number in range(first, last)
         )
 
     def is_like(self, other: Section) -> bool:
-        """Would it become the same as another one?"""
+        """Whether both sections would have the same layout."""
         return (
             self.is_nasm == other.is_nasm
             and self.gaps == other.gaps
@@ -146,7 +146,7 @@ class Section:
         )
 
     def take_over(self, other: Section) -> None:
-        """The places of one that is like it."""
+        """Copy the layout of an identical section."""
         self.starts, self.sizes, self.doubtful, self._known = (
             other.starts,
             other.sizes,
@@ -155,7 +155,7 @@ class Section:
         )
 
     def relax(self) -> None:
-        """Set the places. Raises UnsettledError, ExpressionError."""
+        """Compute the layout. Raises UnsettledError and ExpressionError."""
         if self.is_nasm:
             _relax_as_nasm(self)
         else:
@@ -166,7 +166,8 @@ class Section:
 
 
 def _spread_doubt(section: Section) -> bool:
-    """Find what depends on sizes that are not known, and so is not known itself; False if that is all."""
+    """Mark elements that depend on unknown sizes, and so are unknown themselves. False if there were no new
+    ones."""
     elements, before = section.elements, section.doubtful
     section._known = list(_moduli(elements, before))
     doubtful = set(before)
@@ -188,8 +189,8 @@ def _spread_doubt(section: Section) -> bool:
 
 
 def _branches(section: Section) -> Iterator[tuple[int, int, int, int, int]]:
-    """Per branch its number, the first element that its distance is over and the one behind the last, the
-    bytes of that where it is short, and how many of them a short one reaches over."""
+    """For each branch: its number, the first and end element of its distance, the distance in bytes with the
+    short form, and the reach of the short form."""
     elements, starts = section.elements, section.starts
     for number, place in enumerate(section.targets):
         if place is None or elements[number].kind is not ElementKind.BRANCH:
@@ -206,12 +207,12 @@ def _branches(section: Section) -> Iterator[tuple[int, int, int, int, int]]:
 
 
 def _open_branches(section: Section, least: list[int], most: list[int]) -> Iterator[int]:
-    """The branches that may be short or long where everything else has ``least`` to ``most`` bytes. One that
-    grows can make another one grow: for certain only those do that must with everything at its smallest, and
-    all those may that do with everything at its largest. Raises UnsettledError."""
+    """Branches that may be short or long while all other elements have ``least`` to ``most`` bytes. A growing
+    branch can make others grow. Branches that grow with everything at its smallest certainly do; those that
+    grow with everything at its largest may. Raises UnsettledError."""
     elements = section.elements
     branches = list(_branches(section))
-    # A target may lie on the other side of the label that tells it: it is too far if that is too near.
+    # A target may be before the label that defines it; then it is too far away if that label is too near.
     longest = list(most)
     for number, *_ in branches:
         least[number] = most[number] = elements[number].smallest
@@ -240,8 +241,8 @@ def _open_branches(section: Section, least: list[int], most: list[int]) -> Itera
 
 
 def _open_branches_of_nasm(section: Section, least: list[int], most: list[int]) -> Iterator[int]:
-    """The same for NASM, where jumps and what they are over can keep each other long: over something of
-    unknown size it is certain only what holds for all sizes of what lies between."""
+    """The same for NASM, where jumps and the code that they cross can keep each other long. Across an element
+    of unknown size, a result is certain only if it holds for all sizes."""
     for number, element in enumerate(section.elements):
         if element.kind in (ElementKind.BRANCH, ElementKind.FILL):
             least[number], most[number] = element.smallest, element.largest
@@ -255,12 +256,12 @@ def _open_branches_of_nasm(section: Section, least: list[int], most: list[int]) 
 
 
 def _moved(sizes: Sequence[int], section: Section) -> list[int]:
-    """How much further each element would lie if all had these sizes."""
+    """Displacement of each element if all elements had these sizes."""
     return [0, *accumulate(map(sub, sizes, section.sizes))]
 
 
 def _moduli(elements: Sequence[Element], doubtful: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Behind which elements what is known about offsets changes, and to what."""
+    """(element, modulus): where the known modulus of offsets changes, and to what."""
     modulus = 0
     for number, element in enumerate(elements):
         before = modulus
@@ -276,8 +277,8 @@ def _moduli(elements: Sequence[Element], doubtful: frozenset[int]) -> Iterator[t
 
 
 def _relax(section: Section) -> None:
-    """GNU as begins anew until two runs come to the same places: jumps that have grown stay as they are, what
-    expressions tell has no size again."""
+    """GNU as restarts until two runs give the same places. Jumps that have grown stay long; sizes from
+    expressions start at zero again."""
     section.starts = [0] * len(section.gaps)
     short = [
         element.kind is ElementKind.BRANCH
@@ -299,7 +300,7 @@ def _is_expressed(element: Element) -> bool:
 
 
 def _run(section: Section, short: list[bool], run: int) -> bool:
-    """Set the places, beginning with these jumps short; False for what has to be done once more."""
+    """Compute the places once, starting with these short jumps. False if another run is needed."""
     elements, gaps = section.elements, section.gaps
     count = len(elements)
     starts, regions, sizes = [0] * (count + 1), [0] * (count + 1), [0] * count
@@ -339,17 +340,18 @@ def _run(section: Section, short: list[bool], run: int) -> bool:
 
 
 def _relax_as_nasm(section: Section) -> None:
-    """NASM goes through a section until nothing moves any more. Each time a jump gets the form that reaches:
-    backwards from where everything lies this time, forwards from where it lay last time (``jmp_match`` in its
-    ``asm/assemble.c``). At first jumps are short, but other instructions may be longer than in the end: so
-    there must be one layout only, wherever it begins."""
+    """NASM repeats passes over a section until nothing moves. In each pass a jump gets the form that reaches:
+    backward jumps by the offsets of this pass, forward jumps by those of the last pass (``jmp_match`` in its
+    ``asm/assemble.c``). Jumps start short, but other instructions may start longer than they end. Therefore
+    the layout is accepted only if all starting points lead to the same one."""
     longest = _settled_as_nasm(section, is_long=True)
     if _settled_as_nasm(section, is_long=False) != longest:
-        raise UnsettledError("Jumps of this section could be short or long: which, is left to NASM.")
+        raise UnsettledError("Only NASM knows whether some jumps of this section are short or long.")
 
 
 def _settled_as_nasm(section: Section, *, is_long: bool) -> list[int]:
-    """Set the places, beginning with all forward jumps short or long; the sizes. Raises UnsettledError."""
+    """Compute the places, with all forward jumps long or short at first. Returns the sizes. Raises
+    UnsettledError."""
     elements, gaps, targets = section.elements, section.gaps, section.targets
     count = len(elements)
     section.starts, section.sizes = starts, sizes = [0] * (count + 1), [0] * count
@@ -389,8 +391,8 @@ def _pass(
     *,
     is_odd: bool,
 ) -> bool:
-    """One pass over the fragments: whether anything changed. ``backwards``: here come elements of less than
-    no bytes, which keep the size that they have."""
+    """One pass over the fragments; returns whether anything changed. Elements of negative size keep their
+    size and are added to ``backwards``."""
     elements, gaps, targets = section.elements, section.gaps, section.targets
     starts, sizes = section.starts, section.sizes
     stretch, changed, moved = 0, False, 0
@@ -408,14 +410,14 @@ def _pass(
             assert place is not None
             target = section.offset(place)
             if stretch:
-                # What has not been reached in this pass will move as well, unless an alignment takes it up.
+                # Places not reached in this pass will move as well, unless an alignment absorbs the change.
                 unseen = is_odd if place.is_late else place.fragment > number
                 if unseen and (
                     stretch < 0 or regions[number] == (0 if place.is_late else regions[place.fragment])
                 ):
                     target += stretch
                 elif unseen and 0 <= target < start + gaps[number] + element.smallest - 1:
-                    # What lies before the section is far behind it to GNU as, whose addresses have no sign.
+                    # GNU as's addresses are unsigned, so a place before the section is far behind it.
                     continue
             if -128 <= target - (start + gaps[number] + element.smallest) <= 127:
                 continue

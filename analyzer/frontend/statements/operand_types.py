@@ -1,4 +1,4 @@
-"""What an operand can be, and what its names need."""
+"""Value classes for operands, and the scope that they are parsed in."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from cyclelens.analyzer.frontend.statements.expressions import Value
 
 
 class OperandError(ValueError):
-    """An operand that is not understood; the message is meant for the user."""
+    """The operand cannot be parsed; the message is for the user."""
 
 
 class UnsupportedError(ValueError):
-    """A statement that is understood but beyond the assembler."""
+    """The statement is valid but beyond the built-in assembler."""
 
 
 class Scope(Protocol):
-    """What symbols mean at one place of the text."""
+    """Meaning of symbols at one place of the text."""
 
     dot: int
-    """Bytes of the statement in front of what ``.`` means."""
+    """Bytes of the statement before the place that ``.`` means."""
 
     def evaluate(self, text: str) -> Value:
-        """What an expression is as far as GNU as knows when it reads this place. Raises ExpressionError."""
+        """Value of an expression, as far as GNU as knows it here. Raises ExpressionError."""
 
     def final(self, text: str) -> Value:
-        """What it is once all of the text is read. Raises ExpressionError."""
+        """Value of an expression once the whole text is parsed. Raises ExpressionError."""
 
     looks_ahead: bool
-    """A symbol matters that is set further down, which only NASM knows by now."""
+    """A symbol that is set further down was used; only NASM knows its value here."""
 
     @property
     def is_whole(self) -> bool:
-        """Is all of the text read, and everything in its place?"""
+        """Whether the whole text is parsed and laid out."""
 
     @property
     def names_registers(self) -> bool:
-        """May a name stand for a register?"""
+        """Whether a name may stand for a register."""
 
     def is_set(self, name: str) -> bool:
-        """Is a symbol given a value before this place?"""
+        """Whether a symbol is assigned before this place."""
 
     def register(self, name: str) -> str | None:
-        """The register that a name was given to (``a = %rax``), in lower case without ``%``."""
+        """The register (lower case, without ``%``) that a name stands for (``a = %rax``); None if it does
+        not."""
 
     def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
-        """The number that takes the place of an expression without a constant value: ``base`` and something
-        small, always the same for the same symbol, far apart for different ones. ``base`` is 0 for what is
-        relative to the instruction pointer."""
+        """Placeholder for an expression without a constant value: ``base`` plus a small number, the same for
+        the same symbol and far apart for different ones. ``base`` is 0 for RIP-relative values."""
 
 
 ABSOLUTE_BASE = 0x1000_0000
-"""Added to stand-ins for absolute addresses, so that they need 32 bits, as the real ones do."""
+"""Added to placeholders of absolute addresses, so that they need 32 bits like real ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,12 @@ class Register:
 
     name: str
     decorations: tuple[str, ...] = ()
-    """What stands in braces behind it, without braces and ``%``: ``k1``, ``z``."""
+    """Decorations in braces, without braces and ``%``: ``k1``, ``z``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Immediate:
-    """A number, or the stand-in for an address."""
+    """A number, or the placeholder of an address."""
 
     value: int
     is_address: bool = False
@@ -74,7 +74,7 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class MemoryOperand:
-    """A memory operand. ``size`` is the Intel dialect's size word, lower case; None if not written."""
+    """A memory operand. ``size`` is the Intel dialect's size word in lower case; None if not written."""
 
     segment: str | None = None
     base: str | None = None
@@ -83,26 +83,26 @@ class MemoryOperand:
     displacement: int = 0
     size: str | None = None
     decorations: tuple[str, ...] = ()
-    """As for registers; ``1to16``, or ``bcst`` where the Intel dialect says it with the size."""
+    """Decorations, as for registers; ``1to16``, or ``bcst`` if the Intel dialect writes it with the size."""
 
     @property
     def is_absolute(self) -> bool:
-        """Neither base nor index."""
+        """Whether it has neither base nor index."""
         return self.base is None and self.index is None
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target of a direct jump: an expression, not looked at yet."""
+    """Target of a direct jump: an unparsed expression."""
 
     text: str
     near: bool = False
-    """``near`` was written: no short form."""
+    """``near`` was written: the short form is not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """``{rn-sae}`` or ``{sae}`` as an operand of its own."""
+    """``{rn-sae}`` or ``{sae}`` as a separate operand."""
 
     text: str
 

@@ -1,8 +1,7 @@
-"""Operands of both dialects: text to a structure, and the structure to the strict text an assembler gets.
+"""Parses operands of both dialects.
 
-Only what was understood is ever rendered, so no unforeseen character reaches the assembler. Integers are
-rendered in hexadecimal, which Keystone reads the same in all of its moods. Masks, broadcasts and rounding are
-kept as decorations of the operand that they stand at.
+Only parsed operands are ever rendered, so no unforeseen character reaches an assembler. Masks, broadcasts and
+rounding are decorations of the operand that they follow.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ MAXIMUM_OPERANDS = 6
 
 
 def split_operands(text: str) -> list[str]:
-    """Operands, cut at the commas outside of all brackets. Raises OperandError."""
+    """Operands, split at commas outside of all brackets. Raises OperandError."""
     if not text.strip():
         return []
     parts = [part.strip() for part in _split(text)]
@@ -83,7 +82,7 @@ def _split(text: str) -> list[str]:
 
 
 def _register(text: str) -> str | None:
-    """The register a text names, or None."""
+    """The register that a text names; None if it does not name one."""
     name = text.strip().removeprefix("%").strip().lower() if text.isascii() else ""
     st = _ST.fullmatch(name)
     if st:
@@ -94,8 +93,8 @@ def _register(text: str) -> str | None:
 
 
 def parse_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool = False) -> Operand:
-    """One AT&T operand. ``branch`` says that a bare expression is a jump target, ``bare_registers`` that
-    registers need no ``%``. Raises OperandError, UnsupportedError."""
+    """Parse an AT&T operand. ``branch``: a bare expression is a jump target. ``bare_registers``: registers
+    need no ``%``. Raises OperandError and UnsupportedError."""
     text, decorations = _take_decorations(text)
     if not text:
         return Rounding(decorations[0])
@@ -130,7 +129,7 @@ def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -
 
 
 def _parenthesised(text: str) -> tuple[str, str | None]:
-    """What stands before the parentheses that end an operand, and within them; None if there are none."""
+    """The text before the final parentheses, and their content; None if there are none."""
     depth = 0
     for at in range(len(text) - 1, -1, -1) if text.endswith(")") else ():
         depth += (text[at] == ")") - (text[at] == "(")
@@ -192,9 +191,9 @@ def _memory(
 def parse_intel(
     text: str, scope: Scope, *, branch: bool, relative: bool = False, masm: bool = False
 ) -> Operand:
-    """One operand of the Intel dialect, GNU as's spelling and the plain part of NASM's. ``relative``:
-    addresses without a register are relative to the instruction pointer; ``masm``: so are names by
-    themselves. Raises OperandError, UnsupportedError."""
+    """Parse an operand of the Intel dialect, in GNU as's spelling or the plain part of NASM's. ``relative``:
+    addresses without a register are RIP-relative. ``masm``: so are bare names. Raises OperandError and
+    UnsupportedError."""
     text, decorations = _take_decorations(text)
     if not text:
         return Rounding(decorations[0])
@@ -240,14 +239,12 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm:
     set_names = [name for name in names if scope.is_set(name)]
     if value.is_constant and segment is None and size is None:
         if any(not _evaluate(name, scope).is_constant for name in set_names):
-            raise UnsupportedError(
-                "GNU as takes the distance of a symbol to another name of it for an address."
-            )
+            raise UnsupportedError("GNU as treats the distance between a symbol and its alias as an address.")
         return Immediate(value.constant)
     if value.later and segment is None and size is None:
-        # What is more than an address and a number is a number to GNU as, however it comes out.
+        # GNU as treats everything but an address plus a number as a number.
         if set_names:
-            raise UnsupportedError("Whether this is a number or an address to GNU as cannot be told.")
+            raise UnsupportedError("Whether GNU as treats this as a number or an address is unclear.")
         return _immediate(text, scope)
     if masm and not value.is_constant and segment is None:
         return MemoryOperand(None, "rip", displacement=_displacement(text, scope, relative=True), size=size)
@@ -255,9 +252,8 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm:
 
 
 def _without_offset(text: str) -> tuple[str, bool]:
-    """An operand without the words ``offset`` and ``flat:``, and whether the first was there: GNU as takes
-    them wherever it takes a name, and without a register the operand is the address itself, in brackets
-    too."""
+    """An operand without ``offset`` and ``flat:``, and whether it had ``offset``. GNU as accepts them before
+    any name. Without a register, the operand is then the address itself, even in brackets."""
     if _NEGATIVE_OFFSET.search(text):
         return text, False
     return _OFFSET.sub("", text), any(match[1] for match in _OFFSET.finditer(text))
@@ -266,7 +262,7 @@ def _without_offset(text: str) -> tuple[str, bool]:
 def _intel_address(
     text: str, segment: str | None, size: str | None, scope: Scope, *, relative: bool
 ) -> MemoryOperand:
-    """``displacement[base + index*scale + displacement]`` with any number of brackets, which add up."""
+    """``displacement[base + index*scale + displacement]`` with any number of brackets, which are added."""
     flat = re.sub(r"\]\s*\[|\[", "+", text).replace("]", " ").strip()
     if text.count("[") != text.count("]") or "'" in text:
         raise OperandError("The brackets of the address do not match.")
@@ -319,8 +315,9 @@ def _intel_address(
 
 
 def _doubt(text: str, scope: Scope) -> str:
-    """Where GNU as 2.40 makes something else of a displacement behind a register than it says: it forgets the
-    place of the first of two labels, and the scale before a product, and finds values late."""
+    """Warning for a displacement after a register that GNU as 2.40 evaluates wrongly: it ignores the address
+    of the first of two labels and the scale before a product, and evaluates some values late. Empty if there
+    is none."""
     if not text:
         return ""
     value, names = _evaluate(text, scope), _LABEL.findall(text)
@@ -328,16 +325,16 @@ def _doubt(text: str, scope: Scope) -> str:
         while (outside := _PARENTHESISED.sub("0", text)) != text:
             text = outside
         if any(not _evaluate(name, scope).is_constant for name in _LABEL.findall(text)):
-            return "GNU as takes the distance of two labels wrongly behind a register: put it in parentheses."
+            return "GNU as gets the distance of two labels after a register wrong: put it in parentheses."
     elif (value.later and ("*" in text or any(scope.is_set(name) for name in names))) or (
         value.symbol is not None and scope.is_set(value.symbol)
     ):
-        return "What GNU as makes of this displacement cannot be told: set its symbols further up."
+        return "How GNU as evaluates this displacement is unclear: set its symbols further up."
     return ""
 
 
 def _terms(text: str) -> list[tuple[str, str]]:
-    """Signed terms of a sum; what stands in parentheses stays together."""
+    """Signed terms of a sum; parenthesised text stays together."""
     terms = []
     sign, current, depth = "+", "", 0
     for piece in _TERM_SPLIT.findall(text):
@@ -375,7 +372,7 @@ def _immediate(text: str, scope: Scope) -> Immediate:
 
 
 def _displacement(text: str, scope: Scope, *, relative: bool) -> int:
-    """A displacement in bytes; what has no constant value gets a stand-in."""
+    """A displacement in bytes, or a placeholder if it has no constant value."""
     if not text.strip():
         return 0
     value = _evaluate(text, scope)
@@ -393,7 +390,7 @@ def _stand_in(text: str, value: Value, scope: Scope, base: int, *, immediate: bo
 
 
 def _take_decorations(text: str) -> tuple[str, tuple[str, ...]]:
-    """An operand without the braces behind it, and what stands in them, in lower case."""
+    """An operand without the braces after it, and their content in lower case."""
     at = text.find("{")
     if at < 0:
         if "}" in text:
@@ -402,9 +399,9 @@ def _take_decorations(text: str) -> tuple[str, tuple[str, ...]]:
     decorations = tuple(match[1].lower() for match in _DECORATION.finditer(text, at))
     plain = text[:at].strip()
     if _DECORATION.sub("", text[at:]).strip() or (not plain and len(decorations) != 1):
-        raise OperandError(f"'{text[at:][:30]}' is no mask, broadcast or rounding.")
+        raise OperandError(f"'{text[at:][:30]}' is not a mask, broadcast or rounding.")
     if not plain and not decorations[0].endswith("sae"):
-        raise OperandError(f"'{text[:30]}' stands behind no operand.")
+        raise OperandError(f"'{text[:30]}' does not follow an operand.")
     return plain, decorations
 
 
@@ -412,5 +409,5 @@ def _decorated(operand: Operand, decorations: tuple[str, ...]) -> Operand:
     if not decorations:
         return operand
     if not isinstance(operand, Register | MemoryOperand):
-        raise OperandError("Braces belong behind a register or an address.")
+        raise OperandError("Braces must follow a register or an address.")
     return replace(operand, decorations=operand.decorations + decorations)

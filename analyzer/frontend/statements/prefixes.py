@@ -1,7 +1,7 @@
-"""Prefixes that are written as words before an instruction: their bytes, and where GNU as takes and
-puts them.
+"""Prefixes that are written as words before an instruction: their bytes, and where GNU as accepts and places
+them.
 
-Rules of GNU as are those of binutils 2.40 (``i386-opc.tbl``, and ``add_prefix``, ``check_hle``,
+GNU as's rules are those of binutils 2.40 (``i386-opc.tbl``, and ``add_prefix``, ``check_hle``,
 ``output_branch`` and ``output_jump`` of ``tc-i386.c``).
 """
 
@@ -60,28 +60,28 @@ _TAKING = {
     )
     for name in names.split()
 }
-"""Instructions before which GNU as takes a prefix."""
+"""Instructions before which GNU as accepts a prefix."""
 _WITHOUT_LOCK = pattern(r"(?:xchg|mov)[bwlq]?")
-"""Instructions whose XACQUIRE and XRELEASE stand without LOCK."""
+"""Instructions that may have XACQUIRE and XRELEASE without LOCK."""
 _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
-"""Prefixes of which there is one at most, in the order in which GNU as puts them."""
+"""Groups of prefixes of which one may be used, in GNU as's order."""
 _COUNTING = pattern(r"bs([fr])([wlq]?)")
 _WIDE = frozenset(["fxsave", "fxrstor", "xsave", "xsavec", "xsaveopt", "xsaves", "xrstor", "xrstors"])
-"""Instructions that have a name of their own with REX.W."""
+"""Instructions with a separate name for their REX.W form."""
 
 
 def check(named: Sequence[str], mnemonic: str) -> None:
-    """Raise OperandError for prefixes that GNU as does not take before an instruction."""
+    """Raise OperandError for prefixes that GNU as does not accept before an instruction."""
     for name in named:
         if name in _TAKING and not _TAKING[name].fullmatch(mnemonic):
-            raise OperandError(f"GNU as takes no '{name}' before '{mnemonic}'.")
+            raise OperandError(f"GNU as does not accept '{name}' before '{mnemonic}'.")
         if name.startswith("x") and "lock" not in named and not _WITHOUT_LOCK.fullmatch(mnemonic):
-            raise OperandError(f"GNU as takes '{name}' before '{mnemonic}' only with 'lock'.")
+            raise OperandError(f"GNU as accepts '{name}' before '{mnemonic}' only with 'lock'.")
     _check_kinds(bytes(PREFIXES[name] for name in named))
 
 
 def renamed(prefix: bytes, mnemonic: str) -> tuple[bytes, str]:
-    """The instruction that a prefix turns another one into, and the prefixes that are left before it."""
+    """The instruction that a prefix turns another one into, and the remaining prefixes."""
     if b"\xf3" in prefix and (match := _COUNTING.fullmatch(mnemonic)):
         return prefix.replace(b"\xf3", b""), {"f": "tzcnt", "r": "lzcnt"}[match[1]] + match[2]
     if mnemonic in _WIDE and bytes([_REX | _W]) in prefix:
@@ -90,8 +90,8 @@ def renamed(prefix: bytes, mnemonic: str) -> tuple[bytes, str]:
 
 
 def before_jump(prefix: bytes, mnemonic: str, *, has_short: bool, has_near: bool) -> tuple[bytes, bool]:
-    """The prefixes that GNU as leaves before a direct jump, and whether its short form is the only one that
-    processors read as it is meant. Raises UnsupportedError."""
+    """Prefixes that GNU as keeps before a direct jump, and whether processors read only its short form as
+    intended. Raises UnsupportedError."""
     ignored = b"\x64\x65"
     is_narrow = False
     if not has_near:
@@ -103,14 +103,14 @@ def before_jump(prefix: bytes, mnemonic: str, *, has_short: bool, has_near: bool
         ignored += b"\x2e\x3e"
         if is_narrow:
             raise UnsupportedError(
-                f"GNU as writes 16 bits of distance for 'data16 {mnemonic}'; processors read 32."
+                f"GNU as writes a 16-bit distance for 'data16 {mnemonic}', but processors read 32 bits."
             )
     return bytes(byte for byte in prefix if byte not in ignored), is_narrow
 
 
 def prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
     """An instruction with prefixes in GNU as's order: segment, address size, operand size, repeat, lock, REX.
-    NASM's begins with repeat and lock. Raises OperandError."""
+    NASM puts repeat and lock first. Raises OperandError."""
     if not prefix:
         return code
     if is_nasm:
@@ -141,14 +141,15 @@ def prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
 
 
 def _check_kinds(prefix: bytes) -> None:
-    """Raise OperandError if two are of the same kind; two REX are if both set the same bit."""
+    """Raise OperandError for two prefixes of the same group; two REX prefixes only conflict if they set the
+    same bit."""
     bits = 0
     twice = any(sum(byte in kind for byte in prefix) > 1 for kind in _KINDS)
     for byte in filter(_is_rex, prefix):
         twice = twice or bool(bits & byte & 0xF)
         bits |= byte
     if twice:
-        raise OperandError("GNU as takes no two prefixes of the same kind.")
+        raise OperandError("GNU as does not accept two prefixes of the same kind.")
 
 
 def _is_rex(byte: int) -> bool:

@@ -1,4 +1,4 @@
-"""Why nobody has bytes for a statement: there is no such instruction, or none that can be encoded here."""
+"""Explains why a statement cannot be encoded: the instruction does not exist, or is not supported here."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _APX_REGISTER = pattern(r"(%?)\b(r(?:1[6-9]|2\d|3[01])[bwd]?)(?![\w.$@])", re.IG
 _QUOTED = pattern(QUOTED)
 _EVEX, _REX2 = b"\x62", b"\xd5"
 _APX_MAP = 4
-"""The map of opcodes that EVEX has for what were legacy instructions."""
+"""EVEX opcode map of promoted legacy instructions."""
 
 _SUFFIXES = frozenset("bwlqstxyz")
-"""Of AT&T syntax: sizes of operands."""
+"""Operand size suffixes of AT&T syntax."""
 _FAMILIES = pattern(
     r"(j|set|cmov)n?(?:[abcegloszp]|[abgl]e|p[eo])[bwlq]?|mov[sz](b[wlq]|w[lq]|lq)|f[a-z]+ll"
     r"|v?p?(cmp|com)[a-z]+(_[a-z]+)?(u?[bwdq]|[ps][sdh])"
@@ -33,27 +33,27 @@ _OTHER_NAMES = frozenset([
     "cbtw", "cwtl", "cltq", "cwtd", "cltd", "cqto", "fwait", "icebp", "iret", "lcall", "ljmp", "lret",
     "movabs", "popf", "pushf", "sal", "ud2a", "xlatb",
 ])  # fmt: skip
-"""Names that assemblers have and the decoder calls otherwise."""
+"""Mnemonics that assemblers know under other names than the decoder."""
 
 
 def refuse_apx(text: str, is_att: bool, scope: Scope) -> None:
-    """Raise UnsupportedError for a statement that only APX has a meaning for."""
+    """Raise UnsupportedError for a statement that only makes sense with APX."""
     if _APX_PREFIX.match(text) or _APX_NAME.match(text):
         raise UnsupportedError(APX)
     for percent, name in _APX_REGISTER.findall(_QUOTED.sub("", text)):
-        # In Intel syntax a symbol may be called so.
+        # In Intel syntax a symbol may have this name.
         if percent or (not is_att and scope.evaluate(name).symbol == name):
             raise UnsupportedError(APX)
 
 
 def is_apx(code: bytes) -> bool:
-    """Are these the bytes of an instruction of APX, which the decoder does not know?"""
+    """Whether these are the bytes of an APX instruction, which the decoder does not know."""
     return code[:1] == _REX2 or (code[:1] == _EVEX and len(code) > 1 and code[1] & 7 == _APX_MAP)
 
 
 def no_such(mnemonic: str, who: str, *, several: bool = False) -> str:
-    """What to say where ``who`` refuses an instruction: that there is none, with the nearest name, or that it
-    has no such operands."""
+    """Message that ``who`` rejects an instruction: it does not exist (with the nearest name), or not with
+    such operands."""
     verb = "know" if several else "knows"
     if _is_known(mnemonic):
         return f"{who} {verb} no '{mnemonic}' with such operands."

@@ -1,4 +1,4 @@
-"""Register names as assembly text spells them (lower case), and their spelling in the domain types."""
+"""Register names in assembly text (lower case), and their spelling in the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVEX_ONLY = frozenset(
 )
 """Registers that only EVEX encodings reach, and the mask registers."""
 TILES = frozenset(f"tmm{n}" for n in range(8))
-"""Registers of AMX."""
+"""AMX tile registers."""
 VECTOR_INDEXES = VECTORS | frozenset(name for name in EVEX_ONLY if "mm" in name)
 ADDRESSES = GENERAL_64 | GENERAL_32 | frozenset(["rip", "eip"])
 
@@ -45,7 +45,7 @@ REGISTERS = (
 
 
 def width(name: str) -> int:
-    """Bits of a general-purpose register, 0 for any other."""
+    """Bits of a general-purpose register; 0 for any other register."""
     for bits, names in ((64, GENERAL_64), (32, GENERAL_32), (16, GENERAL_16), (8, GENERAL_8)):
         if name in names:
             return bits
@@ -53,7 +53,7 @@ def width(name: str) -> int:
 
 
 def model_name(name: str) -> str:
-    """The spelling of the domain types: ``rax`` -> ``RAX``, ``st(1)`` -> ``ST1``, ``r8l`` -> ``R8B``."""
+    """Spelling in the model: ``rax`` -> ``RAX``, ``st(1)`` -> ``ST1``, ``r8l`` -> ``R8B``."""
     if name.startswith("st"):
         return "ST" + (name[3] if len(name) > 2 else "0")
     if name in GENERAL_8 and name[0] == "r" and name.endswith("l"):

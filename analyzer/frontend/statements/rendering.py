@@ -1,4 +1,7 @@
-"""Operands as text for an assembler, in both dialects."""
+"""Renders operands as text for an assembler, in both dialects.
+
+Integers are hexadecimal, which Keystone reads the same in all modes.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
 
 
 def needs_evex(operand: Operand) -> bool:
-    """Can only AVX-512 (or a mask register) say this?"""
+    """Whether the operand needs AVX-512 or a mask register."""
     if isinstance(operand, Rounding):
         return True
     if isinstance(operand, Register):
@@ -36,7 +39,7 @@ def _hexadecimal(number: int) -> str:
 
 
 def render_att(operand: Operand, *, indirect: bool) -> str:
-    """AT&T text of an operand; segments are left out (they become a prefix byte)."""
+    """AT&T text of an operand. Segments are left out, because they become a prefix byte."""
     star = "*" if indirect else ""
     if isinstance(operand, Register):
         return f"{star}%{operand.name}{_braces(operand.decorations, '%')}"
@@ -58,7 +61,7 @@ def render_att(operand: Operand, *, indirect: bool) -> str:
 
 
 def render_intel(operand: Operand) -> str:
-    """Intel text of an operand; segments are left out (they become a prefix byte)."""
+    """Intel text of an operand. Segments are left out, because they become a prefix byte."""
     if isinstance(operand, Register):
         return operand.name + _braces(operand.decorations, "")
     if isinstance(operand, Rounding):
