@@ -115,7 +115,7 @@ class Encoded:
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | EncodingRequest:
     """Parse one instruction statement. Raises OperandError and UnsupportedError."""
     if has_odd_blank(text):
-        raise OperandError("A character that looks like a blank and is none (such as U+00A0) stands here.")
+        raise OperandError("This has a character that looks like a blank but is none (such as U+00A0).")
     refuse_apx(text, dialect.is_att, scope)
     prefix = b""
     wishes = ""
@@ -213,7 +213,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
 
 
 def _operands(text: str, dialect: Dialect, scope: Scope, *, is_branch: bool) -> list[Operand]:
-    """The operands behind a mnemonic."""
+    """Parse the operands of an instruction. Raises OperandError and UnsupportedError."""
     apart = SetApart(text, dialect)
     scope = apart.scope(scope)
     try:

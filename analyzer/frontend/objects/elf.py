@@ -268,9 +268,9 @@ class ObjectFile:
                 yield Symbol(text_at(names, name), info & 15, info >> 4, section, value, size)
 
     def _header(self, number: int) -> Header:
-        """The header that another one names by its number; raises ObjectFileError if there is none."""
+        """The section header with this number. Raises ObjectFileError if there is none."""
         if number >= len(self._headers):
-            raise ObjectFileError("the file is damaged: a section names another one that is not there")
+            raise ObjectFileError("the file is damaged: a section refers to a missing section")
         return self._headers[number]
 
     def _name(self, header: Header) -> str:

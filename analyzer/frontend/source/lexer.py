@@ -20,19 +20,19 @@ QUOTED = r'"(?:[^"\\]++|\\.)*+"'
 NASM_QUOTED = r"\"[^\"]*\"|'[^']*'|`(?:[^`\\]++|\\.)*+`"
 """Strings in NASM; only backquoted ones have escapes."""
 BEYOND_ASCII = r"\x80-\U0010ffff"
-"""Within brackets: characters that GNU as takes for letters, whatever they are."""
+"""Character class content: GNU as treats all these characters as letters."""
 SYMBOL = rf"[A-Za-z_.${BEYOND_ASCII}][\w.${BEYOND_ASCII}]*"
-"""A name of GNU as, which takes every character beyond ASCII for a letter."""
+"""A plain name in GNU as, which treats every non-ASCII character as a letter."""
 QUOTED_NAME = r'"[^"\\\r\n]+"'
-"""A name of GNU as in quotes, where any other character may stand."""
+"""A quoted name in GNU as, which may contain any other character."""
 UNICODE_SYMBOL = (
     rf"(?<![\w.@{BEYOND_ASCII}])(?=[\w.$]*[{BEYOND_ASCII}])[A-Za-z_.{BEYOND_ASCII}][\w.${BEYOND_ASCII}]*"
 )
-"""A name with a character beyond ASCII."""
+"""A name with a non-ASCII character."""
 MASM_SYMBOL = r"(?<![\w.$?@])(?:\$[\w.$?@]+|(?=[\w.$]*[@?])[A-Za-z_.?@][\w.$?@]*)"
-"""A name of MASM with characters that GNU as does not take in names, or not at their beginning."""
+"""A MASM name with characters that GNU as does not accept in names, or not at their beginning."""
 ODD_BLANK = pattern(r"[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-"""What looks like a blank, and GNU as takes for a letter."""
+"""Characters that look like blanks but are letters to GNU as."""
 CHARACTER = r"'(?:\\[^\r\n]|[^\\\r\n])'?"
 """A character constant; GNU as does not require the closing quote."""
 LABEL = pattern(
@@ -60,7 +60,7 @@ EXPRESSION_TOKENS = {
     is_masm: pattern(_EXPRESSION_TOKEN.format(symbol=symbol, quoted=QUOTED_NAME), re.VERBOSE)
     for is_masm, symbol in ((False, SYMBOL), (True, rf"(?:{MASM_SYMBOL}|{SYMBOL})"))
 }
-"""What expressions are made of, blanks before it included; by whether they are MASM's."""
+"""A token of an expression with the blanks before it, by whether the text is MASM's."""
 
 _LINE_END = r"(?P<newline>\r\n|\n|\r) |"
 _PUNCTUATION = rf"""
@@ -182,7 +182,7 @@ def without_comments(line: str, *, strings: bool = True) -> str:
 
 
 def has_odd_blank(statement: str) -> bool:
-    """Does something outside of quotes look like a blank that is none?"""
+    """Whether there is a character outside of quotes that looks like a blank but is none."""
     return not statement.isascii() and ODD_BLANK.search(_IN_QUOTES.sub("", statement)) is not None
 
 

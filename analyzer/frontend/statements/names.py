@@ -1,7 +1,7 @@
-"""Names of symbols: plain ones, and those in quotes, in which GNU as takes any character.
+"""Names of symbols, plain or quoted; GNU as accepts any character in quoted names.
 
-A symbol is known by its name as it is written: in its quotes unless it could stand without them. So no two
-names become one, and nothing that is no name (``1b``, the sign of a place) can be taken for one.
+A symbol is identified by its name as written, with its quotes unless it is a valid plain name. So different
+names stay different, and nothing that is not a name (``1b``, the sign of a place) can be mistaken for one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _STEM = pattern(r'"[^"]*"|[^@]*')
 
 
 def symbol_of(name: str) -> str:
-    """The symbol that a written name means: the name without quotes if it needs none."""
+    """The symbol that a written name refers to: without quotes if it needs none."""
     quoted, end, suffix = name[1:].partition('"')
     if name[:1] != '"' or not end:
         return name
@@ -23,22 +23,23 @@ def symbol_of(name: str) -> str:
 
 
 def shown(symbol: str) -> str:
-    """A symbol's name as people and object files have it: without quotes."""
+    """A symbol's name without quotes, as in messages and object files."""
     return symbol[1:-1] if symbol[:1] == '"' and symbol[-1:] == '"' else symbol
 
 
 def without_suffix(symbol: str) -> str:
-    """A symbol without ``@PLT`` and the like behind it."""
+    """A symbol without a suffix such as ``@PLT``."""
     match = _STEM.match(symbol)
     return match[0] if match else symbol
 
 
 def symbols(text: str) -> list[str]:
-    """The symbols that an expression names."""
+    """Symbols in an expression."""
     return [symbol_of(match[1]) for match in _NAME.finditer(text) if match[1]]
 
 
 def typed(arguments: str, word: str) -> str:
-    """The symbol that a ``.type`` with these arguments says is of a kind with this word; nothing if not."""
+    """The symbol to which a ``.type`` directive gives a type that contains ``word``; empty if it gives
+    another type."""
     name, *kind = cut_arguments(arguments)[0] or [""]
     return symbol_of(name) if word in ",".join(kind).lower() else ""

@@ -1,6 +1,5 @@
-"""Operands in which only plain words stand: names with characters that mean something else there (commas,
-brackets, blanks) are set apart while it is found out what the operands are.
-"""
+"""Replaces names with special characters (commas, brackets, blanks) by placeholders while operands are
+parsed."""
 
 from __future__ import annotations
 
@@ -18,15 +17,15 @@ _SET_APART = {
     False: pattern(rf"{QUOTED}|{UNICODE_SYMBOL}", re.DOTALL),
     True: pattern(rf"{QUOTED}|{UNICODE_SYMBOL}|{MASM_SYMBOL}", re.DOTALL),
 }
-"""What is no plain word, by whether the text is MASM's."""
+"""Texts to replace, by whether the text is MASM's."""
 SET_APART = r'"\d{1,4}\n"'
-"""What stands in the place of what is set apart; no name looks so, as names end with their line."""
+"""A placeholder. No name looks like it, because names end with their line."""
 _PLACE = pattern(SET_APART)
 
 
 class SetApart:
-    """The operands of a statement, with numbers in quotes in the place of texts in quotes, and of names with
-    other than plain letters: such a number is a token of its own, which nothing else looks like."""
+    """Operands of a statement in which quoted texts and names with special characters are replaced by quoted
+    numbers. Such a number is a separate token that looks like nothing else."""
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self._names: list[str] = []
@@ -37,7 +36,7 @@ class SetApart:
 
     def _set_apart(self, match: re.Match[str]) -> str:
         name = symbol_of(match[0])
-        # A word is a register in AT&T syntax with a percent sign alone, in Intel syntax in quotes too.
+        # In AT&T syntax a register needs a percent sign; in Intel syntax it may be quoted.
         is_register = self._dialect.is_att and name.lower() in registers.REGISTERS
         if self._dialect.is_gnu and name.isascii() and name[0] not in '"$' and not is_register:
             return name
@@ -45,16 +44,16 @@ class SetApart:
         return f'"{len(self._names) - 1}\n"'
 
     def written(self, text: str) -> str:
-        """A piece of ``text`` as the user wrote it."""
+        """A piece of ``text`` in the user's spelling."""
         return _PLACE.sub(lambda match: self._names[int(match[0][1:-2])], text) if self._names else text
 
     def scope(self, scope: Scope) -> Scope:
-        """What symbols mean, for pieces of ``text``."""
+        """A scope for pieces of ``text``."""
         return _Written(scope, self) if self._names else scope
 
 
 class _Written(Scope):
-    """A scope that is asked with what the user wrote."""
+    """A scope that looks names up in the user's spelling."""
 
     def __init__(self, scope: Scope, apart: SetApart) -> None:
         self._scope = scope
