@@ -49,7 +49,7 @@ class CompiledAnalyzer(Analyzer):
         first, caches = variants[0], self.workspace.store.caches
         try:
             if not first.allow_external_programs:
-                raise CannotCompileError("compilers are not run in folders that are not trusted")
+                raise CannotCompileError("compilers are only run in trusted folders")
             command = command_for(first.origin.path, first.origin.folders, caches.of(Databases))
             data = caches.of(Objects).object_of(command, text, cancel or (lambda: False))
             file = ObjectFile(data)

@@ -103,7 +103,7 @@ def _with_text(command: Command, text: str, folder: str) -> tuple[str, ...]:
     if _is_saved(command.path, text):
         return command.words
     if not command.word:
-        raise CannotCompileError("Cargo compiles what is saved")
+        raise CannotCompileError("Cargo only compiles saved files")
     stand_in = Path(folder) / f"text{Path(command.path).suffix}"
     name = command.path.replace("\\", "\\\\").replace('"', '\\"')
     stand_in.write_text(f'#line 1 "{name}"\n{text}', encoding="utf-8", errors="replace")

@@ -154,7 +154,7 @@ def _words(entry: Mapping[str, Any]) -> tuple[str, ...] | str:
         except ValueError as error:
             return f"its command cannot be split into words: {error}"
     if not isinstance(words, list) or not words or not all(map(_is_plain, words)):
-        return "its arguments are not a list of words that a program can be given"
+        return "its arguments are not a list of words that a program accepts"
     if len(words) > _MOST_WORDS:
         return f"its command has more than {_MOST_WORDS:,} words"
     return tuple(words)

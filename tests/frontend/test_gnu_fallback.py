@@ -200,7 +200,7 @@ def test_what_nobody_encodes_names_those_who_refused(
     unsupported = "unsupported-instruction"
     assert message(Failure.REFUSED, Failure.REFUSED) == (
         unsupported,
-        "Number 0 and Number 1 know no 'vaddps' with such operands.",
+        "Number 0 and Number 1 do not accept 'vaddps' with such operands.",
     )
     code, text = message(Failure.UNAVAILABLE)
     assert (code, "cyclelens[llvm]" in text) == (unsupported, True)

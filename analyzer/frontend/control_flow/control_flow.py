@@ -96,8 +96,8 @@ class Code:
     """The code of a file."""
 
     sections: Sequence[int]
-    """First place of each stretch of code that is not entered from the place before, and the end of the last
-    stretch."""
+    """First place of each range of code that is not entered from the place before, and the end of the last
+    range."""
     transfers: Sequence[Transfer]
     """In ascending order. Targets are places of the code."""
     functions: Sequence[int]

@@ -164,7 +164,7 @@ def is_in_one_piece(places: Sequence[int]) -> bool:
 
 
 def scattered(name: str) -> str:
-    """Message about a loop whose only path goes through several separate stretches of code."""
+    """Message about a loop whose only path goes through several separate ranges of code."""
     return (
         f"The code of '{name}' is not contiguous: it is analysed in execution order, as if its "
         "pieces were adjacent. Fetching it may take longer."

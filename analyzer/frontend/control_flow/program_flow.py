@@ -127,8 +127,8 @@ class ProgramFlow:
     # Statements and places
 
     def _find_sections(self) -> None:
-        """Number the places. A section may consist of several stretches of statements; its places are
-        numbered consecutively."""
+        """Number the places. A section's statements need not be contiguous, but its places are numbered
+        consecutively."""
         by_section: dict[str, dict[int, list[int]]] = {}
         for index, statement in enumerate(self._program.statements):
             by_section.setdefault(statement.section, {}).setdefault(statement.subsection, []).append(index)

@@ -296,7 +296,7 @@ def read(path: str, origin: Origin) -> str:
         opened = f"{_OPEN_FILES}/{file.fileno()}"
         real = os.path.realpath(opened if os.path.exists(opened) else path)
         if not may_read(real, origin) or not os.path.samestat(os.fstat(file.fileno()), os.stat(real)):
-            raise PermissionError(errno.EACCES, "it lies outside of the workspace")
+            raise PermissionError(errno.EACCES, "it is outside of the workspace")
         return file.read(MAXIMUM_BYTES + 1).decode("utf-8-sig", "replace")
 
 

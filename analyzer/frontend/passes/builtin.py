@@ -113,9 +113,7 @@ class OwnReading:
         covers = coverage(spans)
         for start, end in found.preprocessor:
             if covers(start) and not wants_preprocessor(self.reading.source, self.reading.options.origin):
-                message = (
-                    "C preprocessor lines are followed in files called .S; here this is read as a comment."
-                )
+                message = "C preprocessor directives only apply in .S files; this one is read as a comment."
                 self.reading.report("not-supported", message, start, end, Severity.WARNING)
         self._report_duplicate_labels(covers)
         windows = self._windows(places)

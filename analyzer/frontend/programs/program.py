@@ -161,7 +161,7 @@ class Program:
     follows_nasm: bool = False
     """Assignments are also visible to earlier statements."""
     _offsets: list[int] = field(default_factory=list)
-    """Of the parts."""
+    """Offset of each part."""
     _labels: dict[str, list[tuple[int, int, Label]]] = field(default_factory=dict)
     """Labels as parsed, with the first statement and the offset of their part."""
     _assignments: dict[str, list[Assignment]] = field(default_factory=dict)

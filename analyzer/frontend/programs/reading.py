@@ -189,7 +189,7 @@ def _expand_macro(
             or len(statement.text) > macros.MAXIMUM_TEXT
         ):
             part.is_limited = True
-            raise MacroError("The text that macros make is too long.")
+            raise MacroError("The text that macros produce is too long.")
         arguments = statement.text[len(macro.name) :]
         if state.alternate:
             arguments = macros.alternate_arguments(arguments, part.constant)

@@ -235,7 +235,7 @@ def _open_branches(section: Section, least: list[int], most: list[int]) -> Itera
             for number in growing:
                 sizes[number] = elements[number].largest
         else:
-            raise UnsettledError("The sizes of this section never come to rest.")
+            raise UnsettledError("The sizes of this section never settle.")
         nearest = moved
     yield from (number for number, *_ in branches if least[number] != most[number])
 
@@ -292,7 +292,7 @@ def _relax(section: Section) -> None:
         if is_done and (section.starts == before or not any(map(_is_expressed, section.elements))):
             return
         before = list(section.starts)
-    raise UnsettledError("The sizes of this section never come to rest.")
+    raise UnsettledError("The sizes of this section never settle.")
 
 
 def _is_expressed(element: Element) -> bool:
@@ -334,9 +334,9 @@ def _run(section: Section, short: list[bool], run: int) -> bool:
             if run >= MAXIMUM_BACKWARDS and any(
                 elements[each].kind is ElementKind.ORIGIN for each in backwards
             ):
-                raise UnsettledError("GNU as moves nothing backwards by .org.")
+                raise UnsettledError(".org cannot move backwards in GNU as.")
             return not backwards or run >= MAXIMUM_BACKWARDS
-    raise UnsettledError("The sizes of this section never come to rest.")
+    raise UnsettledError("The sizes of this section never settle.")
 
 
 def _relax_as_nasm(section: Section) -> None:
@@ -379,7 +379,7 @@ def _settled_as_nasm(section: Section, *, is_long: bool) -> list[int]:
         if starts == before:
             return sizes
         before = list(starts)
-    raise UnsettledError("The sizes of this section never come to rest.")
+    raise UnsettledError("The sizes of this section never settle.")
 
 
 def _pass(

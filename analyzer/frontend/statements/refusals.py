@@ -54,11 +54,11 @@ def is_apx(code: bytes) -> bool:
 def no_such(mnemonic: str, who: str, *, several: bool = False) -> str:
     """Message that ``who`` rejects an instruction: it does not exist (with the nearest name), or not with
     such operands."""
-    verb = "know" if several else "knows"
+    verb = "do" if several else "does"
     if _is_known(mnemonic):
-        return f"{who} {verb} no '{mnemonic}' with such operands."
+        return f"{who} {verb} not accept '{mnemonic}' with such operands."
     hint = did_you_mean(mnemonic, decoder.mnemonics())
-    return f"{who} {verb} no instruction '{mnemonic}'{hint or '.'}"
+    return f"{who} {verb} not know the instruction '{mnemonic}'{hint or '.'}"
 
 
 def _is_known(mnemonic: str) -> bool:
