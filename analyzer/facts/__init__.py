@@ -1,1 +1,1 @@
-"""The instruction tables: their one reader, the matching of an encoding to a record, and their importer."""
+"""The instruction tables: their reader, the matching of encodings to records, and their importer."""

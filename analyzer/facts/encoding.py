@@ -1,7 +1,7 @@
-"""How facts are written into the tables: short JSON lists, the same value always the same text.
+"""Encodes facts for the tables as short JSON lists; equal values give equal texts.
 
-Trailing fields that have their default are left out. The writer (``importer.py``) and the reader
-(``store.py``) share this file, so that the two directions stand side by side.
+Trailing fields with default values are left out. The writer (``importer.py``) and the reader (``store.py``)
+share this file, so that both directions are in one place.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     Fields = list[Any]
 
 SCHEMA_VERSION = 2
-"""Raised with every change of the tables; kept in sqlite's ``user_version``."""
+"""Raised with every change of the tables; stored as sqlite's ``user_version``."""
 
 APPLICATION_ID = 0x43594C4E
-"""Marks the file as ours ("CYLN"); kept in sqlite's ``application_id``."""
+"""Marks the file as ours ("CYLN"); stored as sqlite's ``application_id``."""
 
 SCHEMA = """
 CREATE TABLE microarchitectures (position INTEGER PRIMARY KEY, name TEXT NOT NULL, records INTEGER NOT NULL);
@@ -32,18 +32,18 @@ CREATE TABLE profiles (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE records (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE fusible (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
 """
-"""``forms`` lists the variants of a form in the order of the source; each names its operands and a profile,
-which lists one record for every microarchitecture. Everything but ``forms`` is stored once and shared."""
+"""``forms`` lists the variants of a form in the source's order; each refers to its operands and a profile,
+which lists one record per microarchitecture. Everything except ``forms`` is stored once and shared."""
 
 NO_RECORD = 0
 """In a profile: the microarchitecture has no figures for the variant. Record numbers start at 1."""
 
 _load = json.JSONDecoder().decode
-"""``json.loads`` would ask each time which decoder is wanted."""
+"""Faster than ``json.loads``, which selects a decoder on every call."""
 
 
 class Variant(NamedTuple):
-    """What the variants of one form have each of their own."""
+    """A variant's own data within its form."""
 
     name: str
     category: str
@@ -57,23 +57,23 @@ class Variant(NamedTuple):
 
 
 class Record(NamedTuple):
-    """Everything about a variant that may differ between microarchitectures."""
+    """Data of a variant that may differ between microarchitectures."""
 
     base: Figures
     same_register: Figures
     indexed: Figures
     latencies: Mapping[tuple[int, int], Latency]
     fusible: int
-    """Number in ``fusible``, 0 for none."""
+    """Number in ``fusible``; 0 for none."""
 
 
 class Profile(NamedTuple):
-    """The records of a variant, one for every microarchitecture of the tables, in their order."""
+    """The records of a variant, one per microarchitecture, in the tables' order."""
 
     records: tuple[int, ...]
-    """Numbers in ``records`` or ``NO_RECORD``."""
+    """Numbers in ``records``, or ``NO_RECORD``."""
     constructed: int
-    """Bit n is set if the record of microarchitecture n was put together, not measured."""
+    """Bit n is set if the record of microarchitecture n is constructed, not measured."""
 
 
 def _dump(fields: Sequence[Any]) -> str:
@@ -81,7 +81,7 @@ def _dump(fields: Sequence[Any]) -> str:
 
 
 def _trim(fields: Fields) -> Fields:
-    """Without the trailing fields that say nothing (None, 0, "", empty list)."""
+    """The fields without trailing empty ones (None, 0, "", empty list)."""
     end = len(fields)
     while end and fields[end - 1] in (None, 0, "", []):
         end -= 1
@@ -96,7 +96,7 @@ def _trim_none(fields: Fields) -> Fields:
 
 
 def encode_variants(variants: Sequence[Variant]) -> str:
-    """The variants of one form, in order."""
+    """Encodes the variants of one form, in order."""
     return _dump(
         [
             [v.name, v.category, v.extension, int(v.locked), dict(v.attributes), list(v.operands), v.profile]
@@ -114,7 +114,7 @@ def decode_variants(text: str) -> tuple[Variant, ...]:
 
 
 def encode_profile(profile: Profile) -> str:
-    """One profile."""
+    """Encodes one profile."""
     return _dump([profile.constructed, *profile.records])
 
 
@@ -128,7 +128,7 @@ _ACCESS = ("read", "written", "conditional_write", "suppressed", "implicit", "op
 
 
 def encode_operand(operand: OperandFacts) -> str:
-    """One operand."""
+    """Encodes one operand."""
     access = sum(1 << bit for bit, field in enumerate(_ACCESS) if getattr(operand, field))
     return _dump(
         _trim(
@@ -214,7 +214,7 @@ def _decode_figures(fields: Fields) -> Figures:
 
 
 def encode_record(record: Record) -> str:
-    """One record."""
+    """Encodes one record."""
     latencies = [
         _trim_none(
             [

@@ -1,9 +1,9 @@
-"""The records of Golden Cove, Redwood Cove and Lion Cove, put together from what uops.info measured on Alder
+"""Constructs the records of Golden Cove, Redwood Cove and Lion Cove from uops.info's measurements of Alder
 Lake's, Meteor Lake's and Arrow Lake's performance cores (``ADL-P``, ``MTL-P``, ``ARL-P``).
 
-The first two are client processors without 512-bit vectors on port 5, and Meteor Lake's measurement holds no
-512-bit form at all. What was measured wrong there, or is the property of a loop and not of the instruction,
-is set right; every rule is listed in data/SOURCES.md with its evidence.
+The first two are client processors without 512-bit vectors on port 5, and Meteor Lake's measurement has no
+512-bit forms at all. Wrong measurements, and properties of a measuring loop rather than of the instruction,
+are corrected; data/SOURCES.md lists every rule with its evidence.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GOLDEN_COVE_MEASURED = "ADL-P"
 _REDWOOD_COVE_MEASURED = "MTL-P"
 _LION_COVE_MEASURED = "ARL-P"
 _SERVERS = ("SKX", "CLX")
-"""Measured cores that have the second 512-bit multiplier, on port 5."""
+"""Measured cores with the second 512-bit multiplier, on port 5."""
 
 _SUFFIXES = ("", "_same_reg", "_indexed")
 _FIGURES = ("ports", "uops", "uops_retire_slots", "uops_MITE", "uops_MS")
@@ -30,12 +30,12 @@ _ONLY_PORT_0 = re.compile(r"\*p0(?![0-9A-Z])")
 _MULTIPLIER = re.compile(
     r"V(MUL|FN?M(ADD|SUB)|F?C?MADDC|F?C?MULC|CVT|ADD|SUB|MAX|MIN|SCALEF|GETEXP).*(PH|SH)"
 )
-"""Half-precision arithmetic, which no measured server has."""
+"""Half-precision arithmetic, which no measured server core has."""
 _BRANCHES = "1*p06"
 _VECTORS = ("XMM", "YMM", "ZMM")
 _NOT_GENERAL = (*_VECTORS, "MM", "K", "ST", "BND", "CR", "DR", "TMM", "MXCSR")
 _TOO_LONG = 2
-"""Cycles."""
+"""Excess of transfer latencies, in cycles."""
 _BIT_TEST = re.compile(r"BT[CRS]? \(R64, R64\)")
 _ALL_ONES = re.compile(r"VPCMPEQ[BWDQ] \(([XY]MM), \1, \1\)")
 
@@ -48,16 +48,18 @@ _SHORTER = (
     (re.compile(r"BEXTR "), {"6": "2", "4": "2"}),
     (re.compile(r"BZHI "), {"3": "1"}),
 )
-"""Latencies of ADL-P that are longer than a Golden Cove core takes, by name: what was measured on Alder Lake,
-and what chains take on Emerald Rapids (``cyclelens measure``). MTL-P has the same, but for SHA256RNDS2."""
+"""Corrections of ADL-P's latencies that are longer than on a Golden Cove core: pattern of names, then
+measured on Alder Lake -> measured in chains on Emerald Rapids (``cyclelens measure``). MTL-P has the
+latter, except for SHA256RNDS2."""
 _HALF_PRECISION_DIVIDER = re.compile(r"V(DIV|SQRT)[PS]H[_ ]")
 
 
 class _Core(NamedTuple):
-    """What differs between the cores."""
+    """Differences between the cores."""
 
     general: str
-    """Ports of a move between general-purpose registers that is not eliminated; the same for vectors."""
+    """Ports of a move between general-purpose registers that is not eliminated;
+    ``vector``: of vector registers."""
     vector: str
     simple_decoders: str
 
@@ -67,7 +69,7 @@ _LION = _Core("1*ALU", "1*UNKNOWN", "7")
 
 
 class Measurement(NamedTuple):
-    """What was measured of an instruction variant on one core: figures, and latencies by operand pair."""
+    """Measurement of an instruction variant on one core: figures, and latencies by operand pair."""
 
     figures: Mapping[str, str]
     latencies: Sequence[Mapping[str, str]]
@@ -76,7 +78,7 @@ class Measurement(NamedTuple):
 def derived(
     measured: Mapping[str, Measurement], *, name: str, category: str, operands: Sequence[OperandFacts]
 ) -> dict[str, Measurement]:
-    """The records of the cores of this file, by name, from all measurements of a variant."""
+    """Core -> constructed record, from all measurements of a variant."""
     golden = measured.get(_GOLDEN_COVE_MEASURED)
     redwood = measured.get(_REDWOOD_COVE_MEASURED)
     result = {}
@@ -113,7 +115,8 @@ def _repaired(
     operands: Sequence[OperandFacts],
     core: _Core,
 ) -> Measurement:
-    """``other`` is the same variant on the other core, for figures that contradict themselves."""
+    """Corrects a measurement. ``other``: the same variant on the other core, to
+    replace inconsistent figures."""
     figures = dict(measurement.figures)
     if other is not None:
         for suffix in _SUFFIXES:
@@ -149,8 +152,8 @@ def _repaired(
 def _transferred(
     latencies: Sequence[Mapping[str, str]], operands: Sequence[OperandFacts]
 ) -> list[Mapping[str, str]]:
-    """What goes from a general-purpose register to a vector: measured as a round trip, it was taken for as
-    long as the way back."""
+    """Corrects latencies from general-purpose to vector registers: they were measured as round
+    trips and halved evenly."""
     general = {str(each.index) for each in operands if _is_general(each)}
     vectors = {str(each.index) for each in operands if _is_of(each, _VECTORS)}
     found = []
@@ -176,7 +179,7 @@ def _all_zero(latencies: Sequence[Mapping[str, str]]) -> bool:
 
 
 def _consistent(figures: Mapping[str, str], suffix: str) -> bool:
-    """As many uops with ports as uops."""
+    """True if the ports account for all uops."""
     ports = figures.get("ports" + suffix)
     if ports is None:
         return True
@@ -184,7 +187,7 @@ def _consistent(figures: Mapping[str, str], suffix: str) -> bool:
 
 
 def _with_port_5(figures: Mapping[str, str], server: Measurement | None, name: str) -> Mapping[str, str]:
-    """512-bit operations that a server's second multiplier executes too."""
+    """Adds port 5 to 512-bit operations that a server core's second multiplier executes too."""
     result = dict(figures)
     for suffix in _SUFFIXES:
         ports = figures.get("ports" + suffix)

@@ -1,8 +1,7 @@
-"""From the instruction XML of uops.info to the program's own tables.
+"""Imports the instruction XML of uops.info into the program's own tables.
 
-The XML is read as a stream: memory stays bounded by the tables, not by the file. Only names and figures are
-kept. The same input gives the same bytes: no time stamps, fixed page size, numbers given in the order of the
-source.
+The XML is read as a stream: the tables bound the memory, not the file. Only names and figures are kept. The
+same input gives the same bytes: no time stamps, a fixed page size, numbers in the source's order.
 """
 
 from __future__ import annotations
@@ -26,32 +25,31 @@ from lxml import etree
 _XZ_MAGIC = b"\xfd7zXZ\0"
 _PAGE_SIZE = 4096
 _FOREIGN_AFTER = 100_000
-"""So many elements without a single instruction: this is another kind of file, do not read it all."""
+"""After this many elements without an instruction, reading stops: the file is of another kind."""
 _MOST_BETWEEN = 16 << 20
-"""Bytes, unpacked, within which an instruction ends: a packed file can hold any number of others, which the
-parser would keep."""
+"""Most unpacked bytes between two instructions: a packed file can hold any number of other elements,
+which the parser would keep."""
 _MOST_VARIANTS = 500_000
 _PARTS = frozenset({"operand", "architecture", "measurement", "latency"})
-"""Elements that are still needed when the instruction around them ends."""
+"""Elements that are still needed when their instruction ends."""
 
 
 class ImportProblem(Exception):
-    """The source cannot be imported or the tables cannot be written. The message is for the user; tables
-    that were there before are untouched.
-    """
+    """The source cannot be imported, or the tables cannot be written. The message is for the user;
+    existing tables are unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """What an import wrote."""
+    """Summary of an import."""
 
     variants: int
     """Instruction variants with at least one record."""
     microarchitectures: tuple[str, ...]
     records: int
-    """Records of all microarchitectures together."""
+    """Records of all microarchitectures."""
     distinct_records: int
-    """Records that were stored, each once."""
+    """Stored records; equal ones are stored once."""
     size: int
     """Bytes of the table file."""
 
@@ -61,13 +59,13 @@ def _attributes(element: etree._Element) -> dict[str, str]:
 
 
 def _all_zero(measurement: etree._Element) -> bool:
-    """Whether the results do not wait for the inputs if all registers are the same."""
+    """True if the results do not depend on the inputs when all registers are the same."""
     cycles = [node.get("cycles_same_reg") for node in measurement.iterchildren("latency")]
     return any(cycles) and all(each in (None, "0") for each in cycles)
 
 
 class _Numbering:
-    """Distinct texts, numbered from 1 in the order of their first use."""
+    """Distinct texts, numbered from 1 in order of first use."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -85,7 +83,7 @@ class _Numbering:
 
 
 def _overlaid(old: Record, new: Record, stated: Mapping[str, str]) -> Record:
-    """The new record where the measurement states something, the old one elsewhere."""
+    """The new record where the measurement states something, otherwise the old one."""
     figures = {
         kind: replace(
             getattr(old, kind),
@@ -107,23 +105,23 @@ def _overlaid(old: Record, new: Record, stated: Mapping[str, str]) -> Record:
 
 
 class _Collector:
-    """Everything read so far, in the shape of the tables."""
+    """Everything read so far, in the tables' form."""
 
     def __init__(self) -> None:
         self.positions: dict[str, int] = {}
         self.record_counts: list[int] = []
         self.variants: list[tuple[str, Variant, dict[int, int], int]] = []
-        """Form, variant (without its profile), records by microarchitecture position, constructed bits."""
+        """(form, variant without its profile, records by microarchitecture position, constructed bits)."""
         self.operands = _Numbering()
         self.records = _Numbering()
         self.fusible = _Numbering()
         self.measured = 0
-        """Variants of the file that have measurements."""
+        """Number of variants with measurements in the file."""
         self._known: dict[str, int] = {}
-        """Variants of tables that are added to, by name."""
+        """Name -> index of the variants in the base tables."""
 
     def take(self, store: FactsStore) -> None:
-        """Begin with the tables of a store: what is added then changes them."""
+        """Starts from the tables of a store; later additions change them."""
         for name in store.microarchitectures():
             self.positions[name] = len(self.positions)
             self.record_counts.append(0)
@@ -142,7 +140,7 @@ class _Collector:
             self.variants.append((form, variant, records, profile.constructed))
 
     def add(self, instruction: etree._Element) -> None:
-        """Take over one variant; one without measurements leaves no trace."""
+        """Adds one variant, unless it has no measurements."""
         attributes = _attributes(instruction)
         name, iform = attributes.get("string"), attributes.get("iform")
         if not name or not iform:
@@ -208,7 +206,7 @@ class _Collector:
             )
             if each.figures.get("provenance") == "constructed":
                 constructed |= 1 << position
-            elif known is None or "ports" in each.figures:  # otherwise the units stay what they were
+            elif known is None or "ports" in each.figures:  # otherwise the units are unchanged
                 constructed &= ~(1 << position)
         if known is not None:
             self.variants[known] = (*self.variants[known][:3], constructed)
@@ -235,8 +233,10 @@ class _Collector:
         microarchitecture: str,
         known: int,
     ) -> int:
-        """The number of the record. ``known``: of the one that the tables have; what the measurement does not
-        state stays as it is there."""
+        """The number of the record.
+
+        ``known``: number of the existing record, whose figures remain where the measurement states nothing.
+        """
         base, same_register, indexed = (
             rules.figures(
                 measurement.figures,
@@ -261,7 +261,7 @@ class _Collector:
         return self.records.number(encoding.encode_record(record))
 
     def write(self, path: Path) -> None:
-        """Write the tables to a new file."""
+        """Writes the tables to a new file."""
         profiles = _Numbering()
         forms: dict[str, list[Variant]] = {}
         for form, variant, records, constructed in self.variants:
@@ -300,15 +300,15 @@ class _Collector:
             connection.execute("VACUUM")
         finally:
             connection.close()
-        # The header's last field is the release of the sqlite library that wrote the file; it is for
-        # information only and would make the bytes depend on the machine.
+        # The header's last field is the version of the sqlite library that wrote the file; it is
+        # informational and would make the bytes depend on the machine.
         with path.open("r+b") as file:
             file.seek(96)
             file.write(bytes(4))
 
 
 class _Measured:
-    """A stream that says how much of it was read since the last instruction."""
+    """A stream that counts the bytes read since the last instruction."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -318,13 +318,13 @@ class _Measured:
         data = self._stream.read(size)
         self.since += len(data)
         if self.since > _MOST_BETWEEN:
-            raise ValueError(f"the {_MOST_BETWEEN >> 20} MB behind it hold no other instruction")
+            raise ValueError(f"the {_MOST_BETWEEN >> 20} MB after it hold no other instruction")
         return data
 
 
 def _instructions(stream: _Measured) -> Iterator[etree._Element]:
-    """Every ``instruction`` element in turn; whatever has been passed is freed. Raises ValueError if one does
-    not end."""
+    """Every ``instruction`` element in turn; passed elements are freed. Raises ValueError if an
+    instruction does not end."""
     elements = 0
     found = False
     for _, element in etree.iterparse(
@@ -352,11 +352,11 @@ def import_tables(
     progress: Callable[[int, int], None] | None = None,
     base: FactsStore | None = None,
 ) -> ImportSummary:
-    """Read the XML ``source`` (plain or xz-compressed) and write the tables ``target``.
+    """Reads the XML ``source`` (plain or xz-compressed) and writes the tables ``target``.
 
-    ``base``: tables that the source adds to. A variant of a microarchitecture that they have keeps what the
-    source does not state. ``progress`` is told the bytes of ``source`` read so far and in all. Raises
-    ``ImportProblem``, and ``TablesUnavailable`` for a damaged ``base``.
+    ``base``: tables to extend; existing variants keep what the source does not state. ``progress`` gets the
+    bytes of ``source`` read so far and in total. Raises ``ImportProblem``, or ``TablesUnavailable`` if
+    ``base`` is damaged.
     """
     if source.exists() and target.exists() and source.samefile(target):
         raise ImportProblem(f"{source} would be overwritten by its own tables: choose another output file")

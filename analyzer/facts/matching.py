@@ -1,4 +1,4 @@
-"""Which record of the fact tables describes a decoded instruction (uiCA model, rules T1 to T4)."""
+"""Finds the record of the fact tables that describes a decoded instruction (uiCA model, rules T1 to T4)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _HIGH_BYTES = frozenset({"AH", "BH", "CH", "DH"})
 
 
 _OLDER_MEANING = {"TZCNT_GPRv_GPRv": "BSF_GPRv_GPRv", "TZCNT_GPRv_MEMv": "BSF_GPRv_MEMv"}
-"""Processors that do not know TZCNT ignore its prefix and execute BSF (Intel's manual, TZCNT)."""
+"""Processors without TZCNT ignore its prefix and execute BSF (Intel's manual, TZCNT)."""
 
 
 class CandidateSource(Protocol):
-    """What matching needs of the fact store."""
+    """The part of the fact store that matching needs."""
 
     def candidates(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
-        """The records with this form name, in the order of the source file."""
+        """The records with this form name, in the source's order."""
 
 
 def _address_form(instruction: Instruction) -> str:
@@ -43,7 +43,7 @@ def _address_form(instruction: Instruction) -> str:
 
 
 def _high_bytes(instruction: Instruction) -> str:
-    """``REG0,REG1``: which register operands are AH, BH, CH or DH."""
+    """Which register operands are AH, BH, CH or DH: ``REG0,REG1``."""
     registers = [operand.register for operand in instruction.operands if operand.register]
     return ",".join(f"REG{number}" for number, register in enumerate(registers) if register in _HIGH_BYTES)
 
@@ -65,10 +65,10 @@ _TEXTS: Mapping[str, Callable[[Instruction], str]] = {
 def _matches(instruction: Instruction, facts: InstructionFacts) -> bool:
     for name, wanted in facts.attributes.items():
         if name == "rm":
-            # The record lists the digits it stands for: "4,5,6,7".
+            # The record lists its digits: "4,5,6,7".
             fits = _TEXTS[name](instruction) in wanted
         elif name == "bcast":
-            # The record names the kind of broadcast; a form has at most one, so present or not decides.
+            # The record names the kind of broadcast; a form has at most one, so its presence decides.
             fits = instruction.broadcast == (wanted != "0")
         else:
             fits = _TEXTS[name](instruction) == wanted
@@ -82,8 +82,8 @@ def find_facts(
 ) -> InstructionFacts | None:
     """The record that describes the instruction; None if the tables have none (an unknown instruction).
 
-    The first record under the instruction's form whose attributes all agree wins. Attributes that a
-    record does not have do not restrict it.
+    The first record of the instruction's form whose attributes all match wins. Attributes that a record lacks
+    do not restrict it.
     """
     for facts in _candidates(instruction.iform, microarchitecture, store):
         if _matches(instruction, facts):
@@ -101,8 +101,8 @@ def _candidates(iform: str, microarchitecture: str, store: CandidateSource) -> t
 
 
 class Matcher:
-    """``find_facts`` for one microarchitecture, with a memory: instructions of one form that agree in what
-    tells its records apart have the same record."""
+    """A caching ``find_facts`` for one microarchitecture: instructions of one form that agree in all
+    distinguishing attributes have the same record."""
 
     def __init__(self, microarchitecture: str) -> None:
         self._microarchitecture = microarchitecture
@@ -111,11 +111,11 @@ class Matcher:
         ] = {}
 
     def candidates(self, iform: str, store: CandidateSource) -> tuple[InstructionFacts, ...]:
-        """The records among which ``find`` chooses for instructions of this form."""
+        """The records from which ``find`` selects for instructions of this form."""
         return _candidates(iform, self._microarchitecture, store)
 
     def find(self, instruction: Instruction, store: CandidateSource) -> InstructionFacts | None:
-        """The record that describes the instruction, None if the tables have none."""
+        """The record that describes the instruction; None if the tables have none."""
         form = self._forms.get(instruction.iform)
         if form is None:
             candidates = _candidates(instruction.iform, self._microarchitecture, store)

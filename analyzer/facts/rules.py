@@ -1,7 +1,7 @@
-"""From the attributes of a uops.info element to the figures of the model (uiCA model, rules D1 to D7).
+"""Converts the attributes of a uops.info element to figures of the model (uiCA model, rules D1 to D7).
 
-Elements are read through ``Mapping`` so that nothing here depends on the XML library. A figure that is not a
-number raises ``ValueError``.
+Elements are passed as ``Mapping``, so nothing here depends on the XML library. Raises ``ValueError`` if a
+figure is not a number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MATCHING_ATTRIBUTES = (
     "sae",
     "zeroing",
 )
-"""Attributes that tell the variants of one form apart, in the order in which they are kept."""
+"""Attributes that distinguish the variants of one form, in stored order."""
 
 BASE, SAME_REGISTER, INDEXED = "", "_same_reg", "_indexed"
 """Suffixes of the three variants of a figure (D1)."""
@@ -39,23 +39,23 @@ STATED = {
     "divider_cycles": "div_cycles",
     "throughput": "throughput",
 }
-"""Fields of ``Figures`` and the attributes that state them. TP counts only beside a divider (D3)."""
+"""Fields of ``Figures`` -> attributes that state them. TP counts only beside a divider (D3)."""
 
 _THROUGHPUT_LIMITED = frozenset({"CPUID", "MFENCE", "PAUSE", "RDTSC"})
 _TAKEN_BRANCHES_ON_TWO_PORTS = frozenset(
     {"ICL", "TGL", "RKL", "ADL-P", "Golden Cove", "Redwood Cove", "ZEN+", "ZEN2", "ZEN3", "ZEN4"}
 )
-"""Either of the two units that execute branches takes a conditional one, taken or not; where a core has only
-one for those that are taken, its own file says so (D8)."""
+"""Cores on which either of the two branch units executes a conditional branch, taken or not. If a core has
+only one unit for taken branches, its own file says so (D8)."""
 _FLAG_LETTERS = "CSPAZO"
 CHARACTERIZED = "measured by cyclelens characterize"
-"""The provenance of what this program has found: complete, as far as it goes."""
+"""Provenance of this program's own measurements, which are complete in what they state."""
 _PORT_USE = re.compile(r"(\d+)\*p?([^\s+*]+)")
 _BRANCH_PORTS: tuple[PortUse, ...] = (("06", 1),)
 _TAKEN_BRANCH_PORTS: tuple[PortUse, ...] = (("6", 1),)
 
 # The published file gives these variants a form name that no current decoder yields; their siblings (the
-# other operand sizes of the same encoding) show the name they belong under.
+# other operand sizes of the same encoding) have the right name.
 _FORM_OF_VARIANT = {
     "MOVSXD (R64, M32)": "MOVSXD_GPRv_MEMz",
     "MOVSX (R32, M16)": "MOVSX_GPRv_MEMw",
@@ -66,14 +66,13 @@ _FORM_OF_VARIANT = {
 
 
 def form_name(name: str, iform: str) -> str:
-    """The form under which a variant is looked up."""
+    """The form under which a variant is stored."""
     return _FORM_OF_VARIANT.get(name, iform)
 
 
 def ports(text: str) -> tuple[PortUse, ...]:
-    """``2*p0156+1*p23`` in its own order, which matters for micro-fusion. Names of execution units that are
-    not port numbers (``FP0123``, ``LD``) are kept as they are.
-    """
+    """Parses ``2*p0156+1*p23``; the order is kept because it matters for micro-fusion. Names of units that
+    are not port numbers (``FP0123``, ``LD``) are kept. Raises ValueError."""
     uses = []
     for part in text.split("+"):
         match = _PORT_USE.fullmatch(part.strip())
@@ -84,7 +83,7 @@ def ports(text: str) -> tuple[PortUse, ...]:
 
 
 def _integer(attributes: Mapping[str, str], key: str) -> int | None:
-    """Integer part of a figure, None if it is absent."""
+    """Integer part of a figure; None if absent. Raises ValueError."""
     text = attributes.get(key)
     if text is None:
         return None
@@ -121,9 +120,8 @@ def figures(
     locked: bool,
     microarchitecture: str,
 ) -> Figures:
-    """One of the three variants of a measurement; the base one is complete, the others hold None where the
-    measurement states nothing.
-    """
+    """One of the three variants of a measurement. The base variant is complete; the others have None where
+    the measurement states nothing."""
     uops = _integer(attributes, "uops" + suffix)
     retire_slots = _integer(attributes, "uops_retire_slots" + suffix)
     mite_uops = _integer(attributes, "uops_MITE" + suffix)
@@ -137,7 +135,7 @@ def figures(
         and port_uses == _BRANCH_PORTS
         and microarchitecture not in _TAKEN_BRANCHES_ON_TWO_PORTS
     ):
-        port_uses = _TAKEN_BRANCH_PORTS  # D6: the simulated branch is the taken one
+        port_uses = _TAKEN_BRANCH_PORTS  # D6: the simulated branch is taken
     if port_uses is None and uops == 0:
         port_uses = ()  # D7
     divider, tp = _divider_and_tp(attributes, suffix, locked or name in _THROUGHPUT_LIMITED)
@@ -164,13 +162,13 @@ def figures(
 
 
 def _throughput(attributes: Mapping[str, str], suffix: str) -> float | None:
-    """As ``zen.completed`` found it."""
+    """The throughput from ``zen.completed``; None if absent."""
     text = attributes.get("throughput" + suffix)
     return None if text is None else float(text)
 
 
 def latencies(nodes: Iterable[Mapping[str, str]]) -> dict[tuple[int, int], Latency]:
-    """Pair latencies by (start operand, target operand); upper bounds are ignored (D5)."""
+    """(start operand, target operand) -> latency; upper bounds are ignored (D5)."""
     result: dict[tuple[int, int], Latency] = {}
     for node in nodes:
         start, target = _integer(node, "start_op"), _integer(node, "target_op")
@@ -188,7 +186,8 @@ def latencies(nodes: Iterable[Mapping[str, str]]) -> dict[tuple[int, int], Laten
 
 
 def operand(attributes: Mapping[str, str], text: str | None) -> OperandFacts:
-    """One operand; its text lists the allowed registers. A conditional flag write is also a read."""
+    """Reads one operand; its text lists the allowed registers. A conditional flag
+    write counts as a read too."""
     index = _integer(attributes, "idx")
     if index is None:
         raise ValueError("an operand without number")

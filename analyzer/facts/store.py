@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _REMAKE = "remake them with `cyclelens data import FILE.xml.xz`"
 
 _DAMAGE = (TypeError, ValueError, LookupError, AttributeError, OverflowError)
-"""What decoding raises if a value in the file is not what was written."""
+"""Exceptions of decoding if the file holds unexpected values."""
 
 
 class TablesUnavailable(Exception):
@@ -30,18 +30,18 @@ class TablesUnavailable(Exception):
 
 
 def shipped_tables() -> str:
-    """Where the tables that ship with the program are."""
-    # Not importlib.resources: it costs more than opening the tables, and sqlite needs a real file anyway.
+    """Path of the tables that ship with the program."""
+    # importlib.resources would cost more than opening the tables, and sqlite needs a real file anyway.
     return os.path.join(os.path.dirname(cyclelens.data.__file__), "instructions.sqlite")
 
 
 def default_tables() -> str:
-    """Where the tables are that are used: the user's own if there are any, else the shipped ones."""
+    """Path of the tables in use: the user's own if there are any, otherwise the shipped ones."""
     return os.environ.get(OWN_TABLES) or shipped_tables()
 
 
 class FactsStore:
-    """Read-only access to one table file. Keeps what it has read; use it from one thread."""
+    """Read-only access to one table file. Caches what it has read; for use from one thread."""
 
     def __init__(self, connection: Connection, path: str | Path) -> None:
         self._connection = connection
@@ -57,19 +57,19 @@ class FactsStore:
         self._records: dict[int, Record] = {}
         self._fusible: dict[int, frozenset[str]] = {0: frozenset()}
         self.caches = Caches()
-        """What is remembered by those who read these tables, and holds for no others."""
+        """Caches of readers of these tables, valid only for them."""
 
     @property
     def record_count(self) -> int:
-        """Number of records of all microarchitectures together."""
+        """Number of records of all microarchitectures."""
         return self._record_count
 
     def microarchitectures(self) -> tuple[str, ...]:
-        """Names of the microarchitectures that the tables hold, in the order of the source."""
+        """Names of the tables' microarchitectures, in the source's order."""
         return self._microarchitectures
 
     def forms(self) -> tuple[str, ...]:
-        """The names of all encoding forms, in alphabetical order. Raises ``TablesUnavailable``."""
+        """Names of all encoding forms, alphabetical. Raises ``TablesUnavailable``."""
         try:
             rows = self._connection.execute("SELECT iform FROM forms ORDER BY iform").fetchall()
         except Error as error:
@@ -77,9 +77,9 @@ class FactsStore:
         return tuple(iform for (iform,) in rows)
 
     def candidates(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
-        """The records under one form in the order in which they must be tried; empty if there are none.
+        """The records of one form, in the order in which they must be tried; empty if there are none.
 
-        Raises ``TablesUnavailable`` if the tables do not hold the microarchitecture or are damaged.
+        Raises ``TablesUnavailable`` if the tables lack the microarchitecture or are damaged.
         """
         key = microarchitecture, iform
         facts = self._facts.get(key)
@@ -95,17 +95,17 @@ class FactsStore:
         return [text for (text,) in self._rows(f"SELECT value FROM {table} ORDER BY id")]  # type: ignore[misc]
 
     def variants(self) -> Iterator[tuple[str, Variant, Profile]]:
-        """Every variant with its form and the numbers of its records."""
+        """Every variant with its form and its profile."""
         for form in self.forms():
             for variant in self._form(form):
                 yield form, variant, self._profile(variant.profile)
 
     def close(self) -> None:
-        """Close the file; what has been read stays valid."""
+        """Closes the file; what has been read stays valid."""
         self._connection.close()
 
     def reopen(self) -> None:
-        """Open a closed file again, in a copy of the process for example: a connection is for one process."""
+        """Reopens a closed file, for example in a forked process: a connection belongs to one process."""
         self._connection = _connect(self._path)
 
     def _read(self, microarchitecture: str, iform: str) -> tuple[InstructionFacts, ...]:
@@ -187,18 +187,18 @@ class FactsStore:
 
 def _connect(path: str | Path) -> Connection:
     name = os.path.realpath(path).replace(os.sep, "/")
-    # As sqlite's page about file names says, and without what is not ASCII.
+    # As sqlite's documentation of URI file names requires, with non-ASCII bytes escaped.
     quoted = "".join(
         chr(byte) if byte < 128 and byte not in b"%?#" else f"%{byte:02x}" for byte in os.fsencode(name)
     )
-    # immutable: no locks and no look for a journal; the file is only ever replaced as a whole.
+    # immutable: no locks and no search for a journal; the file is only ever replaced as a whole.
     return connect(f"file:///{quoted.lstrip('/')}?mode=ro&immutable=1", uri=True)
 
 
 def open_store(path: str | Path | None = None) -> FactsStore:
-    """Open the tables at ``path``, by default the user's own or those that ship with the program.
+    """Opens the tables at ``path``, by default the user's own or those that ship with the program.
 
-    Raises ``TablesUnavailable`` if they are missing, damaged, or were made by another version.
+    Raises ``TablesUnavailable`` if they are missing, damaged, or of another version.
     """
     path = default_tables() if path is None else path
     if not os.path.isfile(path):

@@ -1,12 +1,12 @@
-"""What uops.info leaves out of its figures for AMD's Zen, by documented rules.
+"""Completes uops.info's figures for AMD's Zen by documented rules.
 
-There only the pipes of the floating-point unit are measured. Load, store and integer uops are added from the
-operands, the throughput and AMD's "Software Optimization Guide" for the families 17h and 19h (chapters on the
-integer, load-store and floating-point units), so that the records have the shape of all others. What was
-added makes a record *constructed*. What is wrong in these figures and was measured on a Zen 4 has that
-measurement's source (data/SOURCES.md).
+Only the pipes of the floating-point unit are measured there. Load, store and integer uops are added from the
+operands, the throughput and AMD's "Software Optimization Guide" for families 17h and 19h (chapters on the
+integer, load-store and floating-point units), so that the records have the form of all others. Additions make
+a record *constructed*. Wrong figures that were measured again on a Zen 4 have that measurement as their
+source (data/SOURCES.md).
 
-Units are written as the ports of the tables, whose digits say what a uop does (docs/pipeline.md, U1):
+Units are written as ports of the tables, whose digits tell what a uop does (docs/pipeline.md, U1):
 
     0 1 5 6   ALU0 .. ALU3; multiplications on ALU1, divisions on ALU2, branches on ALU0 and ALU3
     2 3 F     address generation for loads; F is the third unit of Zen 3
@@ -28,57 +28,58 @@ from cyclelens.analyzer.model.units import unit_cycles
 _FP_PIPES = dict(zip("012345", "ABCDEE", strict=True))
 _ALUS = "0156"
 _ALUS_BY_COUNT = {1: "1", 2: "06"}
-"""No operation has three of the four ALUs: 0.31 to 0.38 cycles are those of the loop that was measured."""
+"""No operation uses three of the four ALUs: 0.31 to 0.38 cycles are those of the measuring loop."""
 _SHIFTERS = "15"
 _OF_BRANCHES = ("CMOV", "SET", "CMC")
-"""Begin the names of what has the ALUs of the branches, if it has two; all others have the shifters: beside
-multiplications, which keep ALU1 busy, only the former take no time on Zen 4."""
+"""Name prefixes of operations that use the branches' ALUs if they use two; other operations use the shifters.
+Beside multiplications, which occupy ALU1, only the former take no extra time on Zen 4."""
 _FP_BY_COUNT = {1: "C", 2: "BC", 3: "ABD"}
 _CARRIES = ("ADC", "SBB", "ADCX", "ADOX")
-"""On all four ALUs since Zen 3; what was measured is how long they wait for each other's flags."""
+"""Executed on all four ALUs since Zen 3; the measured throughput is that of their chain through the flags."""
 _MULTIPLICATIONS = ("MUL", "IMUL", "MULX")
 _DIVISIONS = ("DIV", "IDIV")
 _WITHOUT_ALU = ("MOV", "MOVZX", "MOVSX", "MOVSXD", "MOVBE", "PUSH", "POP", "LDDQU")
-"""Only with a memory operand: the load or store is all there is."""
+"""Only the load or store itself, if an operand is in memory."""
 _WITHOUT_ALU_LATER = ("MOV", "MOVZX", "MOVNTI", "PUSH", "POP", "LDDQU")
 _SHORT_BITS = 16
-"""At most, of a load into a register that keeps its rest, and of a constant that is stored without an ALU."""
+"""Most bits of a load that keeps the rest of its register, and of a constant that
+is stored without an ALU."""
 _GENERAL = frozenset({"EAX", "RAX"})
-"""The first register of an operand that is a general one."""
+"""First register of an operand in a general-purpose register."""
 _FROM_GENERAL = ("06", "D")
-"""Beside the pipes that are counted: an ALU of the branches and FP3, one per cycle."""
+"""Uops beside the counted pipes: a branch ALU and FP3, one per cycle."""
 _ZERO_IDIOMS = ("XOR", "SUB", "PXOR", "XORP", "PSUB", "PCMPGT", "ANDNP", "PANDN")
 _ELIMINATED = ("MOV", "MOVAPS", "MOVAPD", "MOVUPS", "MOVUPD", "MOVDQA", "MOVDQU")
-"""Between registers of at least 32 bits: carried out by the renamer."""
+"""Carried out by the renamer between registers of at least 32 bits."""
 _BRANCHES = frozenset({"COND_BR", "UNCOND_BR", "CALL", "RET"})
 _FUSIBLE = frozenset({"CMP", "TEST"})
 _CONDITIONS = ("B", "BE", "L", "LE", "NB", "NBE", "NL", "NLE", "NO", "NP", "NS", "NZ", "O", "P", "S", "Z")
 _OF_CARRY = frozenset({"B", "NB", "BE", "NBE"})
-"""Conditions of the flag that INC and DEC leave alone."""
+"""Conditions on the flag that INC and DEC leave unchanged."""
 _FUSIBLE_LATER = _FUSIBLE | {"ADD", "SUB", "AND", "OR", "XOR", "INC", "DEC"}
 _SHIFTS_BY_CL = re.compile(r"(SHL|SHR|SAR|ROL|ROR|SHLD|SHRD) \(.*CL\)")
 _WAITS = re.compile("K(XOR|ANDN)|V?PCMPGT|PCMPEQQ|PSUBU?S")
-"""Of one register they wait for nothing, of two for both."""
+"""With one register as both sources they wait for nothing; otherwise they wait for both."""
 _ELIMINATED_FROM = 32
 _EXPLAINED = 0.95
-"""Share of the measured cycles from which on the units explain them: figures have two digits."""
+"""Share of the measured cycles at which units explain them: figures have two digits."""
 _SAME = 0.1
-"""Share by which a throughput and a chain differ at most that may be the same."""
+"""Largest relative difference of a throughput and a chain that may be the same."""
 _FASTPATH = 2
-"""Macro-ops of one instruction beyond which the microcode sequencer delivers."""
+"""Most macro-ops of an instruction that the microcode sequencer does not deliver."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Core:
-    """What differs between the generations."""
+    """Differences between the generations."""
 
     store_addresses: str
     store_data: str
     third_load: bool = False
     narrow: bool = False
-    """256-bit operations are two macro-ops."""
+    """True if 256-bit operations are two macro-ops."""
     later: bool = False
-    """Zen 3 and Zen 4."""
+    """True for Zen 3 and Zen 4."""
 
 
 _ZEN_3 = _Core("78", "49", third_load=True, later=True)
@@ -86,19 +87,19 @@ _CORES = {"ZEN+": _Core("23", "4", narrow=True), "ZEN2": _Core("7", "4"), "ZEN3"
 
 
 def is_zen(microarchitecture: str) -> bool:
-    """Whether the figures of this microarchitecture have to be completed."""
+    """True if the figures of this microarchitecture have to be completed."""
     return microarchitecture in _CORES
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A variant of an instruction, as the tables describe it whatever the core."""
+    """The core-independent description of an instruction variant."""
 
     name: str
     category: str
     operands: Sequence[OperandFacts]
     fusible: str = ""
-    """The branches that fuse with it where that was measured."""
+    """The branches that fuse with it, where measured."""
 
 
 def completed(
@@ -109,17 +110,17 @@ def completed(
     zero_latencies: bool,
     chain: float = 0.0,
 ) -> dict[str, str]:
-    """The attributes of a measurement with all uops in ``ports``, and the measured ``throughput``.
+    """Returns the attributes of a measurement with all uops in ``ports``, and the measured ``throughput``.
 
-    ``zero_latencies``: nothing depends on the inputs if all registers are the same; ``chain``: as
-    ``implicit_chain`` finds it. Raises ValueError for a figure that is no number.
+    ``zero_latencies``: nothing depends on the inputs if all registers are the same. ``chain``: from
+    ``implicit_chain``. Raises ValueError if a figure is not a number.
     """
     name, category, operands = variant.name, variant.category, variant.operands
     core = _CORES[microarchitecture]
     mnemonic = name.split(" ")[0].split("_")[0]
     macro_ops = int(attributes.get("uops", "1"))
     cycles = float(attributes.get("TP_ports") or attributes.get("TP_loop") or "1")
-    # A NOP reads nothing: with an address it is as fast as without.
+    # A NOP reads nothing: an address does not make it slower.
     loads = [o for o in operands if o.kind == "mem" and o.read and category not in NOPS]
     stores = [o for o in operands if o.kind == "mem" and o.written]
     named = any(not o.suppressed for o in (*loads, *stores))
@@ -132,7 +133,7 @@ def completed(
     # A load into a vector register that uses no pipe.
     only_loads = vector and loads and not divides and (macro_ops == 1 or stem.startswith("MOV"))
     uses = _floating_point(attributes.get("ports", ""))
-    # The counted pipes do not have the way from a general register.
+    # The counted pipes exclude the transfer from a general register.
     general = (
         core.later and vector and any(o.read and _GENERAL.intersection(o.registers[:1]) for o in operands)
     )
@@ -143,7 +144,7 @@ def completed(
         elif category in _BRANCHES:
             uses = ["06"]
         elif mnemonic == "MOV" and any(o.kind == "imm" for o in operands) and not stores:
-            uses = [_ALUS]  # what was measured is how many of their bytes are fetched
+            uses = [_ALUS]  # the measured throughput is limited by fetched bytes
         elif core.later and named and mnemonic not in _MULTIPLICATIONS:
             units = _alus(mnemonic, macro_ops, cycles, True, later=True)
             uses = [units] * _beside_memory(mnemonic, category, operands, count)
@@ -151,7 +152,9 @@ def completed(
             units = _alus(mnemonic, macro_ops, cycles, bool(loads or stores), later=core.later)
             uses = [units] * count
             multiplied = max(1, round(cycles))
-            if mnemonic in _MULTIPLICATIONS and count > multiplied:  # the others move the result's upper half
+            if (
+                mnemonic in _MULTIPLICATIONS and count > multiplied
+            ):  # the others move the upper half of the result
                 two = core.later and sum(o.kind == "reg" and o.written for o in operands) > 1
                 others = [_ALUS_BY_COUNT[2]] * 2 * multiplied if two else [_ALUS] * (count - multiplied)
                 uses[multiplied:] = others
@@ -163,14 +166,14 @@ def completed(
     for operand in stores:
         parts = 2 if core.narrow and operand.width > 128 else 1
         data = core.store_data[0] if vector else core.store_data
-        # The address of what was loaded is not made again.
+        # The address of a loaded operand is not generated again.
         again = not (core.later and operand.read and macro_ops <= _FASTPATH)
         uses += [data, core.store_addresses] * parts if again else [data]
 
     result = dict(attributes)
-    # What is called the throughput by the ports was measured where there are no ports.
+    # Measurements without ports have the throughput under TP_ports.
     throughput = float(attributes.get("TP_loop" if "ports" in attributes else "TP_ports") or "0")
-    # That of branches is the one of their places.
+    # The throughput of branches is that of their places.
     if category not in _BRANCHES and abs(throughput - chain) > _SAME * throughput:
         result["throughput"] = f"{throughput:.2f}"
     else:
@@ -185,12 +188,12 @@ def completed(
     for key in ("uops_same_reg", "ports_same_reg", "uops_indexed", "ports_indexed"):
         result.pop(key, None)
     if stem in _ELIMINATED and not loads and not stores and _between_registers(operands):
-        # Shaped as for other processors: what it costs where it is not eliminated stands under same_reg.
+        # In the format of other processors: the cost of a move that is not eliminated is under same_reg.
         result |= {"uops_same_reg": "1", "ports_same_reg": result.pop("ports"), "uops": "0"}
     if zero_latencies and stem.startswith(_ZERO_IDIOMS):
         result["uops_same_reg"] = "0"
     if microarchitecture == "ZEN4" and "TP_unrolled" in attributes:
-        # Of the throughput in the summary only the whole cycles were kept.
+        # Only whole cycles of the throughput in the summary were kept.
         whole = str(max(round(cycles), int(float(attributes["TP_unrolled"]))))
         result |= {"TP_unrolled": whole, "TP_loop": whole}
     if divides:
@@ -202,8 +205,8 @@ def completed(
         and round(throughput) > 1
         and _needed(uses) < _EXPLAINED * throughput
     ):
-        # The instruction itself holds up the next one. With an occupancy beyond the divider's, the rules of
-        # the tables take the latter for a limit (D2).
+        # The instruction itself delays the next one. With an occupancy beyond the divider's, the rules of the
+        # tables take the latter for a limit (D2).
         result |= {"div_cycles": "0", "TP_unrolled": str(round(throughput))}
     result.pop("macro_fusible", None)
     fusible = (
@@ -215,7 +218,7 @@ def completed(
 
 
 def _beside_memory(mnemonic: str, category: str, operands: Sequence[OperandFacts], macro_ops: int) -> int:
-    """Operations on ALUs beside a load or store, as measured among additions on a Zen 4."""
+    """Number of ALU operations beside a load or store, as measured among additions on a Zen 4."""
     if category == "PREFETCH":
         return 0
     if mnemonic not in _WITHOUT_ALU_LATER:
@@ -231,8 +234,8 @@ def _between_registers(operands: Sequence[OperandFacts]) -> bool:
 
 
 def _fusible_later(mnemonic: str, loads: Sequence[OperandFacts]) -> str:
-    """The branches that fuse with an operation on registers, as measured on Zen 4. What reads memory and the
-    branch behind it are two macro-ops."""
+    """The branches that fuse with an operation on registers, as measured on Zen 4; empty if it reads memory,
+    because then the pair is two macro-ops."""
     if mnemonic not in _FUSIBLE_LATER or loads:
         return ""
     without = _OF_CARRY if mnemonic in ("INC", "DEC") else frozenset()
@@ -245,15 +248,15 @@ def _fusible_later(mnemonic: str, loads: Sequence[OperandFacts]) -> str:
 def measured_latency(
     attributes: Mapping[str, str], *, microarchitecture: str, name: str, operands: Sequence[OperandFacts]
 ) -> dict[str, str]:
-    """A latency of Zen 4 with what ``cyclelens characterize`` found in place of what the neighbours' figures
-    gave; those of all others as they are."""
+    """A latency with corrections for Zen 4 that ``cyclelens characterize`` measured; other cores'
+    latencies are unchanged."""
     result = dict(attributes)
     if microarchitecture != "ZEN4":
         return result
     by_index = {str(o.index): o for o in operands}
     start, target = by_index[result["start_op"]], by_index[result["target_op"]]
     if target.kind == "flags" and _SHIFTS_BY_CL.fullmatch(name):
-        # What was published holds where the count is zero, so that the flags stay.
+        # The published figure holds for a count of zero, which keeps the flags.
         if start.registers == ("CL",):
             result["cycles"] = "1"
         if start.kind == "flags":
@@ -263,11 +266,11 @@ def measured_latency(
     elif (
         target.kind == "flags" and start.kind == "mem" and start.written and result.get("cycles_addr") == "1"
     ):
-        result["cycles_addr"] = result["cycles_addr_index"] = "5"  # the load's four, and the operation
+        result["cycles_addr"] = result["cycles_addr_index"] = "5"  # the load's four cycles, and the operation
     elif name.startswith("VCVTSI2S") and start.index == 2:
         result["cycles"] = "3"  # into a register that keeps the rest of another one
     elif result.get("cycles") == "0" and _WAITS.match(name):
-        # What was published holds where both sources are one register, so that nothing is waited for.
+        # The published figure holds if both sources are one register, so that nothing is waited for.
         if not target.registers[0].startswith("K"):
             result["cycles"] = "2"
         else:
@@ -276,8 +279,10 @@ def measured_latency(
 
 
 def implicit_chain(latencies: Iterable[Mapping[str, str]], operands: Sequence[OperandFacts]) -> float:
-    """Cycles of a chain through what every instance reads and writes, flags or a register that it does not
-    name: a throughput that is as long may be that of the chain."""
+    """Cycles of a chain through flags or unnamed registers that every instance reads and writes.
+
+    A throughput of equal length may be that of the chain.
+    """
     implied = {
         str(o.index)
         for o in operands
@@ -291,12 +296,12 @@ def implicit_chain(latencies: Iterable[Mapping[str, str]], operands: Sequence[Op
 
 
 def _needed(uses: Sequence[str]) -> float:
-    """Cycles that the units need for uops whose ports are written like this."""
+    """Cycles that the units need for uops with these ports."""
     return unit_cycles((sum(1 << int(letter, 16) for letter in use), 1.0) for use in uses)
 
 
 def _floating_point(text: str) -> list[str]:
-    """Pipes of every uop of ``1*FP01+2*FP2``."""
+    """Pipes of each uop of ``1*FP01+2*FP2``. Raises ValueError."""
     uses = []
     for part in filter(None, text.split("+")):
         count, _, unit = part.partition("*")
@@ -307,7 +312,7 @@ def _floating_point(text: str) -> list[str]:
 
 
 def _vector_pipes(mnemonic: str, macro_ops: int, cycles: float) -> str:
-    """Pipes that an operation uses which was not measured: mostly the 256-bit ones of Zen+."""
+    """Pipes of an operation that was not measured: mostly 256-bit ones of Zen+."""
     stem = mnemonic.removeprefix("V")
     if stem.startswith(("FMADD", "FMSUB", "FNM", "MUL")):
         return "AB"
@@ -325,7 +330,7 @@ def _alus(mnemonic: str, macro_ops: int, cycles: float, memory: bool, *, later: 
         return "5"
     if later and mnemonic.startswith(("SET", "CMOV")):
         return _ALUS_BY_COUNT[2]
-    # With a memory operand the throughput is that of the load or store, that of microcode its own.
+    # With a memory operand the throughput is that of the load or store; microcode has its own.
     if (later and macro_ops > _FASTPATH) or memory or not cycles or (later and mnemonic in _CARRIES):
         return _ALUS
     count = round(macro_ops / cycles)

@@ -1,6 +1,5 @@
-"""What was measured on a Zen 3 (EPYC, family 19h model 1, by time stamps) where uops.info's figures for it
-are wrong or missing (data/SOURCES.md): throughputs, and pipes of the vector unit that only mixes of
-instructions tell apart."""
+"""Corrects uops.info's figures for Zen 3 by measurements (EPYC, family 19h model 1, by time stamps):
+throughputs, and pipes of the vector unit that only mixes of instructions distinguish (data/SOURCES.md)."""
 
 from __future__ import annotations
 
@@ -9,11 +8,11 @@ from collections.abc import Mapping
 
 NAME = "ZEN3"
 _THROUGHPUTS = (
-    # Eight independent ones, and one in a chain of its own.
+    # Measured with eight independent ones, and with one in a chain of its own.
     (r"SH[LR]D \(R\d+, R\d+, (I8|CL)\)", "1.50"),
     (r"MULX \(.*", "1.38"),
     (r"CMPXCHG \(M.*", "9.00"),
-    # From blocks of real code.
+    # Measured in blocks of real code.
     (r"\w+_LOCK \(M.*", "7.80"),
     (r"XADD_LOCK \(M.*", "7.90"),
     (r"CMPXCHG_LOCK \(M.*", "8.70"),
@@ -23,21 +22,21 @@ _THROUGHPUTS = (
     (r"VPERM(D|PS) \(YMM, YMM, YMM\)", "1.33"),
     (r"VPERM(Q|PD) \(YMM, YMM, I8\)", "1.27"),
 )
-"""Cycles from one to the next; of several that fit the last counts."""
+"""Cycles per instance; the last matching pattern counts."""
 _ACROSS_LANES = re.compile(
     r"V(PERM2[FI]128|INSERT[FI]128|EXTRACT[FI]128|P?BROADCAST(SS|SD|[BWDQ])|PERM(D|PS|Q|PD)|PMOV[SZ]X.*|CVT.*)"
     r" \(.*YMM.*"
 )
-"""Between the halves of a register: one per cycle, where the table has two pipes."""
+"""Operations between the halves of a register: one per cycle, where the table has two pipes."""
 _EITHER_MULTIPLIER, _FIRST = "*AB", "1*A"
 _TRANSFERS = re.compile(r"V?(CVTSI2S[SD]|PINSR[BWDQ]) \(XMM.*, R\d+.*")
 _TRANSFER = "1*06+1*C"
 _FINISH = {"CVT": "1*CD", "PIN": "1*BC"}
-"""The pipes behind a transfer."""
+"""Pipes of the operation after a transfer."""
 
 
 def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
-    """The attributes of a completed measurement with what was found."""
+    """The attributes of a completed measurement with these corrections."""
     result = dict(attributes)
     for pattern, cycles in _THROUGHPUTS:
         if re.fullmatch(pattern, name):
@@ -51,7 +50,7 @@ def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
     elif _ACROSS_LANES.fullmatch(name):
         ports = _one_on_the_first(ports)
     elif name.startswith("XADD (R"):
-        # The other macro-op exchanges registers, without a unit.
+        # The other macro-op exchanges registers without a unit.
         ports, result["uops"] = "1*0156", "1"
     if ports:
         result["ports"] = ports
@@ -59,7 +58,7 @@ def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _one_on_the_first(ports: str) -> str:
-    """One of the uops that either multiplier takes goes to the first."""
+    """Restricts one uop of either multiplier to the first multiplier."""
     uses = ports.split("+")
     for place, use in enumerate(uses):
         if use.endswith(_EITHER_MULTIPLIER):

@@ -1,6 +1,8 @@
-"""The records of Zen 5, whose measurement names classes of units: ``ports`` the floating-point pipes,
-``ports_int`` those of integer and memory uops. Here both become one list, and what keeps a unit busy is told
-apart from what merely takes long."""
+"""Completes the records of Zen 5, whose measurement names classes of units: ``ports`` for floating-point
+pipes, ``ports_int`` for integer and memory uops.
+
+Both become one list, and the time for which a unit is busy is separated from mere latency.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _WITHOUT_UNITS = 4.0
 _BEYOND_PIPES = 2.0
 _NEAR_BOUND = 0.75
 _MICROCODE = 3
-"""Macro-ops from which on an instruction is microcode."""
+"""Instructions of at least this many macro-ops are microcode."""
 _ALUS = 6
 
 
@@ -26,9 +28,11 @@ def completed(
     locked: bool,
     operands: Sequence[OperandFacts],
 ) -> dict[str, str]:
-    """The attributes of a measurement with all uops in ``ports``, ``div_cycles`` as the time for which a
-    divider is busy, and ``TP_unrolled`` only where an instruction keeps a unit or the core that long. Raises
-    ValueError for a figure that is no number."""
+    """Returns the attributes of a measurement with all uops in ``ports``.
+
+    ``div_cycles`` is the time for which a divider is busy, and ``TP_unrolled`` is present only if an
+    instruction keeps a unit or the core busy that long. Raises ValueError if a figure is not a number.
+    """
     result = dict(attributes)
     pipes = _uses(attributes.get("ports", ""))
     integer = [(unit, count) for unit, count in _uses(attributes.get("ports_int", "")) if unit != "DIV"]
@@ -56,7 +60,7 @@ def completed(
 
 
 def best_latency(attributes: Mapping[str, str]) -> dict[str, str]:
-    """A latency with the best estimate of each part in place of an upper bound across register classes."""
+    """A latency with the best estimate of each part instead of an upper bound across register classes."""
     result = {key: value for key, value in attributes.items() if not key.endswith(_ESTIMATE)}
     for key, value in attributes.items():
         if key.endswith(_ESTIMATE):
@@ -71,21 +75,21 @@ def _is_locked(name: str, locked: bool, operands: Sequence[OperandFacts]) -> boo
 def _occupies(
     cycles: float, vector: bool, uses: Sequence[tuple[str, int]], pipes: Sequence[tuple[str, int]]
 ) -> bool:
-    """Does the instruction itself hold up the next one?"""
+    """True if the instruction itself delays the next one."""
     if vector:
-        # A vector instruction that is slower than its pipes keeps the first of them (M21).
+        # A vector instruction that is slower than its pipes occupies the first of them (M21).
         return bool(pipes) and cycles >= _BEYOND_PIPES and _bound(pipes) < _NEAR_BOUND * cycles
     return cycles >= _LONG or (not uses and cycles >= _WITHOUT_UNITS)
 
 
 def _is_slow_microcode(ops: float, cycles: float, uses: Sequence[tuple[str, int]]) -> bool:
-    """Slower than its operations would be: string instructions, bits in memory."""
+    """True if it is slower than its operations would be: string instructions, bit operations in memory."""
     operations = sum(count for unit, count in uses if unit.startswith("ALU"))
     return ops >= _MICROCODE and cycles >= _BEYOND_PIPES and operations / _ALUS < _NEAR_BOUND * cycles
 
 
 def _bound(pipes: Sequence[tuple[str, int]]) -> float:
-    """Cycles that the pipes need at least."""
+    """Fewest cycles that the pipes need."""
     stores = sum(count for unit, count in pipes if unit == "FP45") / 2
     others = [(set(unit[2:]), count) for unit, count in pipes if unit != "FP45"]
     sets = [{"0123"[i] for i in range(4) if chosen >> i & 1} for chosen in range(1, 16)]
