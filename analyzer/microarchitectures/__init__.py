@@ -1,1 +1,1 @@
-"""Every parameter of every microarchitecture: one file a family, one registry."""
+"""All parameters of all microarchitectures: one file per family, one registry."""

@@ -1,6 +1,5 @@
-"""What a core's published figures leave out: instructions whose time later microcode or their operands
-change.
-"""
+"""Lists what a core's published figures leave out: instructions whose time depends on later
+microcode or on their operands."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ PAGE_ALIASING = Source(
 
 
 class BitMoves(NamedTuple):
-    """Cycles of PDEP and PEXT where they depend on the mask."""
+    """Cycles of PDEP and PEXT on a core where they depend on the mask."""
 
     least: int
     most: int
@@ -43,18 +42,18 @@ _BIT_MOVES = {"ZEN+": BitMoves(18, 290), "ZEN2": BitMoves(18, 290)}
 
 
 def is_slowed_gather(mnemonic: str, name: str) -> bool:
-    """Whether later microcode of the core makes the instruction slower than its published figures
-    (GATHERS)."""
+    """True if later microcode of the core makes the instruction slower than its
+    published figures (GATHERS)."""
     return name in _SLOWED_GATHERS and _GATHER.fullmatch(mnemonic) is not None
 
 
 def bit_moves(mnemonic: str, name: str) -> BitMoves | None:
-    """What PDEP and PEXT take on the core; None for all other instructions, and where they always take the
-    same (BIT_MOVES)."""
+    """Cycles of PDEP or PEXT on the core; None for other instructions, and on cores where the time
+    is constant (BIT_MOVES)."""
     return _BIT_MOVES.get(name) if mnemonic in ("pdep", "pext") else None
 
 
 def page_aliasing_cycles(name: str) -> int:
-    """By how much a load is later that seems to read what a store before it will write, where that is
-    measured and not a rule of the core; 0: not known (PAGE_ALIASING)."""
+    """Extra cycles of a load that seems to depend on an earlier store, if measured and not a rule of the
+    core; 0: not known (PAGE_ALIASING)."""
     return _PAGE_ALIASING.get(name, 0)

@@ -1,4 +1,4 @@
-"""What the performance counters of cores count: uops by execution unit, and slots of the renamer.
+"""Performance events of the cores: uops by execution unit, and slots of the renamer.
 
 Sources: Intel's event tables (https://perfmon-events.intel.com): UOPS_DISPATCHED_PORT, from Ice Lake on
 UOPS_DISPATCHED, and UOPS_ISSUED.ANY; AMD's processor programming references for the families 17h, 19h and
@@ -16,13 +16,13 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Raw numbers as ``perf_event_open`` takes them: the mask above the event."""
+    """Raw event numbers for ``perf_event_open``: the mask above the event."""
 
     slots: int
     units: Mapping[int, tuple[str, ...]]
-    """The units that an event counts together."""
+    """Event -> the units that it counts together."""
     complete: bool = True
-    """Whether the units are all that the core has."""
+    """True if the events cover all units of the core."""
 
 
 def _by_mask(event: int, masks: Mapping[int, str]) -> dict[int, tuple[str, ...]]:
@@ -54,5 +54,5 @@ _BY_CORE = {
 
 
 def events(model: Microarchitecture) -> Events | None:
-    """What this core counts; None if that is not known."""
+    """The events of this core; None if not known."""
     return next((known for names, known in _BY_CORE.items() if model.name in names.split()), None)

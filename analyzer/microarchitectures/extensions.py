@@ -1,4 +1,4 @@
-"""What a microarchitecture does with an instruction of an extension that it does not have."""
+"""Decides how a core treats instructions of extensions that it lacks."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import Missing
 
 _IGNORED = frozenset(["CET_IBT", "CET_SS", "MPX", "PREFETCHW", "PREFETCHWT1", "PREFETCHITI", "CLDEMOTE"])
-"""In the space of NOPs: a core that does not have them runs them as such."""
+"""Instructions in the space of NOPs: a core without the extension runs them as NOPs."""
 _OLDER_MEANING = {"tzcnt": "bsf", "lzcnt": "bsr"}
-"""A core that does not have them ignores their prefix and runs the other instruction."""
+"""A core without these ignores their prefix and runs the other instruction."""
 
 _NAMES = {"AVX512F": "AVX-512", "D3NOW": "3DNow!", "HLE_OR_RTM": "RTM", "SSE4A": "SSE4a", "CX8": "CMPXCHG8B"}
 
 
 def missing(instructions: Sequence[Instruction], microarchitectures: Iterable[str]) -> tuple[Missing, ...]:
-    """Those of the microarchitectures that cannot run these instructions, and why. Raises
-    ``UnknownMicroarchitecture``."""
+    """The cores that cannot run these instructions, and why. Raises ``UnknownMicroarchitecture``."""
     found = []
     for name in microarchitectures:
         has = registry.get(name).extensions
@@ -39,25 +38,25 @@ def missing(instructions: Sequence[Instruction], microarchitectures: Iterable[st
 
 
 def absent_from(has: frozenset[str], instruction: Instruction) -> tuple[str, ...]:
-    """What an instruction needs beyond these extensions, as people write it; empty if it can run without, if
-    only with an older meaning."""
+    """What an instruction needs beyond these extensions, as usually written; empty if it can run without,
+    maybe with an older meaning."""
     absent = instruction.extensions - has - _IGNORED
     if not absent or instruction.mnemonic in _OLDER_MEANING:
         return ()
     if "AVX512F" not in has:
-        # Its parts come only together with it.
+        # Other parts of AVX-512 exist only together with AVX512F.
         absent = frozenset("AVX512F" if name.startswith("AVX512") else name for name in absent)
     return tuple(sorted(_title(name) for name in absent))
 
 
 def older_meaning(instruction: Instruction, microarchitecture: str) -> str:
-    """What the microarchitecture runs instead of an instruction that it does not know; empty if it does."""
+    """What the core runs instead of an instruction that it does not know; empty if it knows it."""
     older = _OLDER_MEANING.get(instruction.mnemonic, "")
     return older if older and not instruction.extensions <= registry.get(microarchitecture).extensions else ""
 
 
 def _title(name: str) -> str:
-    """``AVX-512 VNNI`` for ``AVX512_VNNI``, ``AVX-VNNI`` for ``AVX_VNNI``."""
+    """The usual spelling: ``AVX-512 VNNI`` for ``AVX512_VNNI``, ``AVX-VNNI`` for ``AVX_VNNI``."""
     if name in _NAMES:
         return _NAMES[name]
     if name.startswith("AVX512"):

@@ -166,7 +166,7 @@ _ELSEWHERE = {
     same_as("Ice Lake"): "dsb_lines_per_block dsb_to_ms_stall mite_to_ms_stall ms_width "
     "failed_forwarding_cycles",
 }
-"""What both cores have from other sources than the measured blocks."""
+"""Sources that both cores share, other than the measured blocks."""
 
 _GRANITE_RAPIDS = Microarchitecture(
     name="GNR",

@@ -100,7 +100,7 @@ _HASWELL = Microarchitecture(
     all_gpr_aliases_overwritten=True,
     reorder_buffer_size=192,
     retire_width=4,
-    # 60 is published for both; 64 is published for Broadwell elsewhere. The model that was validated uses 60.
+    # 60 is published for both; 64 is published elsewhere for Broadwell. The validated model uses 60.
     reservation_station_size=60,
     policies=Policies(binding="eight_ports", hardware_binding="loads_in_turn"),
     units=_UNITS,

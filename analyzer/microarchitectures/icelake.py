@@ -110,7 +110,7 @@ _ICE_LAKE = Microarchitecture(
     high8_renamed=False,
     movzx_high8_alias_eliminated=False,
     move_elimination_pipeline_length=2,
-    # Switched off for general-purpose registers by a microcode update.
+    # A microcode update switched it off for general-purpose registers.
     move_elimination_gpr_slots=0,
     move_elimination_simd_slots=UNLIMITED,
     all_gpr_aliases_overwritten=True,

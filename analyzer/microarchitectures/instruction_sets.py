@@ -2,8 +2,8 @@
 
 Sources: the CPUID feature flags in Intel's "Software Developer's Manual" (volume 2, CPUID; "Instruction Set
 Extensions Programming Reference") and in AMD's "Architecture Programmer's Manual" (volume 3, appendix D), as
-GCC's documentation lists them by processor. A core of several products has what its newest product has,
-unless the maker switched it off for all of them.
+GCC's documentation lists them by processor. A core of several products has the extensions of its newest
+product, unless the vendor switched them off for all.
 """
 
 from __future__ import annotations

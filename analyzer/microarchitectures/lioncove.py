@@ -1,8 +1,8 @@
 """Lion Cove: eighteen units, eight-wide rename; approximate.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ARL`` has the sources. Nothing was measured
-for this project: records of uops.info name classes of units, reviews give widths and sizes, the rest is
-Redwood Cove's.
+for this project: uops.info's records name classes of units, reviews give widths and sizes, and the rest is
+taken from Redwood Cove.
 
     ARL: Arrow Lake
 

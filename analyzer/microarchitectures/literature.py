@@ -1,4 +1,4 @@
-"""The sources that several cores share."""
+"""Sources that several cores share."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ FREE_REGISTERS = Source(
 
 
 def same_as(title: str) -> Source:
-    """Of values that are known of an older core only."""
+    """The source of values that are known only for an older core."""
     return Source(Certainty.INFERRED, f"as {title}", f"As on {title}; nothing else is known")

@@ -1,4 +1,5 @@
-"""A core as a picture in ASCII, drawn from its values. It heads every family's file, and a test compares."""
+"""Draws a core as an ASCII picture from its values. The picture heads every family's file,
+and a test compares them."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from cyclelens.analyzer.model.units import Role, Unit
 
 
 def picture(core: Microarchitecture) -> str:
-    """Lines from the code that is fetched down to the units. Widths are per cycle, sizes are capacities."""
+    """The picture, from the fetched code down to the units. Widths are per cycle, sizes are capacities."""
     units = core.units
     lines = [f"{core.name}: {core.title}", "", *_front_end(core), *_renamer(core)]
     schedulers = _schedulers(core)
@@ -30,7 +31,7 @@ def roles(unit: Unit) -> str:
 
 
 def _front_end(core: Microarchitecture) -> Iterator[str]:
-    """The ways from the code to the uop queue, which meet."""
+    """The paths from the code to the uop queue."""
     rules = core.macro_ops
     if rules is None:
         ways = [
@@ -74,7 +75,7 @@ def _renamer(core: Microarchitecture) -> Iterator[str]:
 
 
 def _schedulers(core: Microarchitecture) -> dict[str, int]:
-    """Entries by name."""
+    """Scheduler name -> entries."""
     if core.schedulers:
         return {scheduler.name: scheduler.entries for scheduler in core.schedulers}
     return {"scheduler": core.reservation_station_size}

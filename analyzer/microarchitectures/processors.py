@@ -1,8 +1,8 @@
-"""Which microarchitecture the processor of this machine has: by the family and model that it names itself,
-unless it has what that core does not have. Hypervisors are known to show another model than the real one.
+"""Identifies the microarchitecture of this machine's processor by its family and model, unless it has an
+extension that this core lacks: some hypervisors report a wrong model.
 
 Sources: Intel's "Software Developer's Manual", volume 4, table 2-1; AMD's revision guides and the processor
-tables of Linux. What decides where the model is wrong was read on such machines.
+tables of Linux. The features that decide if the model is wrong were read on such machines.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Processor(NamedTuple):
-    """What CPUID says."""
+    """Identification of a processor by CPUID."""
 
     maker: str
     """``GenuineIntel`` or ``AuthenticAMD``."""
@@ -22,11 +22,11 @@ class Processor(NamedTuple):
     model: int
     stepping: int
     name: str
-    """As people know it."""
+    """Name for people."""
     features: frozenset[str] = frozenset()
-    """Extensions of ``FEATURES`` that it has, in the decoder's spelling."""
+    """The extensions of ``FEATURES`` that it has, in the decoder's spelling."""
     code_cache: int = 0
-    """KB of the first-level cache for code, 0 if it is not known; the next is that for data."""
+    """Size of the first-level code cache in KB, 0 if unknown; ``data_cache`` likewise."""
     data_cache: int = 0
 
 
@@ -39,11 +39,11 @@ FEATURES = {
     "avx_vnni": "AVX_VNNI",
     "amx_tile": "AMX_TILE",
 }
-"""Extensions that tell generations apart, by Linux's name. A hypervisor may hide one; it cannot add any."""
+"""Extensions that distinguish generations, by Linux's name. A hypervisor may hide one but cannot add one."""
 
 
 class CoreSignature(NamedTuple):
-    """A core that is known by what no other one has."""
+    """A core with a unique combination of features."""
 
     name: str
     maker: str
@@ -60,8 +60,7 @@ _KINDS = (
 
 
 def by_features(processor: Processor) -> str:
-    """The microarchitecture that an extension and the caches give away, of those that they can tell; empty
-    if it is none of these."""
+    """The core that an extension and the caches identify; empty if none of the known signatures matches."""
     found = (processor.maker, processor.code_cache, processor.data_cache)
     for kind in _KINDS:
         if kind.feature in processor.features and found == (kind.maker, kind.code_cache, kind.data_cache):
@@ -87,15 +86,15 @@ _INTEL_6 = {
     "ARL": (181, 197, 198),
 }
 _STEPPINGS = {85: (("SKX", 4), ("CLX", 15)), 142: (("KBL", 9), ("CFL", 15)), 158: (("KBL", 9), ("CFL", 15))}
-"""Models that are several microarchitectures: each with its last stepping."""
+"""Models with several microarchitectures: each with its last stepping."""
 _AMD_17_ZEN_PLUS = (0x08, 0x18)
 _AMD_17_ZEN_2 = 0x30
-"""From this model on."""
+"""First model."""
 _AMD_19_ZEN_4 = (range(0x10, 0x20), range(0x60, 0x80), range(0xA0, 0xB0))
 
 
 def microarchitecture_of(processor: Processor) -> str:
-    """Its microarchitecture's name, of those that are simulated or not; empty if it is not known."""
+    """Name of the processor's microarchitecture, simulated or not; empty if unknown."""
     maker, family, model, stepping = processor[:4]
     if maker == "GenuineIntel" and family == 6:
         for name, last in _STEPPINGS.get(model, ()):
@@ -112,9 +111,9 @@ def microarchitecture_of(processor: Processor) -> str:
 
 
 def this_processor(root: Path = Path("/")) -> Processor | None:
-    """The processor of this machine; None where Linux does not tell. ``root``: where its file system is."""
+    """The processor of this machine; None if Linux does not tell. ``root``: root of the file system."""
     try:
-        # The first processor alone: a large machine takes long to list all of them.
+        # Only the first processor: listing all of a large machine takes long.
         with (root / "proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
             first = list(takewhile(str.strip, lines))
     except OSError:
@@ -124,7 +123,7 @@ def this_processor(root: Path = Path("/")) -> Processor | None:
 
 
 def _first_level_caches(root: Path) -> dict[str, int]:
-    """KB by ``Instruction`` and ``Data``."""
+    """Sizes in KB by ``Instruction`` and ``Data``."""
     sizes = {}
     for cache in sorted((root / "sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:

@@ -1,5 +1,5 @@
-"""All microarchitectures by name, Intel's in order of their appearance, then AMD's. A new family registers
-here."""
+"""Lists all microarchitectures by name: Intel's in order of appearance, then AMD's. New
+families are registered here."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ _FAMILIES = {
     "zen4": ("ZEN3", "ZEN4"),
     "zen5": ("ZEN5",),
 }
-"""The files of this folder that describe cores, each with the names of its cores: only the one that is asked
-for is loaded."""
+"""File in this folder -> names of its cores; only the requested file is loaded."""
 
 _FILES = {name: family for family, names in _FAMILIES.items() for name in names}
 _MODELS: dict[str, Microarchitecture] = {}
-"""Those that were asked for so far, and their neighbours in the same file."""
+"""Cores loaded so far: the requested ones and others in their files."""
 
 
 _NOT_SIMULATED = {
@@ -49,32 +48,32 @@ _NOT_SIMULATED = {
     "LNL-E": "Skymont",
     "CWF": "Darkmont",
 }
-"""What users may ask for, and nobody has described here yet. A model of the name takes its place."""
+"""Known cores without a model. A model of the same name takes precedence."""
 
 
 _EFFICIENCY_CORES = frozenset({"ADL-E", "MTL-E", "SRF", "LNL-E", "CWF"})
 _EFFICIENT = "-E"
-"""Behind the name of a product that has both kinds of core."""
+"""Suffix of a product's name that selects its efficiency cores."""
 _ANY_EFFICIENCY_CORE = "E-CORE"
 _SAME_CORE = {"RPL": "ADL", "EMR": "SPR"}
-"""Products whose core is that of others."""
+"""Products that share another product's core."""
 
 
 NATIVE = "native"
 FALLBACK = "SKL"
-"""Where nobody names a core, and that of this machine is not simulated."""
+"""Core if none is named and this machine's is not simulated."""
 DEFAULT_ARCH = "CYCLELENS_ARCH"
-"""Environment variable with the cores for those who name none, instead of that of this machine."""
+"""Environment variable with the default cores, instead of this machine's."""
 
 
 class UnknownMicroarchitecture(ValueError):
-    """No model of that name; the message lists those that exist."""
+    """There is no model of that name; the message lists the existing ones."""
 
 
 def get(name: str) -> Microarchitecture:
-    """The model of this name, in any case; ``native`` is that of this machine. Raises
+    """The model with this name, ignoring case; ``native`` is this machine's. Raises
     UnknownMicroarchitecture."""
-    if (model := _model(name)) is not None:  # as nearly always
+    if (model := _model(name)) is not None:  # the usual case
         return model
     if is_native(name):
         own = native()
@@ -89,7 +88,7 @@ def get(name: str) -> Microarchitecture:
 
 
 def is_native(name: str) -> bool:
-    """Whether the name asks for the model of this machine."""
+    """True if the name requests this machine's model."""
     return name.strip().lower() == NATIVE
 
 
@@ -101,24 +100,24 @@ def _model(name: str) -> Microarchitecture | None:
 
 
 def native() -> Microarchitecture | None:
-    """The model of this machine's processor, None if there is none."""
+    """The model of this machine's processor; None if there is none."""
     found = _identity()
     return None if found is None else _model(found.name)
 
 
 class Default(NamedTuple):
-    """What is analysed for where nobody names a core."""
+    """The cores to analyse for if none are named."""
 
     names: tuple[str, ...]
     reason: str
-    """``this machine``, or why it is another one; empty where the environment names it."""
+    """``this machine``, or why another core is used; empty if the environment names it."""
     is_simulated: bool = True
-    """False: that of this machine is not, and ``FALLBACK`` stands in."""
+    """False if this machine's core is not simulated and ``FALLBACK`` is used."""
 
 
 def default() -> Default:
-    """The cores that the environment names, else that of this machine, else ``FALLBACK``. Raises
-    UnknownMicroarchitecture for a name of the environment."""
+    """The environment's cores, otherwise this machine's, otherwise ``FALLBACK``. Raises
+    UnknownMicroarchitecture for an unknown name in the environment."""
     named = os.environ.get(DEFAULT_ARCH, "")
     if named.strip():
         try:
@@ -134,7 +133,7 @@ def default() -> Default:
 
 
 def own_name() -> str:
-    """What this machine's processor calls itself, and what it is if that is not simulated."""
+    """This machine's processor by its own name, with its core if that is not simulated."""
     found = _identity()
     if found is None:
         return "the system does not say which one it is"
@@ -142,27 +141,27 @@ def own_name() -> str:
 
 
 def native_doubt() -> str:
-    """What speaks against the model that this machine's processor names, and what was gone by instead; empty
-    if nothing does."""
+    """Evidence against the model that this machine's processor reports, and the evidence used
+    instead; empty if there is none."""
     found = _identity()
     return "" if found is None else found.doubt
 
 
 class _Identity(NamedTuple):
-    """What a processor is taken for."""
+    """How a processor was identified."""
 
     processor: Processor
     name: str
-    """Of its microarchitecture, simulated or not; empty if it is not known."""
+    """Name of its microarchitecture, simulated or not; empty if unknown."""
     doubt: str = ""
 
 
 _SWITCHED_OFF = {"ADL": ("AVX512",)}
-"""Beginnings of extensions that the first steppings of a core had, and that were then switched off."""
+"""Prefixes of extensions that a core's first steppings had and that were later switched off."""
 
 
 def _identity() -> _Identity | None:
-    # Here, because most users say which processor they mean, and start faster without it.
+    # Imported here because most users name a core, and then start faster.
     from cyclelens.analyzer.microarchitectures import processors
 
     processor = processors.this_processor()
@@ -189,7 +188,7 @@ def _identity() -> _Identity | None:
 
 
 def _surplus(processor: Processor, model: Microarchitecture) -> tuple[str, ...]:
-    """Extensions that the processor has and the model's core has not."""
+    """Extensions that the processor has and the model's core lacks."""
     hidden = _SWITCHED_OFF.get(model.name, ())
     return tuple(
         name.replace("_", "-")
@@ -199,7 +198,7 @@ def _surplus(processor: Processor, model: Microarchitecture) -> tuple[str, ...]:
 
 
 def _hint(name: str) -> str:
-    """What was probably meant, by name or title, and all that there is."""
+    """A suggestion by name or title, and all known names."""
     for missing, title in not_simulated().items():
         if name.strip().lower() in (missing.lower(), title.lower(), title.replace(" ", "").lower()):
             kind = " is an efficiency core, and those are" if missing in _EFFICIENCY_CORES else " is"
@@ -217,10 +216,10 @@ def _hint(name: str) -> str:
 
 
 def not_simulated() -> dict[str, str]:
-    """Names and titles of well-known microarchitectures that there is no model of."""
+    """Name -> title of well-known microarchitectures without a model."""
     return {name: title for name, title in _NOT_SIMULATED.items() if name not in _FILES}
 
 
 def names() -> tuple[str, ...]:
-    """Names of all models, each maker's oldest first."""
+    """Names of all models, each vendor's oldest first."""
     return tuple(_FILES)

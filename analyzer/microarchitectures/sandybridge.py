@@ -84,7 +84,7 @@ _SANDY_BRIDGE = Microarchitecture(
     issue_width=4,
     high8_renamed=True,
     movzx_high8_alias_eliminated=True,
-    # The instruction tables hold no zero-uop moves for SNB, so these figures never act there.
+    # The instruction tables hold no zero-uop moves for SNB, so these figures have no effect.
     move_elimination_pipeline_length=3,
     move_elimination_gpr_slots=4,
     move_elimination_simd_slots=4,

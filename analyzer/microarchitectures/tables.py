@@ -1,4 +1,4 @@
-"""Helpers that let a family file state a table as it is published."""
+"""Helpers for tables in the form in which they are published."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 def unroll_table(*steps: tuple[int, int]) -> dict[int, int]:
     """LSD unroll counts from (largest loop size in IDQ uops, rounds placed at once), ascending.
 
-    Sizes above the last step are not listed: they are not unrolled.
+    Sizes above the last step are absent: they are not unrolled.
     """
     table: dict[int, int] = {}
     first = 1
@@ -17,7 +17,7 @@ def unroll_table(*steps: tuple[int, int]) -> dict[int, int]:
 
 
 def free_integer_registers(size: int) -> int:
-    """Of a register file of this size, those that instructions in flight can hold: an estimate.
+    """Estimates how many integer registers of a file of this size instructions in flight can hold.
 
     The UFS paper measured 144 of Haswell's 168 (table 3); the rest holds architectural state.
     """
@@ -25,5 +25,5 @@ def free_integer_registers(size: int) -> int:
 
 
 def free_vector_registers(size: int) -> int:
-    """The same for vector registers, of which it measured 138 of 168."""
+    """Estimates the same for vector registers: the paper measured 138 of 168."""
     return size - 30

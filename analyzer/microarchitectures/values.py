@@ -1,4 +1,4 @@
-"""The values of a core one by one, each with its source, and the confidence that follows from them."""
+"""Enumerates a core's values with their sources, and derives the confidence in its figures."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _SECTIONS = {
     "load_buffer_size": OPTIONAL,
     "macro_ops": "macro-ops",
 }
-"""The first field of each section, in the order of ``Microarchitecture``."""
+"""First field of each section, in the order of ``Microarchitecture``."""
 _DOUBTFUL = (Certainty.INFERRED, Certainty.ASSUMED, Certainty.UNRECORDED)
 _TOLERATED = 10
-"""Of so many values one may be doubtful before the core's figures count as approximate."""
+"""One in this many values may be doubtful before the core's figures count as approximate."""
 
 
 class Value(NamedTuple):
@@ -37,19 +37,19 @@ class Value(NamedTuple):
 
     section: str
     name: str
-    """A field of ``Microarchitecture``, or one below it behind a dot."""
+    """A field of ``Microarchitecture``, or a part of one after a dot."""
     text: str
     source: Source
 
 
 def values(core: Microarchitecture) -> Iterator[Value]:
-    """All values of a core, those that play no part there too; limits that it has not are left out."""
+    """All values of a core, including unused ones; limits that it does not have are left out."""
     for section, name, value in _each(core):
         yield Value(section, name, _text(value), core.sources.of(name))
 
 
 def _each(core: Microarchitecture) -> Iterator[tuple[str, str, Any]]:
-    """Section, name and value of all values."""
+    """(section, name, value) of all values."""
     section = ""
     for field in field_names(core):
         section = _SECTIONS.get(field, section)
@@ -60,8 +60,11 @@ def _each(core: Microarchitecture) -> Iterator[tuple[str, str, Any]]:
 
 @cache
 def confidence(name: str) -> str:
-    """What to say of every figure of the core of this name if more than one in ten of its values are neither
-    measured nor published; else empty. Values that play no part and the optional resources do not count."""
+    """A note on every figure of this core if more than one in ten of its values are neither measured nor
+    published; otherwise empty.
+
+    Unused values and the optional resources do not count.
+    """
     core = registry.get(name)
     every = [core.sources.of(name).certainty for section, name, _ in _each(core) if section != OPTIONAL]
     counted = [certainty for certainty in every if certainty is not Certainty.UNUSED]
@@ -76,7 +79,7 @@ def confidence(name: str) -> str:
 
 
 def _below(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """A value, or those below it, each with its name."""
+    """A value, or its parts, each with its name."""
     if value is None or (value == () and name == "schedulers"):
         return
     if isinstance(value, Units):

@@ -1,4 +1,4 @@
-"""Microarchitectures with parts switched off or made perfect, for ablation studies."""
+"""Microarchitectures with parts switched off or idealised, for ablation studies."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cyclelens.analyzer.model.options import ModelOptions
 
 
 class NoSuchVariant(Exception):
-    """An ablation is not made for a core."""
+    """The ablation does not exist for this core."""
 
 
 def variant(microarchitecture: Microarchitecture, options: ModelOptions) -> Microarchitecture:
-    """The microarchitecture with its parameters changed as the options say; itself if they change nothing.
-    Its name stays. Raises NoSuchVariant."""
+    """The core with its parameters changed by the options, under the same name; itself if nothing
+    changes. Raises NoSuchVariant."""
     if microarchitecture.macro_ops is not None and (
         options.simple_front_end or options.port_seed is not None
     ):

@@ -1,7 +1,6 @@
-"""AMD's Zen+ and Zen 2, approximately: widths and capacities are published, the rest is not known in detail.
+"""AMD's Zen+ and Zen 2, approximate: widths and capacities are published, the rest is not known in detail.
 
-The schedulers of a core are taken together: the model has one. That Zen 2 renames some memory is not
-modelled.
+The model combines the schedulers of a core into one. Zen 2's memory renaming is not modelled.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN2`` has the sources.
 
@@ -86,11 +85,11 @@ _LETTERS = {
     "C": "FP2",
     "D": "FP3",
 }
-"""The units by the letters of ``facts/zen.py``."""
+"""Letter in ``facts/zen.py`` -> unit."""
 
 
 def _units(*others: Unit) -> Units:
-    """The units of a generation: the same ALUs and floating-point pipes, and these."""
+    """The units of a generation: the common ALUs and floating-point pipes, and ``others``."""
     units: Sequence[Unit] = (
         unit("ALU0", "ALU, shift, branch"),
         unit("ALU1", "ALU, shift, multiply"),
@@ -148,7 +147,7 @@ _ZEN_2 = Microarchitecture(
     predecode_block_bytes=32,
     predecode_to_decode_delay=3,
     length_changing_prefix_penalty=0,
-    # The op cache: eight instructions an entry, up to eight macro-ops per cycle.
+    # The op cache: eight instructions per entry, up to eight macro-ops per cycle.
     dsb_width=8,
     dsb_block_bytes=64,
     dsb_lines_per_block=8,

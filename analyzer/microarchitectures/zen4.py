@@ -1,8 +1,8 @@
-"""AMD's Zen 3 and Zen 4 by the rules that were measured on Zen 5 (docs/zen5.md), with their own widths and
-capacities. Zen 4 was measured by time stamps, without performance counters; what differs from Zen 5 there is
-taken to hold for Zen 3.
+"""AMD's Zen 3 and Zen 4, by the rules that were measured on Zen 5 (docs/zen5.md) and their own widths and
+capacities. Zen 4 was measured by time stamps, without performance counters; its differences from Zen 5 are
+assumed to hold for Zen 3.
 
-Dependent operations waste nothing (M14, M15): no trace of that was found on Zen 4.
+Dependent operations waste nothing (M14, M15): no such waste was found on Zen 4.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the sources.
 
@@ -100,7 +100,7 @@ UNITS = Units(
 
 
 def _windows(line: int) -> tuple[int, ...]:
-    """A line of so many entries takes a cycle."""
+    """Cost of windows if a line of this many entries takes a cycle."""
     return tuple(_EIGHTHS * max(1, -(-entries // line)) for entries in range(_LARGEST_WINDOW))
 
 
@@ -193,7 +193,7 @@ _ZEN_3 = derived(
     schedulers=(
         *(Scheduler(f"integer {number}", 24) for number in range(4)),
         Scheduler("store queue", 64),
-        # 32 each, and half of the queue of 64 in front of them.
+        # 32 each, and half of the preceding queue of 64.
         Scheduler("vector 0", 64),
         Scheduler("vector 1", 64),
     ),

@@ -78,7 +78,7 @@ UNITS = Units(
     sets={
         "ALU": (UopKind.COMPUTE, _ALUS),
         "ALU012345": (UopKind.COMPUTE, _ALUS),
-        # The names are those of the measurement; which units they are is known only by what they share.
+        # The names are those of the measurement; only shared use tells which units they mean.
         "ALU012": (UopKind.COMPUTE, "ALU2 ALU3 ALU4"),
         "ALU234": (UopKind.COMPUTE, "ALU3 ALU4 ALU5"),
         "DIV": (UopKind.COMPUTE, "ALU5"),
@@ -113,7 +113,7 @@ RULES = MacroOpRules(
     fuses_memory_with_branch=True,
     zeroing_upper_ends_group=True,
     fuses_nops=False,
-    # The outer ones first: fewer operations need just those.
+    # The outer pipes come first: fewer operations need exactly these.
     pipes=("FP3", "FP0", "FP2", "FP1"),
     vector_pickable=64,
     vector_bits=512,
