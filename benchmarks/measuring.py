@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 CORPUS = SHARED / "corpus" / "blocks.hex.xz"
 REFERENCE = SHARED / "reference" / "throughput-dev.csv"
-CYCLELENS = [sys.executable, "-c", "from cyclelens.analyzer.cli.start import command; command()"]
+CYCLELENS = [sys.executable, "-c", "from cyclelens.analyzer.cli.main import command; command()"]
 MCA = os.environ.get("LLVM_MCA", "llvm-mca")
 
 

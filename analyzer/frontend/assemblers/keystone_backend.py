@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.stand_ins import import_without
 from cyclelens.analyzer.frontend.assemblers import child
 
 SELF_TEST = (
@@ -14,23 +13,12 @@ SELF_TEST = (
     ("intel", "vfmadd231ps ymm0,ymm1,ymmword ptr [rdi+0x20]", "c4e275b84720"),
 )
 """Statements with their known bytes. If one is wrong, this build of Keystone cannot be used."""
-_UNUSED: dict[str, dict[str, object]] = {
-    "inspect": {},
-    "platform": {"system": str},
-    **{
-        f"keystone.{processor}_const": {}
-        for processor in ("arm", "arm64", "evm", "hexagon", "mips", "ppc", "sparc", "systemz")
-    },
-}
-"""Modules that Keystone's Python package imports for other processors, and to find its own library in unusual
-places. They take a quarter of this process's start-up time."""
 
 
 class Engine:
     """One Keystone engine per dialect."""
 
     def __init__(self) -> None:
-        import_without("keystone", _UNUSED)
         import keystone
 
         self._error = keystone.KsError
