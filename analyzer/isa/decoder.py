@@ -19,7 +19,7 @@ from cyclelens.analyzer.isa.codes import Said, enum_names, said_of
 from cyclelens.analyzer.isa.forms import forms_of
 from cyclelens.analyzer.isa.spelling import formatter
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
-from iced_x86 import Decoder, DecoderOptions, EncodingKind, OpKind, Register, RoundingControl
+from iced_x86 import Decoder, DecoderOptions, EncodingKind, Mnemonic, OpKind, Register, RoundingControl
 from iced_x86 import Instruction as IcedInstruction
 
 OPTIONS = DecoderOptions.MPX
@@ -67,8 +67,6 @@ REGISTERS = _register_names()
 @cache
 def mnemonics() -> frozenset[str]:
     """All mnemonics in Intel's spelling; of synonymous conditions only one."""
-    from iced_x86 import Mnemonic
-
     return frozenset([name.lower() for name in enum_names(Mnemonic).values()])
 
 
@@ -85,9 +83,6 @@ class _CodeFacts:
 
     said: Said
     forms: Mapping[str, str]
-    extensions: frozenset[str]
-    visible: tuple[int, ...]
-    """Numbers of the operands that the fact tables show."""
     places: tuple[int, ...]
     """Numbers of the visible operands that are registers or addresses."""
 
@@ -104,13 +99,10 @@ class _Decoding(NamedTuple):
 
 def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
     said = said_of(instruction)
-    visible = tuple(map(int, said.visible))
     return _CodeFacts(
         said=said,
         forms=forms_of(said.description),
-        extensions=frozenset(said.extensions.split()),
-        visible=visible,
-        places=tuple([n for n in visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)]),
+        places=tuple([n for n in said.visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)]),
     )
 
 
@@ -248,7 +240,7 @@ def _reading(
     constants = decoder.get_constant_offsets(instruction)
     kinds: list[OperandKind] = []
     immediate: slice | None = None
-    for position in facts.visible:
+    for position in facts.said.visible:
         kind = instruction.op_kind(position)
         if kind == _REGISTER:
             kinds.append(OperandKind.REGISTER)
@@ -285,7 +277,7 @@ def _reading(
         suppress_exceptions=rounds or (is_evex and instruction.suppress_all_exceptions),
         repeat=repeat,
         has_modrm=facts.said.has_modrm,
-        extensions=facts.extensions,
+        extensions=facts.said.extensions,
     )
     return _Decoding(encoding, displacement if is_relative else None, immediate, OperandKind.BRANCH in kinds)
 

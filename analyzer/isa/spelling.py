@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from iced_x86 import Formatter, Instruction, OpCodeInfo
+from iced_x86 import (
+    CC_e,
+    CC_ne,
+    FormatMnemonicOptions,
+    Formatter,
+    FormatterSyntax,
+    Instruction,
+    MemorySizeOptions,
+    OpCodeInfo,
+)
 
 
 def described(info: OpCodeInfo) -> str:
@@ -15,8 +24,6 @@ def described(info: OpCodeInfo) -> str:
 @cache
 def formatter() -> Formatter:
     """The formatter for Intel's syntax. Built on first use, because its tables take 1 ms."""
-    from iced_x86 import CC_e, CC_ne, FormatterSyntax, MemorySizeOptions
-
     formatter = Formatter(FormatterSyntax.INTEL)
     formatter.space_after_operand_separator = True
     formatter.hex_prefix, formatter.hex_suffix, formatter.uppercase_hex = "0x", "", False
@@ -44,7 +51,5 @@ def mnemonic(instruction: Instruction, info: OpCodeInfo) -> str:
     name = info.instruction_string.split(" ", 1)[0].lower()
     # 90 is an XCHG with other operand sizes.
     if name in _SPELT_TWO_WAYS or name.startswith("cmpn") or (name == "nop" and info.op_code == 0x90):
-        from iced_x86 import FormatMnemonicOptions
-
         return formatter().format_mnemonic(instruction, FormatMnemonicOptions.NO_PREFIXES)
     return _SPELLING.get(name, name)

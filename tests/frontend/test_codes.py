@@ -1,36 +1,59 @@
-"""The table of what iced-x86 says of its codes says the same as iced-x86."""
+"""What iced-x86 says of its codes, as the decoder uses it."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import codes_generator
 import pytest
-from cyclelens.analyzer.isa import codes
-from cyclelens.analyzer.isa.codes import CODES_PATH, asked, enum_names, said_of
-from iced_x86 import Code
+from cyclelens.analyzer.isa.codes import enum_names, said_of
+from iced_x86 import Code, CodeSize, Instruction
+
+PSEUDO = frozenset({Code.INVALID, Code.DECLAREBYTE, Code.DECLAREWORD, Code.DECLAREDWORD, Code.DECLAREQWORD})
+"""Codes of no instruction."""
 
 
-def test_the_table_that_ships_is_that_of_the_version_that_is_installed() -> None:
-    assert Path(CODES_PATH).read_text("ascii").splitlines() == codes_generator.lines()
+def sample(code: int) -> Instruction:
+    """An instruction with this code."""
+    instruction = Instruction.create(code)  # type: ignore[arg-type]
+    instruction.code_size = CodeSize.CODE64
+    return instruction
 
 
-def test_every_code_is_found_with_all_that_is_said_of_it() -> None:
-    assert codes._table()
-    for code in enum_names(Code).keys() - codes_generator.PSEUDO:
-        instruction = codes_generator.sample(code)
-        found, said = said_of(instruction), asked(instruction)
-        assert found == said
-        assert [type(part) for part in found] == [type(part) for part in said]
+def test_every_code_has_a_name_extensions_and_operands_in_their_order() -> None:
+    for code in enum_names(Code).keys() - PSEUDO:
+        said = said_of(sample(code))
+        assert said.mnemonic and said.mnemonic == said.mnemonic.lower(), said
+        assert said.extensions and "" not in said.extensions, said
+        assert list(said.visible) == sorted(set(said.visible)), said
+        assert said.escape_bytes <= 2, said
 
 
-def test_another_version_is_asked_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    other = tmp_path / "codes.txt"
-    wrong = Path(CODES_PATH).read_text("ascii").replace("\tadd\t", "\tsub\t")
-    other.write_text(wrong.replace("iced-x86 ", "iced-x86 0.", 1), "ascii")
-    monkeypatch.setattr(codes, "CODES_PATH", str(other))
-    codes._table.cache_clear()
-    try:
-        assert said_of(codes_generator.sample(Code.ADD_RM64_R64)).mnemonic == "add"
-    finally:
-        codes._table.cache_clear()
+@pytest.mark.parametrize(
+    ("code", "mnemonic", "extensions", "visible", "escape_bytes", "modrm", "default_64", "force_64"),
+    [
+        (Code.ADD_RM64_R64, "add", {"X64"}, (0, 1), 0, True, False, False),
+        (Code.PUSH_R64, "push", {"X64"}, (0,), 0, False, True, False),
+        (Code.CALL_REL32_64, "call", {"X64"}, (0,), 0, False, True, True),
+        (Code.PSHUFB_XMM_XMMM128, "pshufb", {"SSSE3"}, (0, 1), 2, True, False, False),
+        (Code.CMOVE_R32_RM32, "cmovz", {"CMOV"}, (0, 1), 1, True, False, False),
+        (Code.D3NOW_PFADD_MM_MMM64, "pfadd", {"D3NOW"}, (0, 1), 1, True, False, False),
+        (Code.MASKMOVDQU_RDI_XMM_XMM, "maskmovdqu", {"SSE2"}, (1, 2), 1, True, False, False),
+        (Code.MOVSB_M8_M8, "movsb", {"INTEL8086"}, (), 0, False, False, False),
+        (
+            *(Code.EVEX_VPADDD_YMM_K1Z_YMM_YMMM256B32, "vpaddd", {"AVX512VL", "AVX512F"}, (0, 1, 2)),
+            *(1, True, False, False),
+        ),
+    ],
+)
+def test_what_is_said_of_one_code(
+    code: int,
+    mnemonic: str,
+    extensions: set[str],
+    visible: tuple[int, ...],
+    escape_bytes: int,
+    modrm: bool,
+    default_64: bool,
+    force_64: bool,
+) -> None:
+    said = said_of(sample(code))
+    assert (said.mnemonic, said.extensions, said.visible) == (mnemonic, extensions, visible)
+    assert (said.escape_bytes, said.has_modrm) == (escape_bytes, modrm)
+    assert (said.default_64, said.force_64) == (default_64, force_64)
