@@ -8,7 +8,6 @@ runs.
 from __future__ import annotations
 
 import argparse
-import atexit
 import gc
 import os
 import signal
@@ -54,24 +53,11 @@ time."""
 
 
 def command() -> NoReturn:
-    """``cyclelens`` as a process of its own, which ends with all that is cached: to clear that, or to look
-    for cycles in it, takes up to a tenth of the time."""
+    """``cyclelens`` as a process of its own."""
     gc.set_threshold(_COLLECTION_THRESHOLD)
     _end_on_signals()
     code = main()
-    threads = sys.modules.get("threading")
-    # Python waits for all but daemons.
-    alone = threads is None or all(
-        each.daemon or each is threads.main_thread() for each in threads.enumerate()
-    )
-    if alone and sys.getprofile() is sys.gettrace() is None:
-        atexit._run_exitfuncs()
-        try:
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except OSError:  # nobody reads it any more
-            pass
-        os._exit(code)
+    # The process ends with all that is cached: Python need not look for cycles in it.
     gc.freeze()
     sys.exit(code)
 
@@ -130,11 +116,12 @@ def _run(argv: Sequence[str] | None) -> int:
 def _ended(arguments: list[str]) -> int:
     """The exit code of a command line, whatever became of it."""
     try:
-        code = _dispatch(arguments)
+        try:
+            code = _dispatch(arguments)
+        except SystemExit as stop:  # argparse: 0 after help, 2 after an error that it has already printed
+            code = stop.code if isinstance(stop.code, int) else WRONG_USAGE
         sys.stdout.flush()
         return code
-    except SystemExit as stop:  # argparse: 0 after help, 2 after an error that it has already printed
-        return stop.code if isinstance(stop.code, int) else WRONG_USAGE
     except InputError as error:
         _complain(error)
         return PROBLEMS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from cyclelens.analyzer.cli.examples import help_text
 from cyclelens.analyzer.common.log import LOG
 from cyclelens.analyzer.common.own_tables import OWN_TABLES
 from cyclelens.analyzer.common.suggestions import did_you_mean
@@ -42,10 +43,7 @@ class _LogFile(_Path):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors fit on two lines, and that asks for the width of the terminal only for help: it
-    would for every argument that it is told of, and needs several modules for that."""
-
-    _columns = 80
+    """A parser whose errors fit on two lines."""
 
     def with_paths(self) -> Self:
         """With ``--data PATH`` and ``--log FILE``, for this process and those that it starts."""
@@ -68,17 +66,8 @@ class Parser(argparse.ArgumentParser):
         return self
 
     def format_help(self) -> str:
-        """The help, as wide as the terminal, with examples."""
-        from shutil import get_terminal_size
-
-        from cyclelens.analyzer.cli.examples import help_text
-
-        self._columns = get_terminal_size().columns
+        """The help with examples."""
         return super().format_help() + help_text(self.prog)
-
-    def _get_formatter(self) -> argparse.HelpFormatter:
-        # As argparse does it, but for the module that knows the width.
-        return self.formatter_class(prog=self.prog, width=self._columns - 2)  # type: ignore[call-arg]
 
     def error(self, message: str) -> NoReturn:
         """End the program with exit code 2; the message stands before the usage."""

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from hashlib import file_digest
+from typing import Any, Generic, TypeVar
 
 from cyclelens.analyzer.common.regular_files import open_regular
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
-    _Key = TypeVar("_Key")
-    _Value = TypeVar("_Value")
-    _Part = TypeVar("_Part")
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+_Part = TypeVar("_Part")
 
 _SLACK = 256
 """Entries allowed beyond two texts: small texts are not worth dropping at once."""
@@ -27,92 +25,64 @@ _LARGEST = 4 << 30
 """Largest file, in bytes, that is digested."""
 
 
-class Recent(dict["_Key", "_Value | None"]):
-    """Values by key; none of them is None. ``recent[key]`` is the value, which counts as used; None if it is
-    not known (any more).
-
-    A dictionary, because every instruction asks several of these: it is the young generation.
-    """
+class Recent(Generic[_Key, _Value]):
+    """Values by key; none of them is None."""
 
     def __init__(self, most: int) -> None:
         """``most``: entries of a generation at the end of a batch."""
-        super().__init__()
-        self._old: dict[_Key, _Value | None] = {}
+        self._young: dict[_Key, _Value] = {}
+        self._old: dict[_Key, _Value] = {}
         self._most = most
         self._needed = 0
         """Entries that one text used."""
         self._turned = False
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
-    __eq__ = object.__eq__
-
     def size(self) -> int:
         """Entries of both generations."""
-        return len(self) + len(self._old)
+        return len(self._young) + len(self._old)
 
-    def get(self, key: _Key) -> _Value | None:  # type: ignore[override]
-        """As ``recent[key]``, which is quicker; a dictionary would ask the young generation alone."""
-        return self[key]
+    def get(self, key: _Key) -> _Value | None:
+        """The value, which counts as used; None if it is not known (any more)."""
+        value = self._young.get(key)
+        if value is None and self._old:
+            value = self._old.pop(key, None)
+            if value is not None:
+                self._young[key] = value
+        return value
 
-    __missing__ = dict.get  # None, without Python: most of what is asked for in vain is new
+    def __setitem__(self, key: _Key, value: _Value) -> None:
+        self._young[key] = value
 
     def next_text(self) -> None:
         """Another text is about to be worked on, or a later version of one."""
         if self._turned:
-            self._needed, self._turned = len(self), False
-        if len(self) > 2 * self._needed + _SLACK:
+            self._needed, self._turned = len(self._young), False
+        if len(self._young) > 2 * self._needed + _SLACK:
             self._turn()
 
     def next_batch(self) -> None:
         """More machine code is about to be worked on; what it needs is not known."""
-        if len(self) >= self._most:
+        if len(self._young) >= self._most:
             self._turn()
 
     def _turn(self) -> None:
-        self._old = dict(self)
-        self.clear()
+        self._young, self._old = {}, self._young
         self._turned = True
-        self.__class__ = _Turned
 
 
-class _Turned(Recent["_Key", "_Value"]):
-    """One with an old generation."""
-
-    def __missing__(self, key: _Key) -> _Value | None:  # type: ignore[override]
-        value = self._old.pop(key, None)
-        if value is not None:
-            self[key] = value
-        return value
-
-
-class Caches(dict["Callable[[Caches], Any]", "Any"]):
+class Caches:
     """All that one workspace remembers beside its answers. Whoever remembers something has a class for it,
-    and asks for the only object of that class here. For one thread at a time.
-
-    A dictionary by these classes, because every block asks eight times.
-    """
+    and asks for the only object of that class here. For one thread at a time."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self._parts: dict[Callable[[Caches], Any], Any] = {}
         self._recent: list[Recent[Any, Any]] = []
 
-    __hash__ = object.__hash__  # type: ignore[assignment]
-    __eq__ = object.__eq__
-
-    def __bool__(self) -> bool:
-        return True
-
-    if TYPE_CHECKING:
-
-        def of(self, kind: Callable[[Caches], _Part]) -> _Part:
-            """The object of this class, made when it is first asked for."""
-            ...
-
-    else:
-        of = dict.__getitem__
-
-    def __missing__(self, kind: Callable[[Caches], _Part]) -> _Part:
-        part = self[kind] = kind(self)
+    def of(self, kind: Callable[[Caches], _Part]) -> _Part:
+        """The object of this class, made when it is first asked for."""
+        part: _Part | None = self._parts.get(kind)
+        if part is None:
+            part = self._parts[kind] = kind(self)
         return part
 
     def recent(self, most: int) -> Recent[Any, Any]:
@@ -144,11 +114,8 @@ class Contents:
         more than ``maximum`` bytes."""
         status = os.stat(path)
         key = path, status.st_ino, status.st_size, status.st_mtime_ns
-        found = self._digests[key]
+        found = self._digests.get(key)
         if found is None:
-            # Here, because commands that remember nothing of files start faster without it.
-            from hashlib import file_digest
-
             with open_regular(path, maximum) as file:
                 found = self._digests[key] = file_digest(file, "blake2b").digest()
         return found

@@ -146,9 +146,9 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
     repeated = (question.loop, question.once, question.is_function)
     about = (code, model.name, repeated, tuple(question.latencies.items()), options.model)
     # The same with and without a trace.
-    places = workspace.places[*about, placement]
+    places = workspace.places.get((*about, placement))
     here = (options.origin, question.name, model.name, placement.known)
-    latest = workspace.latest[here]
+    latest = workspace.latest.get(here)
     hurried = (
         places is None
         and options.quick
@@ -176,7 +176,7 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
         return lacking
     simulation = run.simulation(block)
     if places is None and not hurried:
-        figures = workspace.figures[about]
+        figures = workspace.figures.get(about)
         if figures is None:
             figures = workspace.figures[about] = {}
         places = run.positions(placement.offsets, block, simulation, figures)
@@ -217,7 +217,7 @@ def _port_binding(
     """The remembered one of the same code at the same place, or a new one."""
     from cyclelens.analyzer.insight.port_binding import port_binding
 
-    known = workspace.bindings[at]
+    known = workspace.bindings.get(at)
     if known is None:
         known = workspace.bindings[at] = (port_binding(block, prediction, run.others()),)
     return known[0]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-
-# What sqlite3 adds to these (types of dates) takes as long to import as the rest of this file.
-from _sqlite3 import Connection, Error, connect
 from collections.abc import Iterator
+from sqlite3 import Connection, Error, connect
 
 import cyclelens.data
 from cyclelens.analyzer.common.own_tables import OWN_TABLES

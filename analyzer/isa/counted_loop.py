@@ -70,7 +70,7 @@ def decoded_end(
         known = counted.used
         for instruction in instructions:
             code = instruction.code
-            bits = known[code]
+            bits = known.get(code)
             if bits is None:
                 bits = known[code] = used_bits(code) | _USED
             used |= bits
@@ -80,7 +80,7 @@ def decoded_end(
     else:
         return None
     key = (number, copies * size)
-    end = counted.ends[key]
+    end = counted.ends.get(key)
     if end is None:
         end = counted.ends[key] = decode(_end(*key), caches)
     return end

@@ -215,7 +215,7 @@ def _instruction(
         key = (*key, code[prefix_end + 2] & 0x80, code[prefix_end + 3] & 0xF0, mask is None)
     elif facts.said.encoding not in _REX_ENCODINGS:
         key = (*key, code[prefix_end], _wide(code, facts.said.encoding, prefix_end))
-    reading = decoded.readings[key]
+    reading = decoded.readings.get(key)
     if reading is None:
         reading = decoded.readings[key] = _reading(code, instruction, decoder, facts, prefix_end)
     encoding, relative, numbers, branch = reading
@@ -319,9 +319,8 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
     """
     decoded = (Caches() if caches is None else caches).of(_Decoded)
     instructions = decoded.instructions
-    # A listing mostly decodes single, repeated instructions. Blocks always miss here, so the older cache
-    # generation is not searched.
-    if len(code) <= _LONGEST and (only := dict.get(instructions, code)) is not None:
+    # A listing mostly decodes single, repeated instructions.
+    if len(code) <= _LONGEST and (only := instructions.get(code)) is not None:
         return (only,)
     result = []
     decoder, instruction = Decoder(64, code, OPTIONS), decoded.read
@@ -330,7 +329,7 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
         decoder.decode_out(instruction)
         end = decoder.position
         encoding = code[position:end]
-        known = instructions[encoding]
+        known = instructions.get(encoding)
         if known is None:
             if instruction.is_invalid:
                 known, end = Instruction(code[position : position + 1], _INVALID), position + 1

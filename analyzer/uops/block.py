@@ -66,7 +66,7 @@ def build_block(
     """The block that the simulator runs. ``alignment``: address of the first byte modulo 64."""
     cache = store.caches.of(Cores).cache(microarchitecture, options)
     prepared = cache.prepared
-    known = [prepared[each.code] or known_of(each, cache, store) for each in instructions]
+    known = [prepared.get(each.code) or known_of(each, cache, store) for each in instructions]
     tracks = options.hardware or microarchitecture.tracks_values
     if microarchitecture.macro_ops is not None:
         # Here, because a start takes less time without it where other cores are asked for.
@@ -148,7 +148,7 @@ def build_block(
             absorbs = 0 if branch is None else branch.shape.as_branch
             context = (wide, absorbs, slower, merged, jcc, second, joins, taken, chained, kept, returns)
             key = (knowledge, context)
-            entry = cache.entries[key]
+            entry = cache.entries.get(key)
             if entry is None:
                 entry = cache.entries[key] = _entry(knowledge, context, branch, cache)
             entries[position] = entry

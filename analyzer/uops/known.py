@@ -182,12 +182,12 @@ class Cores:
 def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known | None:
     """Classifies an instruction that is new to the cache; None if it has no record."""
     registers = instruction.registers
-    signature = cache.signatures[registers]
+    signature = cache.signatures.get(registers)
     if signature is None:
         signature = cache.signatures[registers] = signature_of(registers)
     repeats, names = signature
     key = (instruction.encoding, repeats)
-    pattern = cache.patterns[key]
+    pattern = cache.patterns.get(key)
     if pattern is None:
         pattern = cache.patterns[key] = Pattern(_asks(instruction, cache, store))
     answers = tuple([ask(instruction, names) for ask in pattern.asks]) if pattern.asks else ()

@@ -143,7 +143,7 @@ def macro_op_entries(
             position in returning,
         )
         key = (knowledge, context)
-        entry = cache.entries[key]
+        entry = cache.entries.get(key)
         if entry is None:
             entry = cache.entries[key] = _entry(knowledge, context, cache)
         entries.append(entry if stack is None else stack.entry(entry, knowledge, position))

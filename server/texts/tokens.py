@@ -103,7 +103,7 @@ class Words:
 
     def _known(self, line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:
         key = (line, inside, semicolon_comments)
-        known = self._lines[key]
+        known = self._lines.get(key)
         if known is None:
             known = self._lines[key] = line_tokens(line, inside, semicolon_comments)
         return known

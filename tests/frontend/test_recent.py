@@ -15,10 +15,10 @@ def work_on(cache: Recent[object, str], needed: list[object]) -> list[object]:
     cache.next_text()
     missing = []
     for key in needed:
-        if cache[key] is None:
+        if cache.get(key) is None:
             missing.append(key)
             cache[key] = f"value of {key}"
-        assert cache[key] == f"value of {key}"
+        assert cache.get(key) == f"value of {key}"
     return missing
 
 
@@ -43,7 +43,7 @@ def test_what_no_text_needs_any_more_is_forgotten(size: int) -> None:
         lengths.append(cache.size())
     assert max(lengths[10_000:]) <= max(lengths[:10_000])
     assert max(lengths) <= 6 * size + 1200
-    assert cache[("typed", 0)] is None
+    assert cache.get(("typed", 0)) is None
 
 
 def test_a_small_text_makes_room_after_a_large_one() -> None:
@@ -60,7 +60,7 @@ def test_batches_keep_so_many(most: int, keys: list[int]) -> None:
     cache: Recent[int, int] = Recent(most)
     for key in keys:
         cache.next_batch()
-        known = cache[key]
+        known = cache.get(key)
         assert known in (None, key)
         cache[key] = key
         assert cache.size() <= 2 * most

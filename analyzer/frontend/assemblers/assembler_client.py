@@ -182,7 +182,7 @@ class AssemblerClient:
             results = {
                 request: known
                 for request in wanted
-                if (known := self._cache[request] or self._deadly.get(request)) is not None
+                if (known := self._cache.get(request) or self._deadly.get(request)) is not None
             }
             missing = [request for request in wanted if request not in results]
             if missing:

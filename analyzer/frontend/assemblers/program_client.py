@@ -83,12 +83,14 @@ class ProgramClient:
                 reason = f"{self._assembler.title} is not on PATH"
                 return dict.fromkeys(wanted, Reply(failure=Failure.UNAVAILABLE, reason=reason))
             self._cache.next_text()
-            missing = [request for request in wanted if self._cache[request] is None]
+            missing = [request for request in wanted if self._cache.get(request) is None]
             found = self._run_all(missing, cancel)
             for request, reply in found.items():
                 if reply.failure is not Failure.UNAVAILABLE:
                     self._cache[request] = reply
-            return {request: found.get(request) or self._cache[request] or _NEVER_ASKED for request in wanted}
+            return {
+                request: found.get(request) or self._cache.get(request) or _NEVER_ASKED for request in wanted
+            }
 
     def _run_all(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
         results: dict[Request, Reply] = {}

@@ -245,7 +245,7 @@ class _Finder:
         guessed = tuple(at for at, block in enumerate(flow.blocks) if block.end - 1 in self._code.switches)
         called = tuple(at for at, block in enumerate(flow.blocks) if block.first in self._entries)
         key = (tuple(entries), guessed, called, *map(tuple, flow.successors))
-        cycles = self._known[key]
+        cycles = self._known.get(key)
         if cycles is None:
             certain = [
                 [] if at in guessed else [to for to in following if to not in called]

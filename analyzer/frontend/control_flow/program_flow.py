@@ -188,7 +188,7 @@ class ProgramFlow:
                 beginning = statement.text[:2]
                 if beginning in _BEGINNINGS:
                     key = statement.text, statement.dialect.is_att
-                    found = known[key]
+                    found = known.get(key)
                     if found is None:
                         found = known[key] = _read_instruction(*key) or ()
                     if found:
@@ -200,7 +200,7 @@ class ProgramFlow:
 
     def _follow(self, index: int, statement: Statement) -> None:
         if statement.name == "byte":
-            known = self._known.bytes[statement.arguments]
+            known = self._known.bytes.get(statement.arguments)
             if known is None:
                 known = (_kind_of_bytes(statement.arguments, self._caches),)
                 self._known.bytes[statement.arguments] = known

@@ -177,7 +177,7 @@ class _Search:
 
     def _words_of_file(self, text: str, content: bytes) -> _Words:
         key = self.language, content
-        words = self.seen.words[key]
+        words = self.seen.words.get(key)
         if words is None:
             words = self.seen.words[key] = _words(text, self.language)
         return words

@@ -186,7 +186,7 @@ class OwnReading:
         """The window's regions from an earlier version of the text, if nothing they depend on has changed:
         statements, their locations, and facts about the rest of the text."""
         key, outside = window.circumstances = self._circumstances(window)
-        known = self.encoder.memory.regions[key]
+        known = self.encoder.memory.regions.get(key)
         return known[1] if known is not None and known[0] == outside else None
 
     def _circumstances(self, window: _Window) -> _Circumstances:

@@ -82,7 +82,7 @@ class Encoder:
         statement = self.program.statements[index]
         is_plain = statement.kind is StatementKind.INSTRUCTION and not statement.refusal
         key = statement.dialect, statement.text, self.program.has_register_names
-        if is_plain and (known := self.memory.contents[key]) is not None:
+        if is_plain and (known := self.memory.contents.get(key)) is not None:
             return known
         content: Content | Refused | None
         try:
