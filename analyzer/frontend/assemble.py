@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 
 from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.defects import described, traceback_of
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, shared_client
 from cyclelens.analyzer.frontend.passes import left_out
@@ -41,7 +40,7 @@ MAXIMUM_LINES = 300_000
 """Maximum number of lines, statements and labels."""
 MAXIMUM_PROBLEMS = 1_000
 """Problems that are reported, counted from the top of the file."""
-_IACA = pattern(r"\biaca", re.IGNORECASE)
+_IACA = re.compile(r"\biaca", re.IGNORECASE)
 """An included file may define IACA's markers as macros."""
 AS_IT_IS = AnalysisOptions()
 """Defaults: everything is taken from the text itself."""
@@ -94,7 +93,7 @@ def assemble(
         return AssembledFile((), (defect,), dialect.name)
 
 
-_NUL_OF_BINARY = pattern(r"^[^#\n]*\0", re.MULTILINE)
+_NUL_OF_BINARY = re.compile(r"^[^#\n]*\0", re.MULTILINE)
 """Clang's line information comments (``clang -g``) contain NUL characters, which assemblers skip."""
 
 

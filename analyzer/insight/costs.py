@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
@@ -14,8 +13,8 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitUse, unit_cycles
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
-_NAME = pattern(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
-_REPEATED = pattern(r"_REP(E|NE|NZ|Z)?\b")
+_NAME = re.compile(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
+_REPEATED = re.compile(r"_REP(E|NE|NZ|Z)?\b")
 _ALIASES = {"Z": "E", "NZ": "NE", "NBE": "A", "NB": "AE", "NL": "GE", "NLE": "G"}
 ATT_NAMES = {
     "MOVZX": ("MOVZBL", "MOVZBQ", "MOVZWL", "MOVZWQ"),
@@ -27,7 +26,7 @@ ATT_NAMES = {
     "CWDE": ("CWTL",),
 }
 """AT&T mnemonics that differ from Intel's by more than a suffix."""
-_CONDITIONAL = pattern(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
+_CONDITIONAL = re.compile(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
 _TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.uops.operands import Prepared
 
-_ADDITION = pattern(r"V?(ADD|SUB|ADDSUB)[PS][SD]_(XMM|YMM)")
+_ADDITION = re.compile(r"V?(ADD|SUB|ADDSUB)[PS][SD]_(XMM|YMM)")
 
 
 def is_addition(prepared: Prepared) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.engine.workspace import Workspace
@@ -20,7 +20,7 @@ from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS, render
 
 PREFIX = "cyclelens.analyzer."
-PATTERN = type(pattern(""))
+PATTERN = type(re.compile(""))
 PROGRAMS = (".child", ".importer")
 """Modules that are not imported: a program of its own, and one that needs a library for development."""
 

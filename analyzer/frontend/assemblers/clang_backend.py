@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.assemblers.object_code import code_sections
 from cyclelens.analyzer.frontend.assemblers.program_client import Assembler, ProgramClient
@@ -18,7 +17,7 @@ TIMEOUT = 3.0
 """Seconds for one run, which usually takes some tens of milliseconds."""
 _HEADERS = {"att": ".att_syntax prefix", "intel": ".intel_syntax noprefix"}
 _OPTIONS = ("--target=x86_64-linux-gnu", "-x", "assembler", "-c", "-o", "out.o", "-")
-_REFUSED = pattern(r"^<stdin>:(\d+):\d+: (?:fatal )?error:", re.MULTILINE)
+_REFUSED = re.compile(r"^<stdin>:(\d+):\d+: (?:fatal )?error:", re.MULTILINE)
 _MOST_RUNS = 8
 """Maximum runs per batch. clang reports all errors of a text at once, but a removed statement may expose
 others."""

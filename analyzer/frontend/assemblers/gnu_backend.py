@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.assemblers.program_client import Assembler, ProgramClient
 
@@ -13,8 +13,8 @@ TIMEOUT = 3.0
 """Seconds for one run, which usually takes some milliseconds."""
 _HEADERS = {"att": ".att_syntax prefix", "intel": ".intel_syntax noprefix"}
 _OPTIONS = ("--64", "-aln", "--listing-lhs-width=8", "--listing-cont-lines=20", "-o", "out.o", "-")
-_LISTED = pattern(r"\s*(\d+) (?:[0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*)(?=\s|$)")
-_CONTINUED = pattern(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
+_LISTED = re.compile(r"\s*(\d+) (?:[0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*)(?=\s|$)")
+_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 
 
 def run(program: str, dialect: str, statements: Sequence[str]) -> Mapping[int, bytes]:

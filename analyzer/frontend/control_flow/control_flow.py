@@ -11,6 +11,7 @@ only one path around is a loop wherever it is entered.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import IntEnum
@@ -18,7 +19,6 @@ from itertools import pairwise
 
 from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow.graphs import Cycle, find_cycles, reached
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Block, Flow, Loop
@@ -54,7 +54,7 @@ _RETURNS = frozenset(
     for name in ("ret", "retn", "retf", "lret", "iret", "sysret", "sysexit")
     for suffix in ("", "w", "l", "q", "d")
 )
-_NEVER_RETURNS = pattern(
+_NEVER_RETURNS = re.compile(
     r"_?_?abort|_?_?exit|_Exit|quick_exit|exit_group|__assert\w*fail\w*|__stack_chk_fail\w*|__\w*chk_fail|"
     r"__fortify_fail\w*|_*(?:sig)?longjmp\w*|pthread_exit|thrd_exit|v?errx?|"
     r"__cxa_(?:throw\w*|rethrow|bad_\w+|call_\w+|pure_virtual|deleted_virtual)|_Unwind_Resume\w*|"
@@ -63,7 +63,7 @@ _NEVER_RETURNS = pattern(
     r"rust_panic\w*|7process(?:4exit|5abort))\w*"
 )
 """Functions of the C library and of the C++ and Rust runtimes."""
-_COLD = pattern(r"\.cold(?:\.\d+)?$")
+_COLD = re.compile(r"\.cold(?:\.\d+)?$")
 
 
 def kind_of(mnemonic: str) -> TransferKind | None:

@@ -7,7 +7,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
@@ -32,24 +31,24 @@ _BEGINNINGS = frozenset(
     for second in following + following.upper()
 )
 """First two characters of control transfer instructions and of their prefixes."""
-_INSTRUCTION = pattern(
+_INSTRUCTION = re.compile(
     r"((?:(?:bnd|notrack|lock|data16|addr32|re[px][\w.]*|[c-g]s)\s+|\{\w+\}\s*)*)"
     r"([a-z]\w*)(?:\.(?:s|d8|d32)\b)?(?:,p[nt]\b)?\s*(.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_DIRECT = pattern(
+_DIRECT = re.compile(
     rf"(?:(?:short|near(?:\s+ptr)?|strict)\s+)*({QUOTED_NAME}(?:@\w+)?|[\w.$?@{BEYOND_ASCII}]+)",
     re.IGNORECASE,
 )
-_BY_TABLE = pattern(r"@(?:plt|got\w*)$", re.IGNORECASE)
+_BY_TABLE = re.compile(r"@(?:plt|got\w*)$", re.IGNORECASE)
 """Suffix of a function that is called through one of the linker's tables."""
-_SYMBOL = pattern(rf"{QUOTED_NAME}|(?<![\w.$%@])[A-Za-z_.?{BEYOND_ASCII}][\w.$?{BEYOND_ASCII}]*")
-_IN_TABLE = pattern(rf"({QUOTED_NAME}|[A-Za-z_.][\w.$]*)@GOT\w*")
-_NEAR_SYMBOL = pattern(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
-_PADDING = pattern(
+_SYMBOL = re.compile(rf"{QUOTED_NAME}|(?<![\w.$%@])[A-Za-z_.?{BEYOND_ASCII}][\w.$?{BEYOND_ASCII}]*")
+_IN_TABLE = re.compile(rf"({QUOTED_NAME}|[A-Za-z_.][\w.$]*)@GOT\w*")
+_NEAR_SYMBOL = re.compile(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
+_PADDING = re.compile(
     r"(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])", re.IGNORECASE
 )
-_BYTES = pattern(r"[\s,0-9a-fx]{1,80}", re.IGNORECASE)
+_BYTES = re.compile(r"[\s,0-9a-fx]{1,80}", re.IGNORECASE)
 _REMEMBERED = 1 << 16
 _NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
 """Sections whose code addresses are not jump tables."""

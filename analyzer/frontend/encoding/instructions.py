@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.assemblers.assembler_client import Request
 from cyclelens.analyzer.frontend.encoding.nasm_choices import (
     ACCUMULATORS,
@@ -63,22 +62,22 @@ WAITING = {
 }
 """Mnemonics that stand for FWAIT and a second instruction, by that instruction."""
 _WAIT = b"\x9b"
-_MNEMONIC = pattern(r"[a-z][a-z0-9_]{0,19}")
-_WORD = pattern(r"\s*([A-Za-z][\w.]*)")
-_HINT = pattern(r",p([tn])(?=\s)")
-_NAME = pattern(rf"{SET_APART}|(?<![%\w.$@]){SYMBOL}")
-_INVALID = pattern(r"[=?`\\]")
-_WISH = pattern(
+_MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
+_WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
+_HINT = re.compile(r",p([tn])(?=\s)")
+_NAME = re.compile(rf"{SET_APART}|(?<![%\w.$@]){SYMBOL}")
+_INVALID = re.compile(r"[=?`\\]")
+_WISH = re.compile(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
 )
 """Pseudo-prefixes that choose an encoding."""
-_SUFFIX = pattern(r"(?<=[a-z0-9])\.(s|d8|d32)$")
+_SUFFIX = re.compile(r"(?<=[a-z0-9])\.(s|d8|d32)$")
 """GNU as's older suffixes that choose an encoding: the alternative one, or a displacement size."""
-_SCALAR_VECTOR = pattern(
+_SCALAR_VECTOR = re.compile(
     r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
 )
-_TO_INTEGER = pattern(r"vcvtt?s[sd]2si")
-_STRING = pattern(r"(movs|cmps|stos|lods|scas|ins|outs)([bwlqd]?)")
+_TO_INTEGER = re.compile(r"vcvtt?s[sd]2si")
+_STRING = re.compile(r"(movs|cmps|stos|lods|scas|ins|outs)([bwlqd]?)")
 _STRING_OPCODES = {
     "ins": 0x6C,
     "outs": 0x6E,

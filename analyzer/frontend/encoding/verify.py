@@ -3,11 +3,11 @@ operands."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.jumps import CONDITION_SYNONYMS
@@ -21,7 +21,7 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
 from cyclelens.analyzer.isa import decoder
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 
-_CONDITIONAL = pattern(r"(cmov|set)([a-z]{1,3})")
+_CONDITIONAL = re.compile(r"(cmov|set)([a-z]{1,3})")
 _SYNONYMS = {
     "cbtw": "cbw",
     "cwtl": "cwde",
@@ -45,10 +45,10 @@ _SYNONYMS = {
 _DECODED_NAMES = {"ret far": "retf"}
 _IMPLIED_XMM0 = frozenset(["blendvpd", "blendvps", "pblendvb", "sha256rnds2"])
 """Instructions whose last operand is always xmm0, which the decoder leaves out."""
-_EXTENDING = pattern(r"mov([sz])([bwl])([wlq]?)")
-_PREDICATE = pattern(r"(v?cmp(?=[a-z_]+[ps][sdh]\Z)|v?pcom)([a-z]+?(?:_[a-z]+?)?)((?:p|s)[sdh]|u?[bwdq])")
-_INTEGER_PREDICATE = pattern(r"vpcmp(?:eq|lt|le|neq|nlt|nle)(u?[bwdq])")
-_CARRYLESS = pattern(r"(v?pclmul)[lh]q[lh]qdq")
+_EXTENDING = re.compile(r"mov([sz])([bwl])([wlq]?)")
+_PREDICATE = re.compile(r"(v?cmp(?=[a-z_]+[ps][sdh]\Z)|v?pcom)([a-z]+?(?:_[a-z]+?)?)((?:p|s)[sdh]|u?[bwdq])")
+_INTEGER_PREDICATE = re.compile(r"vpcmp(?:eq|lt|le|neq|nlt|nle)(u?[bwdq])")
+_CARRYLESS = re.compile(r"(v?pclmul)[lh]q[lh]qdq")
 _STRING_SUFFIX = {"b": "b", "w": "w", "l": "d", "q": "q"}
 _STRINGS = ("movs", "cmps", "stos", "lods", "scas", "ins", "outs")
 _SIGN_EXTENDING = frozenset(

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.files import includes
@@ -32,18 +31,18 @@ _MAXIMUM_STUBS = 16
 """Missing headers that are replaced by empty ones."""
 _MAXIMUM_NESTING = 20
 _MAIN = "<stdin>"
-_PREPROCESSED_FILE = pattern(r"\.(?:S|sx|spp)$")
-_DIRECTIVES = pattern(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
-_MARKER = pattern(r'#(?:line)? (\d+) "((?:[^"\\]++|\\.)*+)"((?: \d)*)\s*')
-_MISSING = pattern(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
-_FORBIDDEN = pattern(r"fatal error: '?([^':\n]+?)'?: Permission denied")
-_MESSAGE = pattern(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
-INCLUDING = pattern(r"\.include", re.IGNORECASE)
+_PREPROCESSED_FILE = re.compile(r"\.(?:S|sx|spp)$")
+_DIRECTIVES = re.compile(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
+_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]++|\\.)*+)"((?: \d)*)\s*')
+_MISSING = re.compile(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
+_FORBIDDEN = re.compile(r"fatal error: '?([^':\n]+?)'?: Permission denied")
+_MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
+INCLUDING = re.compile(r"\.include", re.IGNORECASE)
 """Matches texts that include others with `.include`."""
-_INCLUDE = pattern(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
-_LINE_END = pattern(r"\r\n|\n|\r")
-_SAFE_STUB = pattern(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
-_DEFINE = pattern(r"[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?", re.DOTALL)
+_INCLUDE = re.compile(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_DEFINE = re.compile(r"[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.common.regular_files import is_regular, open_regular
 from cyclelens.analyzer.model.source import Origin
@@ -38,18 +37,18 @@ MAXIMUM_BYTES = 32 << 20
 _GAP = r"(?:[ \t\f\v]++|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
 _PATTERNS: Mapping[str, re.Pattern[str]] = {
     # A query for a file may reveal that the file exists, and can stand anywhere in a line.
-    "c": pattern(
+    "c": re.compile(
         rf"(?:(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}(?P<word>include_next|include|import|embed)\b{_GAP}"
         rf"|\b(?P<asked>__has_(?:include|include_next|embed)|GCC[ \t]+(?:dependency|pch_preprocess))\b"
         rf"{_GAP}\(?{_GAP}\\?)"
         r'(?:"(?P<quoted>[^"\n]*)"|<(?P<angled>[^>\n]*)>|(?P<computed>[^\n]*))',
         re.MULTILINE,
     ),
-    "gas": pattern(
+    "gas": re.compile(
         r'\.(?P<word>include|incbin)\b[ \t]*(?:"(?P<quoted>[^"\n]*)"|(?P<computed>[^\n]*))', re.IGNORECASE
     ),
     # Strings and comments are recognised; directives may be arguments of macros.
-    "nasm": pattern(
+    "nasm": re.compile(
         r"\"[^\"\n]*\"?|'[^'\n]*'?|`(?:[^`\\\n]++|\\.)*+`?|;[^\n]*|"
         r"(?:%[ \t]*(?:[{\[][ \t]*)?(?P<word>include|require|depend|pathsearch[ \t]+[\w.$?@~]+)"
         r"|(?<![\w.$%])(?P<data>incbin))(?![\w.$])[ \t]*(?:[}\]][ \t]*)?"
@@ -57,16 +56,16 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-_PUTS_TOGETHER = pattern(r"%[ \t]*(?:i?deftok\b|tok\b|[\[{+])", re.IGNORECASE)
+_PUTS_TOGETHER = re.compile(r"%[ \t]*(?:i?deftok\b|tok\b|[\[{+])", re.IGNORECASE)
 """NASM constructs that build words, and thus directives, from strings and other words."""
-_PACKAGE = pattern(r"^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)", re.IGNORECASE | re.MULTILINE)
-_DEFINITION = pattern(
+_PACKAGE = re.compile(r"^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)", re.IGNORECASE | re.MULTILINE)
+_DEFINITION = re.compile(
     rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
 )
-_LITERAL = pattern(r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?')
-_OTHER_MACRO = pattern(r"\s+([A-Za-z_]\w*)\s*")
-_CONTINUATION = pattern(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
-_LINE_END = pattern(r"\r\n|\n|\r")
+_LITERAL = re.compile(r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?')
+_OTHER_MACRO = re.compile(r"\s+([A-Za-z_]\w*)\s*")
+_CONTINUATION = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass, field, replace
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
@@ -24,8 +24,8 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import JumpPlace, SourceLine
 
-_LABEL = pattern(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
-_PLAIN_NAME = pattern(SYMBOL)
+_LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
+_PLAIN_NAME = re.compile(SYMBOL)
 _IACA_BEGIN, _IACA_END = bytes.fromhex("bb6f000000"), bytes.fromhex("bbde000000")
 _IACA_BYTES = bytes.fromhex("646790")
 _LONGEST_INSTRUCTION = 15

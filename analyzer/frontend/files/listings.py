@@ -10,20 +10,19 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 
 from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.source.lexer import without_comments
 
-_GNU_LINE = pattern(r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*")
-_GNU_CONTINUED = pattern(r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*")
-_GNU_DEPTH = pattern(r"(>*)\s*(.*)", re.DOTALL)
-_NASM_LINE = pattern(
+_GNU_LINE = re.compile(r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*")
+_GNU_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*")
+_GNU_DEPTH = re.compile(r"(>*)\s*(.*)", re.DOTALL)
+_NASM_LINE = re.compile(
     r" *(\d+) (?:([0-9A-F]{8}) ((?:[0-9A-F]+|[\[({][0-9A-F]+[\])}]|<(?:rep|bin) [0-9A-F]+h>|\?+|-)+))?"
 )
-_NASM_LEVEL = pattern(r"\s*<(\d+)> ?")
-_NASM_TIMES = pattern(r"\s*(?:[\w.$%?@]+:?\s+)?times\b", re.IGNORECASE)
-_NASM_PIECE = pattern(r"([0-9A-F]+)|[\[({]([0-9A-F]+)[\])}]|<(rep|bin) ([0-9A-F]+)h>|(\?+)|-")
-_NASM_NOTHING = pattern(
+_NASM_LEVEL = re.compile(r"\s*<(\d+)> ?")
+_NASM_TIMES = re.compile(r"\s*(?:[\w.$%?@]+:?\s+)?times\b", re.IGNORECASE)
+_NASM_PIECE = re.compile(r"([0-9A-F]+)|[\[({]([0-9A-F]+)[\])}]|<(rep|bin) ([0-9A-F]+)h>|(\?+)|-")
+_NASM_NOTHING = re.compile(
     rb"(?:^[ \d]{6} {30}<\d++>[ \t]*+(?!\[?[ \t]*se[cg]|[\w.$?@%~#]++[ \t]*:|\")[^\n]*+\n)++",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -32,21 +31,21 @@ _NASM_TEXT = 40
 """Column where the source begins in a NASM listing."""
 _MAXIMUM_REPEATED = 1 << 16
 
-_LABEL = pattern(r'\s*(?:"([^"\n]+)"|([A-Za-z_.$?@%][\w.$?@%~#]*|\d+))\s*:(?![:=])')
-_GNU_SECTION = pattern(
+_LABEL = re.compile(r'\s*(?:"([^"\n]+)"|([A-Za-z_.$?@%][\w.$?@%~#]*|\d+))\s*:(?![:=])')
+_GNU_SECTION = re.compile(
     r"\s*\.(text|data|bss|section|pushsection|popsection|previous)\b\s*\"?([\w.$]*)\"?(.*)", re.IGNORECASE
 )
-_NASM_SECTION = pattern(r"\s*\[?\s*(?:section|segment)\s+([\w.$]+)([^\]\n;]*)\]?", re.IGNORECASE)
-_NASM_SWITCH = pattern(r"\s*\[?\s*(?:section|segment)\b", re.IGNORECASE)
-_GNU_DATA = pattern(
+_NASM_SECTION = re.compile(r"\s*\[?\s*(?:section|segment)\s+([\w.$]+)([^\]\n;]*)\]?", re.IGNORECASE)
+_NASM_SWITCH = re.compile(r"\s*\[?\s*(?:section|segment)\b", re.IGNORECASE)
+_GNU_DATA = re.compile(
     r"\s*(?:[\w.$]+:\s*)*\.(?:byte|[248]byte|d?c\.\w|hword|short|value|word|int|long|quad|octa|float|single|double|"
     r"ascii|asciz|string\d*|zero|skip|space|fill|org|incbin|[su]leb128)\b",
     re.IGNORECASE,
 )
-_NASM_DATA = pattern(
+_NASM_DATA = re.compile(
     r"\s*(?:[\w.$%?@]+:?\s+)?(?:times\s+\S+\s+)?(?:d[bwdqtoyz]|res[bwdqtoyz]|incbin)\b", re.IGNORECASE
 )
-_ALIGNMENT = pattern(r"\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b", re.IGNORECASE)
+_ALIGNMENT = re.compile(r"\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)

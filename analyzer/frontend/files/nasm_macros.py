@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.source.lexer import NASM_QUOTED
 
@@ -25,23 +24,23 @@ NEEDS_ASSEMBLER = "preprocess-only mode"
 """NASM's message for a macro that needs an address, which the preprocessor alone does not know."""
 
 _MARK = "[cyclelens_line {}]"
-_MARKED = pattern(r"\[cyclelens_line (\d+)\]")
-_PLACE = pattern(r"%line (\d+)\+(\d+) (.*)")
-_OPENING = pattern(r"\s*%\s*i?r?i?macro\b", re.IGNORECASE)
-_CLOSING = pattern(r"\s*%\s*endm(?:acro)?\b", re.IGNORECASE)
-_COUNTS_LINES = pattern(r"%\s*line\b|__\??LINE\??__", re.IGNORECASE)
-_NOTHING = pattern(r"\s*(?:;.*)?")
-_FIRST_WORD = pattern(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
-_PREPROCESSOR_MESSAGE = pattern(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
-_ASSEMBLER_MESSAGE = pattern(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
-_STRING = pattern(NASM_QUOTED)
-_DIRECTIVE = pattern(r"^\s*%|%[A-Za-z{\[!]")
-_CONSTANT = pattern(r"^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)", re.IGNORECASE | re.MULTILINE)
-_NUMBER = pattern(r"\d+|0x[\da-f]+", re.IGNORECASE)
-_ASKS = pattern(r"\s*%\s*(?:if|elif|i?assign|i?x?define|rep)\b", re.IGNORECASE)
-_FOLDED = pattern(rf"\s*(?:{_NUMBER.pattern})[\s:]+equ\s", re.IGNORECASE)
+_MARKED = re.compile(r"\[cyclelens_line (\d+)\]")
+_PLACE = re.compile(r"%line (\d+)\+(\d+) (.*)")
+_OPENING = re.compile(r"\s*%\s*i?r?i?macro\b", re.IGNORECASE)
+_CLOSING = re.compile(r"\s*%\s*endm(?:acro)?\b", re.IGNORECASE)
+_COUNTS_LINES = re.compile(r"%\s*line\b|__\??LINE\??__", re.IGNORECASE)
+_NOTHING = re.compile(r"\s*(?:;.*)?")
+_FIRST_WORD = re.compile(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
+_PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
+_ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
+_STRING = re.compile(NASM_QUOTED)
+_DIRECTIVE = re.compile(r"^\s*%|%[A-Za-z{\[!]")
+_CONSTANT = re.compile(r"^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)", re.IGNORECASE | re.MULTILINE)
+_NUMBER = re.compile(r"\d+|0x[\da-f]+", re.IGNORECASE)
+_ASKS = re.compile(r"\s*%\s*(?:if|elif|i?assign|i?x?define|rep)\b", re.IGNORECASE)
+_FOLDED = re.compile(rf"\s*(?:{_NUMBER.pattern})[\s:]+equ\s", re.IGNORECASE)
 """Remainder of a constant whose name was already replaced by its number."""
-_LOCAL_TO_MACRO = pattern(r"\.\.@(\d)")
+_LOCAL_TO_MACRO = re.compile(r"\.\.@(\d)")
 """Labels that NASM numbers; the macros of alignments start again at the first number."""
 _SMART = "%use smartalign"
 # Alignments are deferred until addresses are known. A package already in use is not loaded again.

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass, field, replace
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import confinement, external
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_client
@@ -30,20 +29,20 @@ largest."""
 OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _MOST_KEPT = 8
-_SAFE_STUB = pattern(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
 _GNU_INPUT = "input.s"
-_GNU_MESSAGE = pattern(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
-_GNU_USE = pattern(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
-_NASM_MESSAGE = pattern(r"(\S+?):(\d+): (?:error|fatal): (.*)")
+_GNU_MESSAGE = re.compile(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
+_GNU_USE = re.compile(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
+_NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
 _GNU_CONTINUED = 200
 """Continuation lines per statement in a listing."""
 _GNU_LISTED_BYTES = 8 * 4 * _GNU_CONTINUED
 """Longer statements are not listed completely."""
-_PLACE = pattern(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
+_PLACE = re.compile(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
 """File that a message is about."""
-_ANY_ERROR = pattern(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
+_ANY_ERROR = re.compile(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
 _STUB = "%warning not there\n"
-_NASM_STUB = pattern(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
+_NASM_STUB = re.compile(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
 _X86INC_DEFINES = {
     "ARCH_X86_64": 1,
     "ARCH_X86_32": 0,
@@ -54,12 +53,12 @@ _X86INC_DEFINES = {
 }
 """Definitions that builds of projects with x86inc.asm make for 64-bit Linux, on the command line or in a
 generated file. The user's own definitions and such a file take precedence."""
-_UNWANTED = pattern(
+_UNWANTED = re.compile(
     r"\s*(?:\.(?:addrsig(?:_sym)?|(?:app)?file|loc|line(?:file)?)\b|#\s*(?:line\s+)?\d+\s+\")"
 )
 """Lines without bytes: directives that GNU as does not know, and source file names, which it would report as
 files that it read and use instead of the text's name."""
-_LINE_END = pattern(r"\r\n|\n|\r")
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass(slots=True)

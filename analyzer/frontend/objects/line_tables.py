@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from posixpath import join
 from typing import TYPE_CHECKING, Any
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.objects.elf_format import Function, LinePlace
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAXIMUM_UNITS = 20_000
 """Maximum compilation units that are searched for a function's lines."""
-_SYSTEM = pattern(r"/usr/|/opt/|/rustc/|.*/lib/(?:gcc|clang|rustlib)/")
+_SYSTEM = re.compile(r"/usr/|/opt/|/rustc/|.*/lib/(?:gcc|clang|rustlib)/")
 _Call = tuple[int, int, LinePlace]
 """Inlined code: first address, end address, and the place of the call."""
 

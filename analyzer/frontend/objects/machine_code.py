@@ -6,12 +6,12 @@ blocks. Every region keeps its alignment in the file.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from cyclelens.analyzer.common.data_classes import replace
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.control_flow import blocks, control_flow
 from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
@@ -52,7 +52,7 @@ MAXIMUM_FUNCTION = 1 << 20
 """Maximum bytes of an analysed function."""
 MAXIMUM_FUNCTIONS = 100
 """Maximum functions that are analysed without being named."""
-_LEAVING = pattern(r"ret|retf|iret|ud2|hlt|jmp")
+_LEAVING = re.compile(r"ret|retf|iret|ud2|hlt|jmp")
 _IACA_START = b"\xbb\x6f\x00\x00\x00\x64\x67\x90"
 _IACA_END = b"\xbb\xde\x00\x00\x00\x64\x67\x90"
 

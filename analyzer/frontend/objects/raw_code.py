@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.lexer import COMMENT_SIGN
 from cyclelens.analyzer.isa.decoder import decode
 
@@ -17,8 +16,8 @@ NAME = "code"
 _HEADER, _SECTION, _SYMBOL = struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ"), "<IBBHQQ"
 _ALIGNMENT = 64
 _RELOCATION = struct.Struct("<QQq")
-_HEX = pattern(r"(?:0x|\\x)?([0-9a-f]+)h?,?", re.IGNORECASE)
-_COMMENT = pattern(f"{COMMENT_SIGN}.*")
+_HEX = re.compile(r"(?:0x|\\x)?([0-9a-f]+)h?,?", re.IGNORECASE)
+_COMMENT = re.compile(f"{COMMENT_SIGN}.*")
 
 
 class RawCodeError(ValueError):

@@ -5,11 +5,11 @@ Instructions without bytes are encoded, in the form whose length fits their addr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from cyclelens.analyzer.common.data_classes import replace
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
@@ -44,8 +44,8 @@ _FIRST_PAGE = 0x1000
 """Code below this address belongs to an object file, not to a program."""
 _FILLED = b"\x90"
 """Replaces bytes that the dump does not show, for example before functions."""
-_JUMP = pattern(r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+(?:0x)?([0-9a-f]+)$")
-_NOP = pattern(r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b")
+_JUMP = re.compile(r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+(?:0x)?([0-9a-f]+)$")
+_NOP = re.compile(r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b")
 _LONG_NOP = bytes.fromhex("662e0f1f840000000000")
 _LONGEST = 15
 _WISHES = ("", "{disp32} ", "{disp8} ", "{vex3} ", "{evex} ", "{load} ", "{store} ")

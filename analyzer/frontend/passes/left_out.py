@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.programs.parsed import parse
 from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.source.scanner import RawStatement, block_edge
 from cyclelens.analyzer.model.source import Severity
 
-_EDGE = pattern(
+_EDGE = re.compile(
     r"^[ \t]*(?P<sign>#[ \t]*|\.|%)(?P<word>if\w*|else\w*|elif\w*|endif)\b[ \t]*(?P<rest>.*)",
     re.MULTILINE | re.IGNORECASE,
 )
-_COMMENT = pattern(r"/\*.*?(?:\*/|$)|//.*|\\$")
-_NAME = pattern(r"(?<![\w.$\"'])([A-Za-z_$][\w$]*)[ \t]*(\([^()]*\))?(?:[ \t]*(==|>=|<=|>|<)[ \t]*(\d+))?")
-_DEFINED = pattern(r"\bdefined[ \t]*(?:\([ \t]*(\w+)[ \t]*\)|[ \t](\w+))")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|\\$")
+_NAME = re.compile(r"(?<![\w.$\"'])([A-Za-z_$][\w$]*)[ \t]*(\([^()]*\))?(?:[ \t]*(==|>=|<=|>|<)[ \t]*(\d+))?")
+_DEFINED = re.compile(r"\bdefined[ \t]*(?:\([ \t]*(\w+)[ \t]*\)|[ \t](\w+))")
 
 
 def report(reading: AssemblyRun, raw: Iterable[RawStatement]) -> None:

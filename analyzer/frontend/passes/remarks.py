@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.patterns import pattern
+import re
+
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
@@ -19,7 +20,7 @@ from cyclelens.analyzer.model.source import Severity
 
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
-_ONLY_SYMBOL = pattern(rf"{QUOTED_NAME}|[A-Za-z_.?{BEYOND_ASCII}][\w.$?{BEYOND_ASCII}]*")
+_ONLY_SYMBOL = re.compile(rf"{QUOTED_NAME}|[A-Za-z_.?{BEYOND_ASCII}][\w.$?{BEYOND_ASCII}]*")
 
 
 def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: CodeRange, section: str) -> None:

@@ -3,9 +3,9 @@ region of legacy SSE. The text is followed line by line; after an unconditional 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.source.lexer import cut_operands
@@ -17,13 +17,13 @@ _CODE = "sse-avx-mix"
 _IN_USE = (
     "upper halves of vector registers in use: 256-bit code, last in line {}, and no vzeroupper after it."
 )
-_WIDE = pattern(r"(?i)\b[yz]mm\d")
-_TARGET = pattern(r"(?i)%?[xyz]mm(?:\d|1[0-5])\b")
-_VECTOR_STATEMENT = pattern(r"(?i)(?:\{\w+\}\s*)?v\w+\s")
-_CLEARS = pattern(r"(?i)vzero(?:upper|all)\b")
-_RETURN = pattern(r"(?i)(?:rep[z]?\s+|bnd\s+)?ret[qn]?\b")
-_CALL = pattern(r"(?i)(?:bnd\s+|notrack\s+)?callq?\b")
-_JUMP = pattern(r"(?i)(?:bnd\s+|notrack\s+)?jmpq?\b")
+_WIDE = re.compile(r"(?i)\b[yz]mm\d")
+_TARGET = re.compile(r"(?i)%?[xyz]mm(?:\d|1[0-5])\b")
+_VECTOR_STATEMENT = re.compile(r"(?i)(?:\{\w+\}\s*)?v\w+\s")
+_CLEARS = re.compile(r"(?i)vzero(?:upper|all)\b")
+_RETURN = re.compile(r"(?i)(?:rep[z]?\s+|bnd\s+)?ret[qn]?\b")
+_CALL = re.compile(r"(?i)(?:bnd\s+|notrack\s+)?callq?\b")
+_JUMP = re.compile(r"(?i)(?:bnd\s+|notrack\s+)?jmpq?\b")
 _BETWEEN_FUNCTIONS = frozenset(
     ("globl", "global", "type", "size", "cfi_startproc", "cfi_endproc", "section", "text", "proc", "endp")
 )

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 
 from cyclelens.analyzer.common.data_classes import replace
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.programs.part import Condition, ParsedChunk
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError
@@ -24,7 +23,7 @@ _COMPARISONS: dict[str, Callable[[int], bool]] = {
 WORDS = frozenset(
     [*_COMPARISONS, "ifdef", "ifndef", "ifnotdef", "ifb", "ifnb", "ifc", "ifnc", "ifeqs", "ifnes"]
 ).union(["else", "elseif", "endif"])
-EDGE = pattern(rf"\s*\.({'|'.join(sorted(WORDS))})\b", re.IGNORECASE)
+EDGE = re.compile(rf"\s*\.({'|'.join(sorted(WORDS))})\b", re.IGNORECASE)
 
 
 def report_never_closed(program: Program, condition: Condition | None) -> None:

@@ -11,26 +11,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.lexer import QUOTED, SYMBOL
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
 
 MAXIMUM_TEXT = 4_000
 """Maximum characters of a statement after replacement."""
 
-_NAME = pattern(SYMBOL)
-_REFERENCE = pattern(rf"\\(?:(\(\))|(@)|({SYMBOL}))")
+_NAME = re.compile(SYMBOL)
+_REFERENCE = re.compile(rf"\\(?:(\(\))|(@)|({SYMBOL}))")
 _OPERAND = r'\w.$*%\-(\[{}"'
 """Characters in symbols, and those that begin operands (GNU as: app.c, tc-i386.c)."""
-_MEANINGLESS = pattern(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
+_MEANINGLESS = re.compile(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
 """Blanks that are not between two of them; GNU as removes them from a statement before parsing it."""
-_PARAMETER = pattern(rf"[\s,]*({SYMBOL})(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
-_KEYWORD = pattern(rf"({SYMBOL})=(?!=)(.*)", re.DOTALL)
+_PARAMETER = re.compile(rf"[\s,]*({SYMBOL})(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
+_KEYWORD = re.compile(rf"({SYMBOL})=(?!=)(.*)", re.DOTALL)
 
 
-_ALTERNATE = pattern(rf"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|{QUOTED}|[^<%"]+|[<%"]""")
-_LOCAL = pattern(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
-_BARE_NAME = pattern(rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})")
+_ALTERNATE = re.compile(rf"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|{QUOTED}|[^<%"]+|[<%"]""")
+_LOCAL = re.compile(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
+_BARE_NAME = re.compile(rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})")
 
 
 class MacroError(ValueError):

@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.source.lexer import LABEL, QUOTED_NAME, SYMBOL, has_odd_blank
 from cyclelens.analyzer.frontend.statements.names import symbol_of
 
-_ASSIGNMENT = pattern(rf"\s*({SYMBOL}|{QUOTED_NAME})\s*==?(?!=)\s*(.*)", re.DOTALL)
-_EQU = pattern(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
-_DIRECTIVE = pattern(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
-_NASM_DIRECTIVE = pattern(
+_ASSIGNMENT = re.compile(rf"\s*({SYMBOL}|{QUOTED_NAME})\s*==?(?!=)\s*(.*)", re.DOTALL)
+_EQU = re.compile(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
+_DIRECTIVE = re.compile(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
+_NASM_DIRECTIVE = re.compile(
     r"\s*\[?\s*(section|segment|global|extern|bits|use64|default|cpu|align)\b\s*(.*)",
     re.DOTALL | re.IGNORECASE,
 )
-_STORE = pattern(rf"\s*({QUOTED_NAME}|[^,]*),?(.*)", re.DOTALL)
+_STORE = re.compile(rf"\s*({QUOTED_NAME}|[^,]*),?(.*)", re.DOTALL)
 _STORED = frozenset(["set", "equ", "equiv", "eqv"])
 
 

@@ -11,21 +11,20 @@ from typing import Any
 
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
 from cyclelens.analyzer.frontend.statements.names import symbols, without_suffix
 
 CODE_SECTION = ".text"
-_CODE_NAMES = pattern(r"\.(?:text|init|fini)(?:\.|$)")
-_NUMERIC = pattern(r"(\d+)([bf])")
-_ANONYMOUS = pattern(r"@([bf])", re.IGNORECASE)
+_CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")
+_NUMERIC = re.compile(r"(\d+)([bf])")
+_ANONYMOUS = re.compile(r"@([bf])", re.IGNORECASE)
 UNNAMED = "@@"
 """MASM's anonymous label; ``@B`` and ``@F`` refer to the nearest one before and after."""
 _MAXIMUM_DEPTH = 50
 """Maximum length of a chain of symbol assignments."""
-_HERE = pattern(r"<(\d+)>")
+_HERE = re.compile(r"<(\d+)>")
 
 
 def here(index: int) -> str:

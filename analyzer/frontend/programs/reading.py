@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from cyclelens.analyzer.common.data_classes import replace
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.programs import conditions, macros
 from cyclelens.analyzer.frontend.programs.macros import Macro, MacroError
 from cyclelens.analyzer.frontend.programs.parsed import parse
@@ -43,11 +42,11 @@ btver1 btver2
 """
 _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
 """`.arch` values that GNU as 2.40 accepts, except older processors for which it pads code with other NOPs."""
-_REGISTER = pattern(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
-_DECLARED = pattern(rf"{QUOTED_NAME}|[^\s,]+")
-_ARGUMENT = pattern(r'"([^"]*)"|[^,]+')
+_REGISTER = re.compile(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
+_DECLARED = re.compile(rf"{QUOTED_NAME}|[^\s,]+")
+_ARGUMENT = re.compile(r'"([^"]*)"|[^,]+')
 _REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
-_FIRST_WORD = pattern(r"[\w.$]*")
+_FIRST_WORD = re.compile(r"[\w.$]*")
 
 
 def build(

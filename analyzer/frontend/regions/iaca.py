@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.programs.program import Program, Statement
 from cyclelens.analyzer.frontend.source.chunks import Source
@@ -13,11 +12,11 @@ from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Lines
 from cyclelens.analyzer.model.source import Problem, Severity
 
-_MARKER_BYTES = pattern(
+_MARKER_BYTES = re.compile(
     r"(?:100|0x64)(?:\s*,\s*|\s+\.byte\s+)(?:103|0x67)(?:\s*,\s*|\s+\.byte\s+)(?:144|0x90)", re.IGNORECASE
 )
-_LAST_BYTE = pattern(r"\b(?:144|0x90)\b", re.IGNORECASE)
-_MOVE = pattern(
+_LAST_BYTE = re.compile(r"\b(?:144|0x90)\b", re.IGNORECASE)
+_MOVE = re.compile(
     r"movl?\s+(?:\$(111|222|0x6f|0xde)\s*,\s*%ebx|ebx\s*,\s*(111|222|0x6f|0xde))\s*", re.IGNORECASE
 )
 _OPENING = frozenset(["111", "0x6f"])

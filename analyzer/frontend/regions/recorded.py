@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.sampled import OTHER_CODE, Placed, Sampled
 from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts
@@ -19,7 +19,7 @@ SOMEWHERE: Spot = ("", 0)
 """Result for a symbol that the text defines after a statement of unknown size."""
 _APART = 40
 """Bit position above which the addresses of two sections differ."""
-_PLAIN_SYMBOL = pattern(r"[A-Za-z_.$?@][\w.$?@]*")
+_PLAIN_SYMBOL = re.compile(r"[A-Za-z_.$?@][\w.$?@]*")
 _NOT_LAID_OUT = (
     "The profile cannot be matched: a statement before '{}' in its section is not understood, so its "
     "distance from the symbols in the profile is unknown."

@@ -8,9 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from cyclelens.analyzer.common.patterns import pattern
-
-LINE_END = pattern(r"\r\n|\n|\r")
+LINE_END = re.compile(r"\r\n|\n|\r")
 _LINES = 64
 """Lines per chunk of a long text; chunks of fewer than half as many are joined with their neighbours."""
 _FEWEST_LINES = 8

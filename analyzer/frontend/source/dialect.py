@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.lexer import BLOCK_COMMENT, COMMENT_SIGN
 
@@ -57,8 +56,8 @@ MASM = Dialect("intel", bare_registers=True, is_gnu=False, is_relative=True)
 NASM = Dialect("intel", bare_registers=True, is_gnu=False, is_nasm=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
-_SYNTAX_DIRECTIVE = pattern(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
-_GNU_DIRECTIVE = pattern(
+_SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
+_GNU_DIRECTIVE = re.compile(
     r"^[ \t]*\.(?:intel_syntax|att_syntax|text|data|bss|section|globl|global|p2align|align|balign|type|size|"
     r"file|cfi_\w+|set|equ|macro|rept|string|ascii|asciz|byte|long|quad|ident|loc)\b",
     re.MULTILINE,
@@ -66,8 +65,8 @@ _GNU_DIRECTIVE = pattern(
 _REGISTER = (
     r"(?:[re]?(?:ax|bx|cx|dx|si|di|bp|sp)|[abcd][lh]|(?:si|di|bp|sp)l|r(?:8|9|1[0-5])[dwb]?|[xyz]mm\d+|rip)"
 )
-_ATT_EVIDENCE = pattern(rf"%{_REGISTER}\b|[ \t,]\$-?\w", re.IGNORECASE)
-_INTEL_EVIDENCE = pattern(
+_ATT_EVIDENCE = re.compile(rf"%{_REGISTER}\b|[ \t,]\$-?\w", re.IGNORECASE)
+_INTEL_EVIDENCE = re.compile(
     rf"\b(?:[xyzoqdt]?(?:mm)?word|byte)[ \t]+(?:ptr\b|\[)|\[[^\]]*{_REGISTER}\b|"
     rf"^[^%]*[ \t,]{_REGISTER}[ \t]*(?:,|$)",
     re.IGNORECASE,
@@ -78,7 +77,7 @@ _ALONE = (
     r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"
     r"pause|[lms]fence|syscall|cpuid|rdtscp?|vzero\w+|ud2|int3|emms|[ls]ahf|pushfq?|popfq?)"
 )
-_INTEL_STATEMENT = pattern(
+_INTEL_STATEMENT = re.compile(
     rf"\s*(?:[\w.$]+:\s*)*(?:{_ALONE}?\s*$|\.\w|(?:j[a-z]+|call|loop\w*)\s+(?:short\s+)?[\w.$]+\s*$|"
     rf"[a-z]\w*\s*(?:\[|-?\d|(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[;]|ptr)))",
     re.IGNORECASE,
@@ -150,7 +149,7 @@ def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
     return not source.has(_GNU_DIRECTIVE.search) and source.has(_has_semicolon_comment)
 
 
-_NOT_NASM = pattern(rf"%{_REGISTER}\b|\bptr\b|^[ \t]*(?:#|//)", re.MULTILINE | re.IGNORECASE)
+_NOT_NASM = re.compile(rf"%{_REGISTER}\b|\bptr\b|^[ \t]*(?:#|//)", re.MULTILINE | re.IGNORECASE)
 
 
 def _has_semicolon_comment(text: str) -> bool:
@@ -163,22 +162,22 @@ def _has_semicolon_comment(text: str) -> bool:
     return False
 
 
-_NASM_SURE = pattern(
+_NASM_SURE = re.compile(
     r"^[ \t]*%(?:[ix]?(?:macro|define|assign)|include|if\w*|rep|use)\b", re.MULTILINE | re.IGNORECASE
 )
-_NASM_LIKELY = pattern(
+_NASM_LIKELY = re.compile(
     r"^[ \t]*(?:\[?(?:bits|default[ \t]+(?:rel|abs))\b|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|"
     r"equ[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|struc[ \t])|"
     r"global[ \t]+\w|extern[ \t]+\w|alignb?[ \t]+\d|\[?(?:section|segment)[ \t]+[.\w])",
     re.MULTILINE | re.IGNORECASE,
 )
-_NASM_MACROS = pattern(
+_NASM_MACROS = re.compile(
     r"^[ \t]*(?:%(?!%)[a-z{]|(?:[\w.$?@]+:?[ \t]+)?(?:times[ \t]+\S|(?:d|res)[bwdqtoyz][ \t]+\S|istruc\b|"
     r"struc[ \t]|incbin\b))",
     re.MULTILINE | re.IGNORECASE,
 )
 """Constructs outside the subset of NASM that is read without running it."""
-_MASM_SURE = pattern(
+_MASM_SURE = re.compile(
     r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|"
     r"(?:@@|\$L[LN]?\w*@\w+)[ \t]*:)",
     re.MULTILINE | re.IGNORECASE,

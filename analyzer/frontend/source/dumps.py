@@ -11,30 +11,29 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.chunks import Source
 
 _BYTES = r"[0-9a-f]{2}(?:[ ][0-9a-f]{2})*(?![0-9a-zA-Z])"
-_PERCENT = pattern(r"^[ \t]*(?:\d+\.\d+[ \t]+)*:[ \t]*")
+_PERCENT = re.compile(r"^[ \t]*(?:\d+\.\d+[ \t]+)*:[ \t]*")
 """Prefix of a line of ``perf annotate``."""
-_ROW = pattern(
+_ROW = re.compile(
     r"(?:=>)?[ \t]*(?:0x)?(?P<address>[0-9a-f]{1,16})(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
 )
-_MSVC_ROW = pattern(rf"[ \t]+(?P<address>[0-9a-f]{{5,8}})\t(?P<rest>{_BYTES}.*)")
-_MSVC_MORE = pattern(rf"\t(?P<rest>{_BYTES}.*)")
-_ART = pattern(r"[-|/\\+>X<= ]*(?=[0-9a-f]{2}[ \t]|[a-z(])")
+_MSVC_ROW = re.compile(rf"[ \t]+(?P<address>[0-9a-f]{{5,8}})\t(?P<rest>{_BYTES}.*)")
+_MSVC_MORE = re.compile(rf"\t(?P<rest>{_BYTES}.*)")
+_ART = re.compile(r"[-|/\\+>X<= ]*(?=[0-9a-f]{2}[ \t]|[a-z(])")
 """Arrows of ``--visualize-jumps``."""
-_CODE = pattern(rf"({_BYTES})[ \t]*(.*)")
-_HEADER = pattern(r"(?:\d+[ \t]+)?(?P<address>[0-9a-f]{8,16})[ \t]+<(?P<name>.+)>:[ \t]*$")
-_SECTION = pattern(r"(?:\d+[ \t]+)?Disassembly of section (?P<name>\S+):")
-_GDB = pattern(r"Dump of assembler code for function (?P<name>.+):[ \t]*$")
-_PROC = pattern(r"([\w@?$]+)[ \t]+PROC\b")
-_OBJECT = pattern(r"\S+\.(?:o|obj):[ \t]+file format")
-_OFFSET = pattern(r"(?P<name>.*?)\+(?:0x)?[0-9a-f]+$")
-_RELOCATION = pattern(
+_CODE = re.compile(rf"({_BYTES})[ \t]*(.*)")
+_HEADER = re.compile(r"(?:\d+[ \t]+)?(?P<address>[0-9a-f]{8,16})[ \t]+<(?P<name>.+)>:[ \t]*$")
+_SECTION = re.compile(r"(?:\d+[ \t]+)?Disassembly of section (?P<name>\S+):")
+_GDB = re.compile(r"Dump of assembler code for function (?P<name>.+):[ \t]*$")
+_PROC = re.compile(r"([\w@?$]+)[ \t]+PROC\b")
+_OBJECT = re.compile(r"\S+\.(?:o|obj):[ \t]+file format")
+_OFFSET = re.compile(r"(?P<name>.*?)\+(?:0x)?[0-9a-f]+$")
+_RELOCATION = re.compile(
     r"(?P<address>[0-9a-f]+):[ \t]+(?P<kind>R_X86_64_\w+)[ \t]+(?P<name>[^\s+-]\S*?)(?:[-+]0x[0-9a-f]+)?$"
 )
-_TELLING = pattern(
+_TELLING = re.compile(
     rf"^(?:[ \t]*[0-9a-f]+:[ \t]+(?:[-|/\\+>X ]*){_BYTES}[ \t]+[a-z(]"
     r"|.*\bfile format elf64-x86-64|.*\bDisassembly of section \S+:|Dump of assembler code for "
     r"|(?:=>)?[ \t]*0x[0-9a-f]+(?:[ \t]*<[^>\n]*>)?:[ \t]+[0-9a-z]"
@@ -43,7 +42,7 @@ _TELLING = pattern(
     rf"|[ \t]+[0-9a-f]{{5}}\t{_BYTES}[ \t]+\w)",
     re.MULTILINE,
 )
-_COMMENT = pattern(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
+_COMMENT = re.compile(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
 _LARGEST_GAP = 1 << 16
 """Maximum bytes between two rows of a part."""
 _FAR_AWAY = 1 << 65

@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from cyclelens.analyzer.common.patterns import pattern
-
-MARKER_WORDS = pattern(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
+MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 """Beginning of every region marker."""
 
 STRING = r'"(?:[^"\\\r\n]++|\\[^\r\n])*+"?'
@@ -31,11 +29,11 @@ UNICODE_SYMBOL = (
 """A name with a non-ASCII character."""
 MASM_SYMBOL = r"(?<![\w.$?@])(?:\$[\w.$?@]+|(?=[\w.$]*[@?])[A-Za-z_.?@][\w.$?@]*)"
 """A MASM name with characters that GNU as does not accept in names, or not at their beginning."""
-ODD_BLANK = pattern(r"[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+ODD_BLANK = re.compile(r"[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """Characters that look like blanks but are letters to GNU as."""
 CHARACTER = r"'(?:\\[^\r\n]|[^\\\r\n])'?"
 """A character constant; GNU as does not require the closing quote."""
-LABEL = pattern(
+LABEL = re.compile(
     r'\s*("(?:[^"\\\n]++|\\.)*+"|'
     rf"[A-Za-z_.$?@{BEYOND_ASCII}][\w.$?@{BEYOND_ASCII}]*|[0-9]+)\s*:(?!:)"
 )
@@ -43,7 +41,7 @@ LABEL = pattern(
 
 COMMENT_SIGN = r"(?:\#|//|;)"
 """Possible beginnings of a line comment, depending on the assembler."""
-BLOCK_COMMENT = pattern(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
+BLOCK_COMMENT = re.compile(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
 """A block comment; group 1 is its end, if it has one."""
 _EXPRESSION_TOKEN = r"""\s*(?:
     (?P<hexadecimal>0[xX][0-9a-fA-F]{{1,32}}(?!\w))
@@ -57,7 +55,7 @@ _EXPRESSION_TOKEN = r"""\s*(?:
   | (?P<operator><<|>>|&&|\|\||==|!=|<>|<=|>=|[-+*/%&|^~!()<>])
     )"""
 EXPRESSION_TOKENS = {
-    is_masm: pattern(_EXPRESSION_TOKEN.format(symbol=symbol, quoted=QUOTED_NAME), re.VERBOSE)
+    is_masm: re.compile(_EXPRESSION_TOKEN.format(symbol=symbol, quoted=QUOTED_NAME), re.VERBOSE)
     for is_masm, symbol in ((False, SYMBOL), (True, rf"(?:{MASM_SYMBOL}|{SYMBOL})"))
 }
 """A token of an expression with the blanks before it, by whether the text is MASM's."""
@@ -92,10 +90,10 @@ PUNCTUATION = _patterns(_LINE_END + _PUNCTUATION)
 """Ends of lines and statements, comments and strings, by whether semicolons begin comments. In GNU as a
 ``slash`` begins a comment at the beginning of a statement and after a colon."""
 _LEXEMES = _patterns(_PUNCTUATION + _WORDS)
-_IGNORED = pattern(rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}")
-_QUOTED = pattern(QUOTED)
-_IN_QUOTES = pattern(f"{STRING}|{CHARACTER}")
-_NOTHING = pattern(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
+_IGNORED = re.compile(rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}")
+_QUOTED = re.compile(QUOTED)
+_IN_QUOTES = re.compile(f"{STRING}|{CHARACTER}")
+_NOTHING = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 
 
 class Shape(StrEnum):

@@ -7,12 +7,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from cyclelens.analyzer.common.data_classes import dataclass, field, replace
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Comment, Lines
 from cyclelens.analyzer.model.source import Problem, Region, Severity
 
-_MARKER = pattern(
+_MARKER = re.compile(
     r"[\s#/*;!]*(?P<word>(?P<family>cyclelens|LLVM-MCA|OSACA)-(?P<edge>begin|end|[\w-]+))(?=$|[\s:*])"
     r"[:\s]*(?P<rest>.*)",
     re.IGNORECASE,
@@ -20,8 +19,8 @@ _MARKER = pattern(
 MAXIMUM_REGIONS = 1_000
 MAXIMUM_LATENCY = 1_000
 """Maximum latency in cycles that a comment may request."""
-_LATENCY = pattern(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\s*]*)", re.IGNORECASE)
-_OPTION = pattern(r"[A-Za-z_][\w.-]*=\S*")
+_LATENCY = re.compile(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\s*]*)", re.IGNORECASE)
+_OPTION = re.compile(r"[A-Za-z_][\w.-]*=\S*")
 
 
 @dataclass(slots=True)

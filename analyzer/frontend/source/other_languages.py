@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.chunks import Chunk, Source
 
 _OBJECT = "Only x86-64 is simulated."
@@ -38,21 +37,21 @@ class Other(NamedTuple):
 _LANGUAGES = (
     _Language(
         "Go's assembly (Plan 9)",
-        pattern(r"^.*\b(?:TEXT|GLOBL|DATA)[ \t]+[^\s,()]*(?:\+\d+)?\(SB\)", re.MULTILINE),
+        re.compile(r"^.*\b(?:TEXT|GLOBL|DATA)[ \t]+[^\s,()]*(?:\+\d+)?\(SB\)", re.MULTILINE),
         "Build the program (go build -o PROGRAM) and analyse its function: cyclelens analyze PROGRAM "
         "--function PACKAGE.NAME.",
         True,
     ),
     _Language(
         "Go's assembly (Plan 9)",
-        pattern(r"^[ \t]*[A-Z][A-Z0-9]+[ \t]+.*\b\w+[+-]\d+\((?:FP|SP)\)", re.MULTILINE),
+        re.compile(r"^[ \t]*[A-Z][A-Z0-9]+[ \t]+.*\b\w+[+-]\d+\((?:FP|SP)\)", re.MULTILINE),
         "Build the program (go build -o PROGRAM) and analyse its function: cyclelens analyze PROGRAM "
         "--function PACKAGE.NAME.",
         True,
     ),
     _Language(
         "FASM",
-        pattern(
+        re.compile(
             r"^[ \t]*(?:format[ \t]+(?:ELF(?:64)?|PE(?:64)?|MS64|COFF|MZ|binary|Mach-?O(?:64)?)\b|"
             r"section[ \t]+'[^'\n]*'(?:[ \t]+(?:executable|readable|writeable|code|data|align)\b)+|"
             r"segment(?:[ \t]+(?:readable|executable|writeable))+)",
@@ -64,7 +63,7 @@ _LANGUAGES = (
     ),
     _Language(
         "DynASM",
-        pattern(
+        re.compile(
             r"^[ \t]*\|[ \t]*(?:\.(?:arch|section|code|actionlist|globals|externnames|type|macro)\b|"
             r"->\w+:|=>[^\n]*:|\d+:|\w+[ \t]+.*[<>]\d+\b)",
             re.MULTILINE,
@@ -75,20 +74,20 @@ _LANGUAGES = (
     ),
     _Language(
         "LLVM's intermediate language",
-        pattern(r"^(?:define[ \t].*@[\w.$\"-]+\(|target triple[ \t]*=)", re.MULTILINE),
+        re.compile(r"^(?:define[ \t].*@[\w.$\"-]+\(|target triple[ \t]*=)", re.MULTILINE),
         "Compile it and analyse the object: clang -O2 -c FILE.ll, cyclelens analyze FILE.o.",
         True,
     ),
     _Language(
         "PTX, the assembly of NVIDIA's processors",
-        pattern(r"^[ \t]*\.(?:target[ \t]+sm_|visible[ \t]+\.(?:entry|func))", re.MULTILINE),
+        re.compile(r"^[ \t]*\.(?:target[ \t]+sm_|visible[ \t]+\.(?:entry|func))", re.MULTILINE),
         _OBJECT,
         True,
     ),
-    _Language("WebAssembly", pattern(r"^[ \t]*(?:\(module|\.functype)\b", re.MULTILINE), _OBJECT, True),
+    _Language("WebAssembly", re.compile(r"^[ \t]*(?:\(module|\.functype)\b", re.MULTILINE), _OBJECT, True),
     _Language(
         "assembly for AArch64",
-        pattern(
+        re.compile(
             rf"{_BEGIN}(?:\.arch[ \t]+armv8|[a-z][\w.]*[ \t]+\{{?[ \t]*(?:[xw](?:[12]?\d|30|zr)|"
             r"[vz](?:[12]?\d|3[01])\.\d*[bhsdq])\b|"
             r"b\.(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)[ \t])",
@@ -98,7 +97,7 @@ _LANGUAGES = (
     ),
     _Language(
         "assembly for ARM",
-        pattern(
+        re.compile(
             rf"{_BEGIN}(?:\.(?:syntax[ \t]+unified|arm|thumb(?:_func)?|fpu|cpu)\b|"
             r"(?:ldr|str|ldm|stm|vld|vst|vpush|vpop|push|pop)[\w.]*[ \t]+(?:r\d+|sp|\{)|bx[ \t]+(?:lr|r\d+)|"
             r"(?:adds?|subs?|rsb|mov|cmp|and|orr|eor|bic|lsls?|lsrs?)[a-z]*[ \t]+r\d+,.*#\d)",
@@ -108,7 +107,7 @@ _LANGUAGES = (
     ),
     _Language(
         "assembly for RISC-V",
-        pattern(
+        re.compile(
             rf"{_BEGIN}(?:\.(?:attribute[ \t]+(?:arch|unaligned|stack)|option[ \t]+\w*(?:pic|rvc|relax)\b)|"
             r"(?:l[bhwd]u?|s[bhwd]|fl[wd]|fs[wd])[ \t]+(?:[astx]\d+|ra|sp|f[ats]?\d+),[^\n]*\(\w+\)|"
             r"(?:bnez|beqz|blez|bgez|bltz|bgtz|bne|beq|bltu?|bgeu?|addiw?|li|la|mv)[ \t]+"
@@ -120,7 +119,7 @@ _LANGUAGES = (
     ),
     _Language(
         "assembly for POWER",
-        pattern(
+        re.compile(
             rf"{_BEGIN}(?:\.(?:machine|abiversion)[ \t]|(?:bdnz|mtctr|mflr|mtlr|lwzx?u?|stwu?|stdu?|ldu?|"
             r"lfdu?|stfdu?|lxv\w*|stxv\w*|lvx|stvx|addis?|rldic[lr]|xv\w+[ds]p)[ \t]+"
             r"(?:%?(?:r|f|vs?)?\d+,|[.\w]+[ \t]*$|\d)|"
@@ -131,7 +130,7 @@ _LANGUAGES = (
     ),
     _Language(
         "assembly for MIPS",
-        pattern(
+        re.compile(
             rf"{_BEGIN}(?:\.(?:set[ \t]+no(?:reorder|macro|at|mips16|micromips)|abicalls|frame)\b|"
             r"(?:d?addiu|d?addu|d?subu|l[bhw]u?|s[bhwd]|ld|lui|li|la|move|ori|bne|beq|bnez|beqz|jr|jalr?)"
             r"[ \t]+"
@@ -142,7 +141,7 @@ _LANGUAGES = (
     ),
     _Language(
         "assembly for IBM Z",
-        pattern(
+        re.compile(
             rf"{_BEGIN}(?:\.machine[ \t]|(?:lg[frh]?[ir]?|lgr|stg|larl|lay?|brctg?|brasl|[ls]tm?g|lmg|stmg|"
             r"vlm?|vstm?|"
             r"a?g?hi|sgr|agr|clg\w*|mvc)[ \t]+%[rvfa]\d|br[ \t]+%r14)",
@@ -152,12 +151,12 @@ _LANGUAGES = (
     ),
     _Language(
         "assembly for SPARC",
-        pattern(rf"{_BEGIN}(?:\.register\b|[a-z][\w,]*[ \t]+[^\n]*%[goli][0-7]\b|retl\b)", re.MULTILINE),
+        re.compile(rf"{_BEGIN}(?:\.register\b|[a-z][\w,]*[ \t]+[^\n]*%[goli][0-7]\b|retl\b)", re.MULTILINE),
         _OBJECT,
     ),
     _Language(
         "assembly for LoongArch",
-        pattern(
+        re.compile(
             rf"{_BEGIN}(?:(?:ld|st|addi?|sub|fld|fst|fmadd|mul)\.[bhwds]u?|jirl|pcalau12i|x?v(?:ld|st))[ \t]+"
             r"\$(?:r\d+|f?[ats]\d+|sp|ra|fp|zero|x?vr\d+)\b",
             re.MULTILINE,
@@ -165,7 +164,7 @@ _LANGUAGES = (
         _OBJECT,
     ),
 )
-_OF_X86 = pattern(
+_OF_X86 = re.compile(
     r"%(?:[re]?(?:[abcd]x|[sd]i|[bs]p)|[abcd][lh]|[xyz]mm\d)|\b(?:[re](?:[abcd]x|[sd]i|[bs]p|ip)|[xyz]mm\d+)\b",
     re.IGNORECASE,
 )

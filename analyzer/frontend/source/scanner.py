@@ -13,14 +13,13 @@ from typing import Any
 
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.named_tuple import NamedTuple
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.chunks import LINE_END, Chunk, Source
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
 
-_NOTHING_BUT_LABELS = pattern(r"(?:.*:)?\s*", re.DOTALL)
+_NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
 """Text after which GNU as treats a single slash as the beginning of a comment."""
-_PREPROCESSOR = pattern(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
-_BLOCK_EDGE = pattern(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
+_PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
+_BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
 
 
 def block_edge(text: str, *, inside: bool) -> tuple[str, int]:

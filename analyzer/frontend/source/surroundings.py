@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.lexer import without_comments
 
-_BOUNDARY = pattern(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
+_BOUNDARY = re.compile(r"\s*\.(?:globl|global|type|size|cfi_startproc|cfi_endproc|section|text)\b")
 
 
 def words_around(lines: tuple[str, ...], first: int, last: int) -> frozenset[str]:

@@ -7,7 +7,6 @@ import re
 import struct
 
 from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.lexer import QUOTED, cut_arguments
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value, without_characters
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, Scope, UnsupportedError
@@ -86,9 +85,9 @@ UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 MAXIMUM_BYTES = 1 << 12
 """Maximum bytes that one numeric directive or alignment may make in a region; strings are not limited."""
 _MAXIMUM_ALIGNMENT = 1 << 20
-_PLAIN_NUMBER = pattern(r"-?\s*\w+")
-_STRING = pattern(QUOTED)
-_ESCAPE = pattern(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
+_PLAIN_NUMBER = re.compile(r"-?\s*\w+")
+_STRING = re.compile(QUOTED)
+_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
 
 _NOPS = (

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 
 from cyclelens.analyzer.common.data_classes import dataclass, replace
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import CHARACTER, EXPRESSION_TOKENS, QUOTED
 from cyclelens.analyzer.frontend.statements.names import symbol_of
@@ -81,7 +80,7 @@ _WORDS = {
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 
 
-_CHARACTER = pattern(rf"({QUOTED})|{CHARACTER}", re.DOTALL)
+_CHARACTER = re.compile(rf"({QUOTED})|{CHARACTER}", re.DOTALL)
 
 
 def without_characters(text: str) -> str:

@@ -6,12 +6,13 @@ names stay different, and nothing that is not a name (``1b``, the sign of a plac
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.patterns import pattern
+import re
+
 from cyclelens.analyzer.frontend.source.lexer import CHARACTER, ODD_BLANK, QUOTED_NAME, SYMBOL, cut_arguments
 
-_PLAIN = pattern(rf"(?![.$]$){SYMBOL}")
-_NAME = pattern(rf"{CHARACTER}|({QUOTED_NAME}|{SYMBOL})")
-_STEM = pattern(r'"[^"]*"|[^@]*')
+_PLAIN = re.compile(rf"(?![.$]$){SYMBOL}")
+_NAME = re.compile(rf"{CHARACTER}|({QUOTED_NAME}|{SYMBOL})")
+_STEM = re.compile(r'"[^"]*"|[^@]*')
 
 
 def symbol_of(name: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.common.data_classes import replace
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.lexer import cut_operands
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
@@ -42,23 +41,23 @@ _SIZES = {
     "zmmword": "zmmword",
     "mmword": "qword",
 }
-_SIZE = pattern(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*|(bcst)\b\s*|(?=\[|[c-gs]s\s*:))", re.IGNORECASE)
+_SIZE = re.compile(rf"({'|'.join(_SIZES)})\b\s*(?:ptr\b\s*|(bcst)\b\s*|(?=\[|[c-gs]s\s*:))", re.IGNORECASE)
 _RESERVED = frozenset([*_SIZES, "ptr", "bcst", "offset", "flat"])
-_DECORATION = pattern(r"\{\s*%?(k[0-7]|z|1to(?:2|4|8|16|32)|(?:r[nduz]-)?sae)\s*\}", re.IGNORECASE)
-_SIZE_WITHIN = pattern(r"\[\s*(\w+\s+ptr)\b", re.IGNORECASE)
+_DECORATION = re.compile(r"\{\s*%?(k[0-7]|z|1to(?:2|4|8|16|32)|(?:r[nduz]-)?sae)\s*\}", re.IGNORECASE)
+_SIZE_WITHIN = re.compile(r"\[\s*(\w+\s+ptr)\b", re.IGNORECASE)
 """``[QWORD PTR 8[rax]]``, as GCC writes calls."""
-_SEGMENT = pattern(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
-_REGISTER_IN = pattern(r"%\s*[A-Za-z]\w*")
-_BARE_WORD = pattern(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
-_LABEL = pattern(rf"{SET_APART}|(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
+_SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
+_REGISTER_IN = re.compile(r"%\s*[A-Za-z]\w*")
+_BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
+_LABEL = re.compile(rf"{SET_APART}|(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
 _OPERATORS = "+-*/%&|^<>!~"
-_PARENTHESISED = pattern(r"\([^()]*\)")
-_OFFSET = pattern(r"(?<![\w.$@])(?:(offset)\b\s*(?:flat\s*:\s*)?|flat\s*:\s*)", re.IGNORECASE)
-_NEGATIVE_OFFSET = pattern(r"[-~!]\s*offset\b", re.IGNORECASE)
-_HERE = pattern(r"\$(?![\w.$])")
-_DISTANCE = pattern(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
-_ST = pattern(r"st\s*\(?\s*([0-7])\s*\)?")
-_TERM_SPLIT = pattern(r"[-+*()\[\]]|[^-+*()\[\]]+")
+_PARENTHESISED = re.compile(r"\([^()]*\)")
+_OFFSET = re.compile(r"(?<![\w.$@])(?:(offset)\b\s*(?:flat\s*:\s*)?|flat\s*:\s*)", re.IGNORECASE)
+_NEGATIVE_OFFSET = re.compile(r"[-~!]\s*offset\b", re.IGNORECASE)
+_HERE = re.compile(r"\$(?![\w.$])")
+_DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
+_ST = re.compile(r"st\s*\(?\s*([0-7])\s*\)?")
+_TERM_SPLIT = re.compile(r"[-+*()\[\]]|[^-+*()\[\]]+")
 MAXIMUM_OPERANDS = 6
 
 

@@ -7,10 +7,10 @@ GNU as's rules are those of binutils 2.40 (``i386-opc.tbl``, and ``add_prefix``,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import compress, product
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, UnsupportedError
 
 PREFIXES = {
@@ -41,31 +41,31 @@ for _bits in product((0, 1), repeat=4):
         _name = (_start + "".join(compress(_letters, _bits))).rstrip(".")
         PREFIXES[_name] = _REX + int("".join(map(str, _bits)), 2)
 
-_REPEATED = pattern(
+_REPEATED = re.compile(
     r"(?:cmps|ins|lods|movs|outs|scas|stos|scmp|slod|smov|ssca|ssto)[bwlqd]?|nop|retq?|bs[fr][wlq]?"
     r"|montmul|x(?:crypt|sha|store).*"
 )
-_LOCKED = pattern(
+_LOCKED = re.compile(
     r"(?:adc|add|and|bt[crs]|cmpxchg|dec|inc|neg|not|or|sbb|sub|xadd|xchg|xor)[bwlq]?|cmpxchg(?:8|16)b"
 )
 _TAKING = {
     name: taking
     for names, taking in (
         ("rep repe repz repne repnz", _REPEATED),
-        ("bnd", pattern(r"(?:call|jmp|ret)q?|j[a-z]{1,3}")),
-        ("notrack", pattern(r"(?:call|jmp)q?")),
+        ("bnd", re.compile(r"(?:call|jmp|ret)q?|j[a-z]{1,3}")),
+        ("notrack", re.compile(r"(?:call|jmp)q?")),
         ("lock xacquire", _LOCKED),
-        ("xrelease", pattern(rf"{_LOCKED.pattern}|mov[bwlq]?")),
-        ("es ss", pattern(r"(?!)")),  # nothing in 64-bit code
+        ("xrelease", re.compile(rf"{_LOCKED.pattern}|mov[bwlq]?")),
+        ("es ss", re.compile(r"(?!)")),  # nothing in 64-bit code
     )
     for name in names.split()
 }
 """Instructions before which GNU as accepts a prefix."""
-_WITHOUT_LOCK = pattern(r"(?:xchg|mov)[bwlq]?")
+_WITHOUT_LOCK = re.compile(r"(?:xchg|mov)[bwlq]?")
 """Instructions that may have XACQUIRE and XRELEASE without LOCK."""
 _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
 """Groups of prefixes of which one may be used, in GNU as's order."""
-_COUNTING = pattern(r"bs([fr])([wlq]?)")
+_COUNTING = re.compile(r"bs([fr])([wlq]?)")
 _WIDE = frozenset(["fxsave", "fxrstor", "xsave", "xsavec", "xsaveopt", "xsaves", "xrstor", "xrstors"])
 """Instructions with a separate name for their REX.W form."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.source.lexer import QUOTED
 from cyclelens.analyzer.frontend.statements.operand_types import Scope, UnsupportedError
@@ -12,19 +11,19 @@ from cyclelens.analyzer.isa import decoder
 
 APX = "APX (r16 to r31, {nf}, a new destination for the result) is not supported here."
 
-_APX_PREFIX = pattern(r"\s*\{\s*(nf|rex2|dfv\s*=)", re.IGNORECASE)
-_APX_NAME = pattern(
+_APX_PREFIX = re.compile(r"\s*\{\s*(nf|rex2|dfv\s*=)", re.IGNORECASE)
+_APX_NAME = re.compile(
     r"\s*(push2p?|pop2p?|pushp|popp|ccmp[a-z]+|ctest[a-z]+|cfcmov[a-z]+|setzu[a-z]+|jmpabs)\b", re.IGNORECASE
 )
-_APX_REGISTER = pattern(r"(%?)\b(r(?:1[6-9]|2\d|3[01])[bwd]?)(?![\w.$@])", re.IGNORECASE)
-_QUOTED = pattern(QUOTED)
+_APX_REGISTER = re.compile(r"(%?)\b(r(?:1[6-9]|2\d|3[01])[bwd]?)(?![\w.$@])", re.IGNORECASE)
+_QUOTED = re.compile(QUOTED)
 _EVEX, _REX2 = b"\x62", b"\xd5"
 _APX_MAP = 4
 """EVEX opcode map of promoted legacy instructions."""
 
 _SUFFIXES = frozenset("bwlqstxyz")
 """Operand size suffixes of AT&T syntax."""
-_FAMILIES = pattern(
+_FAMILIES = re.compile(
     r"(j|set|cmov)n?(?:[abcegloszp]|[abgl]e|p[eo])[bwlq]?|mov[sz](b[wlq]|w[lq]|lq)|f[a-z]+ll"
     r"|v?p?(cmp|com)[a-z]+(_[a-z]+)?(u?[bwdq]|[ps][sdh])"
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.common.patterns import pattern
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import MASM_SYMBOL, QUOTED, UNICODE_SYMBOL
 from cyclelens.analyzer.frontend.statements import registers
@@ -14,13 +13,13 @@ from cyclelens.analyzer.frontend.statements.names import symbol_of
 from cyclelens.analyzer.frontend.statements.operand_types import Scope
 
 _SET_APART = {
-    False: pattern(rf"{QUOTED}|{UNICODE_SYMBOL}", re.DOTALL),
-    True: pattern(rf"{QUOTED}|{UNICODE_SYMBOL}|{MASM_SYMBOL}", re.DOTALL),
+    False: re.compile(rf"{QUOTED}|{UNICODE_SYMBOL}", re.DOTALL),
+    True: re.compile(rf"{QUOTED}|{UNICODE_SYMBOL}|{MASM_SYMBOL}", re.DOTALL),
 }
 """Texts to replace, by whether the text is MASM's."""
 SET_APART = r'"\d{1,4}\n"'
 """A placeholder. No name looks like it, because names end with their line."""
-_PLACE = pattern(SET_APART)
+_PLACE = re.compile(SET_APART)
 
 
 class SetApart:
