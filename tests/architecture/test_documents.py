@@ -93,6 +93,26 @@ def test_the_readme_has_a_picture_and_the_two_commands() -> None:
     assert re.search(r"^\./dev/test ", first_screen, re.M)
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "docs/extending.md",
+        "docs/pipeline.md",
+        "docs/zen5.md",
+        "data/SOURCES.md",
+    ],
+)
+def test_modules_that_a_page_names_exist(document: str) -> None:
+    named = set(re.findall(r"`([\w/-]+\.py)`", (ROOT / document).read_text()))
+    tops = ("analyzer", "server", "tests", "dev", "benchmarks")
+    files = [file.relative_to(ROOT).as_posix() for top in tops for file in (ROOT / top).rglob("*.py")]
+    assert [
+        name for name in sorted(named) if not any(f"/{file}".endswith(f"/{name}") for file in files)
+    ] == []
+
+
 @pytest.mark.parametrize("document", ["README.md", "docs/commands.md"])
 def test_commands_in_the_readme_exist(document: str) -> None:
     commands = set(re.findall(r"^cyclelens ([a-z-]+)", (ROOT / document).read_text(), re.M))
