@@ -1,4 +1,4 @@
-"""Analyzes C, C++ and Rust sources: compiles each as its project does, and places each loop at the source
+"""Analyses C, C++ and Rust sources: compiles each as its project does, and places each loop at the source
 lines of its instructions."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOT_COMPILED = "not-compiled"
 
 
 class CompiledAnalyzer(Analyzer):
-    """Analyzes compiled sources instead of assembly texts. ``options.origin`` names the file and the
+    """Analyses compiled sources instead of assembly texts. ``options.origin`` names the file and the
     workspace's folders."""
 
     def variants(

@@ -1,1 +1,2 @@
-"""Text to regions to bytes, every byte mapped to its source line; and bytes to instructions."""
+"""Assembly front end: turns texts and object files into regions of instructions, each mapped to its source
+line."""

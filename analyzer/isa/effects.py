@@ -36,7 +36,7 @@ _FLAGS = {name: getattr(RflagsBits, f"{name}F") for name in ("C", "P", "A", "Z",
 
 
 def effects(code: bytes, vector_bits: int = 128) -> Effects:
-    """Effects of one instruction. Vector registers count up to ``vector_bits``."""
+    """Effects of one instruction. A write of at least ``vector_bits`` bits overwrites a vector register."""
     instruction = Decoder(64, code, OPTIONS).decode()
     read, overwritten, written = set[str](), set[str](), set[str]()
     # iced-x86 reports that VZEROUPPER reads the lower halves, which it merely keeps.

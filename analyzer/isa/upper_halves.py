@@ -33,8 +33,7 @@ _READ_LOWER_HALF = frozenset(
         *(Mnemonic.VUCOMISS, Mnemonic.VUCOMISD, Mnemonic.VCOMISS, Mnemonic.VCOMISD),
     }
 )
-"""Instructions that move 128 bits or less from a vector register to a general-purpose register or the flags
-in one uop."""
+"""128-bit instructions from a vector register to a general-purpose register or the flags, in a single uop."""
 
 
 def upper_halves(code: bytes) -> UpperHalves:

@@ -1,4 +1,4 @@
-"""Finds the loops of an assembly text that have no markers."""
+"""Finds the unmarked loops of an assembly text."""
 
 from __future__ import annotations
 

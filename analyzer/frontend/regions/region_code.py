@@ -2,8 +2,8 @@
 
 Addresses that only a linker knows get placeholders: the same one for the same symbol, far from all others.
 Values that only later text determines (distances between labels, constants set further down) are first
-encoded with a placeholder as well and filled in afterwards, so that they have the size that GNU as chose
-before it knew them.
+encoded with a placeholder, too, and filled in afterwards. So they have the size that GNU as chooses before it
+knows them.
 """
 
 from __future__ import annotations
