@@ -9,7 +9,7 @@ from cyclelens.analyzer.common import log
 
 def traceback_of(error: BaseException) -> str:
     """The whole traceback of an error, as Python prints it."""
-    import traceback  # not before there is a defect: commands start faster
+    import traceback  # imported only for a defect: commands start faster
 
     return "".join(traceback.format_exception(error))
 

@@ -17,7 +17,7 @@ def write(kind: str, **fields: object) -> None:
     path = os.environ.get(LOG)
     if not path:
         return
-    from datetime import UTC, datetime  # not before there is a line: commands start faster
+    from datetime import UTC, datetime  # imported only for a line: commands start faster
 
     shown = (f"{value:.1f}" if isinstance(value, float) else value for value in fields.values())
     entry = " ".join(f"{name}={_quoted(str(value))}" for name, value in zip(fields, shown, strict=True))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 STREAMED = 1 << 40
-"""Bytes of a file that is read piece by piece."""
+"""Largest file, in bytes, that is read piece by piece."""
 AT_ONCE = 256 << 20
-"""Bytes of one that is read as a whole and holds figures, a list or code of one file."""
+"""Largest file, in bytes, that is read as a whole: figures, a list, or code of one file."""
 _PART = 64 << 20
 _OPENED = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
@@ -59,21 +59,21 @@ def read_regular(path: str | os.PathLike[str], maximum: int) -> bytes:
 
 
 def open_given(path: str | os.PathLike[str], maximum: int = STREAMED) -> BufferedReader:
-    """What a user names on a command line: a regular file, or one that the shell has opened already, such as
-    a pipe by ``<(command)``. Raises OSError as ``open_regular`` does."""
+    """Opens a file named on a command line: a regular file, or one that the shell has opened, such as a pipe
+    by ``<(command)``. Raises OSError like ``open_regular``."""
     if os.fspath(path).startswith(_OPENED):
         return open(path, "rb")
     return open_regular(path, maximum)
 
 
 def read_given(path: str | os.PathLike[str], maximum: int) -> bytes:
-    """What such a file holds, as ``read_regular`` reads it."""
+    """Contents of such a file. Raises OSError like ``read_regular``."""
     with open_given(path, maximum) as file:
         return read_opened(file, path, maximum)
 
 
 def open_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> TextIOWrapper:
-    """Such a file as text that is read piece by piece, its ends of lines as they are."""
+    """Opens such a file as text to be read piece by piece, with its line ends unchanged."""
     return TextIOWrapper(open_given(path), encoding, "replace", newline="")
 
 
@@ -86,7 +86,7 @@ def is_regular(path: str | os.PathLike[str]) -> bool:
 
 
 def read_opened(file: BinaryIO, path: str | os.PathLike[str], maximum: int) -> bytes:
-    """What is left in an open file; raises OSError if that is more than ``maximum`` bytes."""
+    """The rest of an open file. Raises OSError if it has more than ``maximum`` bytes."""
     parts: list[bytes] = []
     size = 0
     while size <= maximum and (part := file.read(min(_PART, maximum + 1 - size))):

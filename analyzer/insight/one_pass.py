@@ -134,7 +134,7 @@ def assumption(once: OnePass) -> Assumption:
     """What the figure of a pass assumes."""
     message = (
         f"One pass ({once.cycles} cycles) begins with an empty pipeline and ends with the retirement of its "
-        "last instruction; its code lies in the uop cache as far as that can hold it, and its branches are "
+        "last instruction; its code comes from the uop cache as far as it fits, and its branches are "
         "predicted."
     )
     return Assumption(ONE_PASS, message, values={"cycles": once.cycles, "critical_path": once.path_cycles})

@@ -146,11 +146,11 @@ _INTEL = Vocabulary(
     waits=_WAITS,
     spans={},
     legend=(
-        "source: where the front end takes the uops from (DSB: uop cache, MITE: decoders, LSD: loop buffer, "
+        "source: front-end source of the uops (DSB: uop cache, MITE: decoders, LSD: loop buffer, "
         "MS: microcode); issued: uops that take an issue slot; exec.: uops that run on a port, and p0 ...: "
-        "on which; div: cycles in the divider; lost: cycles in which issue slots stay empty because of this "
-        "instruction. All per iteration. Of the instruction by itself: lat.: cycles from an input to a "
-        "result; alone: cycles from one to the next independent one."
+        "on each port; div: cycles in the divider; lost: cycles in which issue slots stay empty because of "
+        "this instruction. All per iteration. For the instruction by itself: lat.: cycles from an input to "
+        "a result; alone: cycles per independent instance."
     ),
 )
 
@@ -221,12 +221,12 @@ _AMD = Vocabulary(
     },
     spans={"queue": "waits for dispatch", "port": "waits for its unit"},
     legend=(
-        "source: where the front end takes the macro-ops from (op cache, decoders or microcode); dispatched: "
-        "macro-ops that take a dispatch slot; exec.: operations that run on a unit, and ALU0 ...: on which "
-        "(ALU: integer, AGU: loads and store addresses, FP: vector pipes); div: cycles in the divider; lost: "
-        "cycles in which dispatch slots stay empty because of this instruction. All per iteration. Of the "
-        "instruction by itself: lat.: cycles from an input to a result; alone: cycles from one to the next "
-        "independent one."
+        "source: front-end source of the macro-ops (op cache, decoders or microcode); dispatched: "
+        "macro-ops that take a dispatch slot; exec.: operations that run on a unit, and ALU0 ...: on each "
+        "unit (ALU: integer, AGU: loads and store addresses, FP: vector pipes); div: cycles in the divider; "
+        "lost: cycles in which dispatch slots stay empty because of this instruction. All per iteration. For "
+        "the instruction by itself: lat.: cycles from an input to a result; alone: cycles per independent "
+        "instance."
     ),
 )
 

@@ -27,7 +27,7 @@ _ENCODERS = {
 
 
 def instruction_card(region: RegionAnalysis, instruction: int) -> str:
-    """Markdown for the instruction with this index on the primary microarchitecture.
+    """Markdown for the instruction with this index on the primary core.
 
     Without a prediction the card says why. Raises IndexError if there is no such instruction.
     """

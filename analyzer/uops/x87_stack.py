@@ -24,7 +24,7 @@ _POPS = frozenset(
 )
 """Instructions with records."""
 _EXCHANGE = "fxch"
-MOVES = "the x87 stack is not where it was when the code runs again"
+MOVES = "the x87 stack has moved when the code runs again"
 OVERFLOWS = "the x87 stack overflows"
 
 

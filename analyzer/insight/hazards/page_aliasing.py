@@ -64,12 +64,12 @@ def find(prediction: Prediction) -> Iterator[Finding]:
 
 
 def happens(core: Microarchitecture) -> bool:
-    """Whether loads of the core are known, or taken, to wait."""
+    """True if loads of the core are known or assumed to wait."""
     return _cycles(core) > 0 or core.maker is Maker.INTEL
 
 
 def _cycles(core: Microarchitecture) -> int:
-    """How much longer a load takes at most; 0 if that is not known."""
+    """Most extra cycles of a load; 0 if unknown."""
     if core.macro_ops is not None:
         return core.macro_ops.page_aliasing_cycles
     return caveats.page_aliasing_cycles(core.name)
