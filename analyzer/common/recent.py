@@ -26,7 +26,7 @@ _LARGEST = 4 << 30
 
 
 class Recent(Generic[_Key, _Value]):
-    """Values by key; none of them is None."""
+    """A cache of two generations; values are never None."""
 
     def __init__(self, most: int) -> None:
         """``most``: entries of a generation at the end of a batch."""
@@ -34,7 +34,7 @@ class Recent(Generic[_Key, _Value]):
         self._old: dict[_Key, _Value] = {}
         self._most = most
         self._needed = 0
-        """Entries that one text used."""
+        """Entries that one text needed."""
         self._turned = False
 
     def size(self) -> int:
@@ -42,7 +42,7 @@ class Recent(Generic[_Key, _Value]):
         return len(self._young) + len(self._old)
 
     def get(self, key: _Key) -> _Value | None:
-        """The value, which counts as used; None if it is not known (any more)."""
+        """The value, which then counts as used; None if it is unknown or was dropped."""
         value = self._young.get(key)
         if value is None and self._old:
             value = self._old.pop(key, None)
@@ -54,14 +54,14 @@ class Recent(Generic[_Key, _Value]):
         self._young[key] = value
 
     def next_text(self) -> None:
-        """Another text is about to be worked on, or a later version of one."""
+        """Call before each text, or each new version of one."""
         if self._turned:
             self._needed, self._turned = len(self._young), False
         if len(self._young) > 2 * self._needed + _SLACK:
             self._turn()
 
     def next_batch(self) -> None:
-        """More machine code is about to be worked on; what it needs is not known."""
+        """Call before each batch of machine code, whose needs are unknown."""
         if len(self._young) >= self._most:
             self._turn()
 
@@ -71,33 +71,35 @@ class Recent(Generic[_Key, _Value]):
 
 
 class Caches:
-    """All that one workspace remembers beside its answers. Whoever remembers something has a class for it,
-    and asks for the only object of that class here. For one thread at a time."""
+    """All caches of one workspace, except its answers; for one thread at a time.
+
+    Each cache has a class of its own, and there is one object of it here.
+    """
 
     def __init__(self) -> None:
         self._parts: dict[Callable[[Caches], Any], Any] = {}
         self._recent: list[Recent[Any, Any]] = []
 
     def of(self, kind: Callable[[Caches], _Part]) -> _Part:
-        """The object of this class, made when it is first asked for."""
+        """The object of this class, made on first use."""
         part: _Part | None = self._parts.get(kind)
         if part is None:
             part = self._parts[kind] = kind(self)
         return part
 
     def recent(self, most: int) -> Recent[Any, Any]:
-        """A new one of these caches."""
+        """A new cache that keeps ``most`` entries per generation at the end of a batch."""
         cache: Recent[Any, Any] = Recent(most)
         self._recent.append(cache)
         return cache
 
     def next_text(self) -> None:
-        """Another text is about to be analysed, or a later version of one."""
+        """Call before each text, or each new version of one, is analysed."""
         for cache in self._recent:
             cache.next_text()
 
     def next_batch(self) -> None:
-        """More machine code is about to be predicted."""
+        """Call before each batch of machine code is predicted."""
         for cache in self._recent:
             cache.next_batch()
 
