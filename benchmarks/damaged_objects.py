@@ -1,11 +1,11 @@
 """Damaged object files: each ends in figures or in one message, soon, and in little memory.
 
-    python benchmarks/damaged_objects.py [--count 3000] [--seed N]
+    python benchmarks/damaged_objects.py [--count 3000] [--seed N] [--read-only]
 
 Objects, libraries and programs that gcc makes of one source, with and without line information, are changed
 in one to eight places: bytes, bits, whole numbers at their places in headers, symbols, relocations, line
-tables and code, runs of equal bytes, cut ends. `--count` files of each kind are tried. What breaks is kept in
-build/mutants.
+tables and code, runs of equal bytes, cut ends. `--count` files of each kind are tried. With `--read-only`
+they are read and decoded, and nothing is simulated. What breaks is kept in build/mutants.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from io import BytesIO
 from pathlib import Path
 
 from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.frontend.objects.machine_code import named_regions
 from cyclelens.analyzer.model.result import AnalysisOptions
 from elftools.elf.elffile import ELFFile
 
@@ -97,6 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--read-only", action="store_true", help="without figures")
     options = parser.parse_args()
     chance, analyzer, broken = random.Random(options.seed), Analyzer(), 0
     with tempfile.TemporaryDirectory() as folder:
@@ -111,7 +114,11 @@ def main() -> None:
                 data = damaged(whole, places, chance)
                 begun = time.process_time()
                 try:
-                    analyzer.analyze_object(data, AnalysisOptions())
+                    if options.read_only:
+                        file = ObjectFile(data)
+                        named_regions(file, None, AnalysisOptions().regions)
+                    else:
+                        analyzer.analyze_object(data, AnalysisOptions())
                     end = "figures"
                 except ObjectFileError:
                     end = "one message"

@@ -38,18 +38,18 @@ TEXTS = {
 LINES = (
     "mov (%rs",
     "vaddps %ymm0, %ymm1,",
-    ".include \"fifo\"",
-    ".incbin \"/dev/zero\"",
-    ".include \"../outside.inc\"",
-    "#include \"fifo\"",
-    "%include \"fifo\"",
+    '.include "fifo"',
+    '.incbin "/dev/zero"',
+    '.include "../outside.inc"',
+    '#include "fifo"',
+    '%include "fifo"',
     "%rep 100000",
     "%define a a a a",
     ".rept 1000000\nnop\n.endr",
     ".macro m\nm\nm\n.endm\nm",
     ".irp x,1,2,3\nadd $\\x, %eax\n.endr",
-    "\"a b\": jmp \"a b\"",
-    "\"\0\": jmp \"",
+    '"a b": jmp "a b"',
+    '"\0": jmp "',
     ".set \U00013000, 5\nmov $\U00013000, %eax",
     "x = y\ny = x\nmov $x, %eax",
     ".skip 0x7fffffffffffffff",
@@ -146,7 +146,9 @@ class Soak:
             span = {"start": {"line": 0, "character": 0}, "end": end}
             self._ask("textDocument/inlayHint", {"textDocument": document, "range": span})
             self._ask(self._chance.choice(REQUESTS), {"textDocument": document})
-            self._ask("textDocument/hover", {"textDocument": document, "position": {"line": 3, "character": 1}})
+            self._ask(
+                "textDocument/hover", {"textDocument": document, "position": {"line": 3, "character": 1}}
+            )
         else:
             self._edit(name, document)
 
@@ -256,7 +258,9 @@ async def soak(minutes: float, seed: int, pause: float) -> int:
         code = await run.end()
         left = sorted(str(path.relative_to(temporary)) for path in temporary.rglob("*"))
         size = (folder / "stderr").stat().st_size
-        print(f"{run.edits} edits, {run.answers} answers, {len(run.failed)} internal errors {set(run.failed)}")
+        print(
+            f"{run.edits} edits, {run.answers} answers, {len(run.failed)} internal errors {set(run.failed)}"
+        )
         print(f"exit {code}; left {left}; {size} bytes on standard error")
         return int(code != 0 or bool(left) or bool(run.failed))
 

@@ -64,6 +64,9 @@ WAITING = {
 _WAIT = b"\x9b"
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
+_PLAIN_JUMP = re.compile(r"([a-z]+)[ \t]+(?![rR]\d)([A-Za-z_.][\w.]*)", re.ASCII)
+_PLAIN_JUMPS = JUMPS.keys() - COUNTING_ECX
+"""Most jumps are one of these and a name that can be nothing else; nothing more is looked for then."""
 _HINT = re.compile(r",p([tn])(?=\s)")
 _NAME = re.compile(rf"{SET_APART}|(?<![%\w.$@]){SYMBOL}")
 _INVALID = re.compile(r"[=?`\\]")
@@ -113,6 +116,11 @@ class Encoded:
 
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | EncodingRequest:
     """Parse one instruction statement. Raises OperandError and UnsupportedError."""
+    plain = _PLAIN_JUMP.fullmatch(text)
+    if plain and plain[1] in _PLAIN_JUMPS and not scope.names_registers:
+        mnemonic, name = plain.groups()
+        if name.lower() not in registers.REGISTERS:
+            return Jump(mnemonic, JUMPS[mnemonic], Target(name))
     if has_odd_blank(text):
         raise OperandError("This has a character that looks like a blank but is none (such as U+00A0).")
     refuse_apx(text, dialect.is_att, scope)

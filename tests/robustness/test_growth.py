@@ -1,0 +1,56 @@
+"""Work that grows with a text, counted in calls of functions: seconds say little on a busy machine."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+import pytest
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.result import AnalysisOptions
+
+FEW, MANY = 400, 2_000
+MOST_CALLS = 700
+"""For each statement of the text, with all that is looked for: loops, functions, labels, bytes."""
+
+SHAPES = {
+    "labels with a jump each": lambda number, count: f"l{number}: jnz l{number * 7_919 % count}",
+    "jumps that only go on": lambda number, count: f"l{number}: jnz l{min(number + 2, count - 1)}",
+    "jumps back to the first": lambda number, count: f"l{number}: jnz l0",
+    "symbols set to each other": lambda number, count: f"s{number} = s{max(number - 1, 0)} + 1",
+    "names in quotes": lambda number, count: f'"n {number}": jmp "n {(number + 1) % count}"',
+    "labels without a jump": lambda number, count: f"l{number}: add $1, %eax",
+    "declared functions": lambda number, count: (
+        f".globl f{number}\n.type f{number}, @function\nf{number}: ret"
+    ),
+}
+
+
+def calls(text: str) -> int:
+    """Of functions, in Python and in C, while a text is read and encoded."""
+    count = 0
+
+    def counted(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(counted)
+    try:
+        assemble(text, AnalysisOptions(allow_external_programs=False))
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_work_for_a_text_grows_with_its_length(shape: str) -> None:
+    def per_statement(count: int) -> float:
+        lines = (SHAPES[shape](number, count) for number in range(count))
+        text = "\n".join(lines) + "\n"
+        return calls(text) / count
+
+    calls("nop\n")
+    few, many = per_statement(FEW), per_statement(MANY)
+    assert many < MOST_CALLS
+    # Five times as long: a quadratic reader takes five times the calls for each statement.
+    assert many < 1.6 * few, (few, many)
