@@ -159,17 +159,21 @@ def explain(shown: Timeline, number: int, texts: Sequence[str], words: Vocabular
 
     def name(row: int | None) -> str:
         if row is None:
-            return "an earlier one"
+            return "an earlier uop"
         other = shown.row(row)
         distance = reader.round - other.round
         when = (
-            "" if not distance else " (iteration before)" if distance == 1 else f" (iteration {other.round})"
+            ""
+            if not distance
+            else " (previous iteration)"
+            if distance == 1
+            else f" (iteration {other.round})"
         )
         return " ".join(_own_text(other, texts[other.instruction]).split()) + when
 
     for wait in shown.waits[number]:
         if wait.end > wait.begin:
-            value = words.part(wording.value(wait.value)) or "the part before"
+            value = words.part(wording.value(wait.value)) or "the previous uop's result"
             reason = words.waits[wait.cause].format(uop=name(wait.uop), value=value)
             yield f"{wait.begin} to {wait.end}: {wording.cycles(wait.end - wait.begin)} {reason}"
 

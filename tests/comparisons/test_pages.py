@@ -45,7 +45,7 @@ def test_every_uop_of_a_timeline_says_where_it_stands_and_what_it_waited_for() -
         "jnz .loop",
     ]
     assert [line["source"] for line in iteration] == [2, 3, 4, 5]
-    assert "for rax, made by imul %rax, %rax (iteration before)" in iteration[0]["waits"]
+    assert "for rax, made by imul %rax, %rax (previous iteration)" in iteration[0]["waits"]
     for text, line in zip(texts, about, strict=True):
         if line.get("waits"):
             assert text[line["column"]] in "PQI"

@@ -138,7 +138,7 @@ def test_the_timeline_tells_what_the_uop_at_the_cursor_waited_for(seen: dict[str
     lines = seen["waits"].splitlines()
     iteration = re.fullmatch(r"iteration (\d+): dec %r14", lines[0])
     assert iteration and int(iteration[1]) > 50  # of the steady state
-    assert any("made by dec %r14 (iteration before)" in line for line in lines)
+    assert any("made by dec %r14 (previous iteration)" in line for line in lines)
     assert seen["source"] == "    /* 🔥 */ dec %r14"
     assert {"CyclelensExecution", "CyclelensInputs", "CyclelensHeading"} <= seen["marks"].keys()
 

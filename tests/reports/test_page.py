@@ -103,7 +103,7 @@ def test_keys_choose_uops_and_the_page_tells_what_each_waited_for(page: Any) -> 
 def test_what_was_waited_for_is_a_button(page: Any) -> None:
     show(page)
     page.keyboard.press("PageDown")
-    page.locator(".detail li button", has_text="(iteration before)").first.click()
+    page.locator(".detail li button", has_text="(previous iteration)").first.click()
     assert f"iteration {first_iteration()} " in detail(page)
 
 

@@ -124,7 +124,7 @@ def _soon(cycles: float) -> int:
 def _before(iterations: int) -> str:
     if not iterations:
         return ""
-    return " in the iteration before" if iterations == 1 else f" {iterations} iterations before"
+    return " in the previous iteration" if iterations == 1 else f" {iterations} iterations before"
 
 
 def _is_known(access: Access) -> bool:

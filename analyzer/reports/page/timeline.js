@@ -1,16 +1,16 @@
-// The timeline of an HTML report: uops by cycles, ports, buffers. Everything that is shown was recorded or worked
-// out before; this only draws it. Only what is visible is drawn, so that long regions stay quick.
+// The timeline of an HTML report: uops by cycles, ports, buffers. The data were
+// computed before; this script draws only the visible part, so that long regions stay fast.
 "use strict";
 
 (() => {
-  /** Who shows this page, if anybody does: VS Code, or the page of `cyclelens serve` around it. */
+  /** The host of this page, if there is one: VS Code, or the surrounding page of `cyclelens serve`. */
   const around = window.parent === window ? undefined : { postMessage: (said) => window.parent.postMessage(said, "*") };
   const shower = typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : around;
 
   /** Fields of a row. */
   const ROUND = 0, INSTRUCTION = 1, KIND = 2, PORT = 3, ALLOWED = 4, SOURCE = 5, FIRST_EVENT = 6;
   const [PREDECODED, ADDED, ISSUED, READY, DISPATCHED, EXECUTED, RETIRED] = [6, 7, 8, 9, 10, 11, 12];
-  /** What the time up to the next event is spent on, by the event it begins with. */
+  /** What the time from an event to the next one is spent on, by event. */
   const SPANS = ["front", "queue", "inputs", "port", "execution", "done"];
   const LEGEND = ["front", "queue", "delay", "inputs", "port", "execution", "done"];
   const SPAN_WORDS = {
@@ -78,8 +78,8 @@
       const bar = element("div", { className: "bar" },
         button("−", "Zoom out (-)", () => this.zoom(1 / 1.3)),
         button("+", "Zoom in (+)", () => this.zoom(1.3)),
-        button("Fit", "The whole of it (0)", () => this.fit()),
-        button("◀", "Iteration before (Page Up)", () => this.stepRound(-1)),
+        button("Fit", "Fit the whole timeline (0)", () => this.fit()),
+        button("◀", "Previous iteration (Page Up)", () => this.stepRound(-1)),
         element("span", {}, "iteration ", this.round, ` of ${this.firstOfRound.length}`),
         button("▶", "Next iteration (Page Down)", () => this.stepRound(1)),
         toggle("critical chain", this.chain, (on) => (this.chain = on)),
@@ -101,7 +101,7 @@
       this.tip = element("div", { className: "tip", hidden: true });
       this.tip.setAttribute("aria-hidden", "true");
       this.host.replaceChildren(bar, this.scroller, this.detail, this.tip);
-      // Some uops are always seen above the ports and buffers.
+      // Some uops always stay visible above the ports and buffers.
       this.scroller.style.minHeight = `${RULER + this.foot + 180}px`;
       this.describe();
 
@@ -164,11 +164,11 @@
       const longest = this.data.instructions.reduce((most, one) => (one.text.length > most.length ? one.text : most), "");
       this.labelWidth = 34 + 44 + Math.min(280, this.context.measureText(longest).width) + 12;
       this.measure();
-      // At once: a canvas that changes its size is empty.
+      // Draw immediately: resizing a canvas clears it.
       this.paint();
     }
 
-    /** The size of what can be scrolled over. */
+    /** The size of the scrollable area. */
     measure() {
       // The canvas stays in view: it takes part of the height that the spacer stands for.
       this.spacer.style.width = `${this.labels + this.data.cycles * this.cell + 20}px`;
@@ -184,7 +184,7 @@
       return row[PREDECODED] ?? 0;
     }
 
-    /** Uops retire in their order, so that this never goes back. */
+    /** Uops retire in order, so this never decreases. */
     lastCycle(number) {
       // The second half of a fused pair retires with the first.
       const row = this.rows[number][KIND] === 3 && number ? this.rows[number - 1] : this.rows[number];
@@ -210,7 +210,7 @@
       this.draw();
     }
 
-    /** Bring a uop into view, with what happened to it. */
+    /** Scroll a uop and its events into view. */
     show(number) {
       const row = this.rows[number];
       let { scrollLeft, scrollTop } = this.scroller;
@@ -246,7 +246,7 @@
       const first = this.firstOfRound[number];
       if (first === undefined) return;
       this.round.value = String(number);
-      // From its first event if its end fits too; else its end is what one looks for, with what comes below it.
+      // From its first event if its end fits too; otherwise show its end and the uops below.
       const lastOf = (row) => this.lastCycle(Math.min(row, this.rows.length) - 1);
       const room = (this.width - this.labels) / this.cell;
       const end = lastOf(this.firstOfRound[number + 1] ?? this.rows.length);
@@ -296,7 +296,7 @@
       action();
     }
 
-    /** What lies under the pointer. */
+    /** The item under the pointer. */
     locate(event) {
       const box = this.scroller.getBoundingClientRect();
       const x = event.clientX - box.left, y = event.clientY - box.top;
@@ -355,7 +355,7 @@
       this.draw();
     }
 
-    /** Select the instruction of a line of the text, in the iteration that is shown; the view stays where it is. */
+    /** Select the instruction of a line of the text in the visible iteration, without scrolling. */
     showLine(line) {
       const fits = (number) => this.data.instructions[this.rows[number]?.[INSTRUCTION]]?.line === line;
       if (fits(this.selected)) return;
@@ -365,7 +365,7 @@
       }
     }
 
-    /** To the uop that the selected one waited for longest. */
+    /** Go to the uop that the selected one waited for longest. */
     goToCause() {
       const causes = this.waits(this.selected).filter(([, , , uop]) => uop >= 0 && uop < this.rows.length);
       if (!causes.length) return;
@@ -397,18 +397,18 @@
     nameOfOther(number, reader) {
       const row = this.rows[number] ?? this.data.later[number];
       const distance = this.rows[reader][ROUND] - row[ROUND];
-      const when = distance === 0 ? "" : distance === 1 ? " (iteration before)" : ` (iteration ${row[ROUND]})`;
+      const when = distance === 0 ? "" : distance === 1 ? " (previous iteration)" : ` (iteration ${row[ROUND]})`;
       return this.name(number) + when;
     }
 
-    /** A cause with names in it; pieces, so that a name can become a button. */
+    /** A cause as pieces of text, so that a uop's name can become a button. */
     sentence([, , cause, uop, value], reader) {
       return this.data.causes[cause].split(/(\{uop\}|\{value\})/).map((piece) =>
-        piece === "{uop}" ? { uop, text: uop >= 0 ? this.nameOfOther(uop, reader) : "an earlier one" }
-          : { text: piece === "{value}" ? this.data.strings[value] || "the part before" : piece });
+        piece === "{uop}" ? { uop, text: uop >= 0 ? this.nameOfOther(uop, reader) : "an earlier uop" }
+          : { text: piece === "{value}" ? this.data.strings[value] || "the previous uop's result" : piece });
     }
 
-    /** An execution unit in words: Intel's have numbers, others have names. */
+    /** The name of an execution unit: Intel's have numbers, others have names. */
     unit(name) {
       return this.data.unitName.replace("{}", name);
     }
@@ -443,7 +443,7 @@
       const number = this.selected;
       if (number < 0) {
         this.detail.replaceChildren(element("p", { className: "muted", textContent:
-          "Choose a uop with a click or the arrow keys to see what it waited for. Enter goes to the one that held it up, Backspace comes back." }));
+          "Choose a uop with a click or the arrow keys to see what it waited for. Enter goes to the uop that it waited for, Backspace goes back." }));
         return;
       }
       const row = this.rows[number];
@@ -452,7 +452,7 @@
       line.addEventListener("click", () => this.reveal(number));
       const facts = [`iteration ${row[ROUND]}`];
       if (row[SOURCE]) facts.push(`from ${this.data.sources[row[SOURCE]] ?? row[SOURCE]}`);
-      if (row[KIND] === 3) facts.push("one uop together with the instruction before");
+      if (row[KIND] === 3) facts.push("fused with the previous instruction");
       else if (row[PORT] === "elim") facts.push("eliminated by the renamer");
       else if (row[PORT]) facts.push(`${this.unit(row[PORT])} of ${row[ALLOWED]}`);
       else facts.push(`no ${this.data.unit}`);
@@ -593,7 +593,7 @@
         if (end === null) break;
         const left = Math.max(this.x(start), this.labels - 2), right = Math.min(this.x(end), this.width + 2);
         if (right <= left) continue;
-        // The time in the front end is thin: it is long, and seldom what one looks for.
+        // Time in the front end is drawn thin: it is long and seldom of interest.
         const thin = (event < 2 || event === 5) && this.rowHeight > 8 ? 5 : inset;
         context.fillStyle = palette[SPANS[event]];
         context.fillRect(left, y + thin, right - left, this.rowHeight - 2 * thin);
@@ -709,7 +709,7 @@
       }
     }
 
-    /** Who reads what a uop makes; worked out when it is first asked for. */
+    /** The readers of each uop's results; computed on first use. */
     readers(number) {
       if (!this.reading) {
         this.reading = new Map();
@@ -742,7 +742,7 @@
             context.fillRect(this.x(cycle), y + 2, Math.max(1, this.cell - 1), LANE - 4);
           }
         });
-        // On average, as in the report's table: what is visible may be any part of it.
+        // The average, as in the report's table: the visible part may not be typical.
         const [share] = this.data.busy[position];
         context.textAlign = "left";
         context.fillStyle = palette.text;
@@ -797,7 +797,7 @@
 
   const revealLine = (line) => shower.postMessage({ command: "reveal", line });
 
-  /** The editor shows the line of an instruction; where there is none, the table of the report does. */
+  /** Show an instruction's line in the editor or, without one, in the report's table. */
   function revealInstruction(host, instruction, line) {
     if (shower && line !== null) {
       revealLine(line);
@@ -819,7 +819,7 @@
     });
   }
 
-  // A part of the page that is linked to is opened.
+  // Open the part of the page that the link leads to.
   document.addEventListener("click", (event) => {
     const target = event.target.closest('a[href^="#"]')?.getAttribute("href");
     const part = target && document.getElementById(target.slice(1));
@@ -833,7 +833,7 @@
     host.timeline = new Timeline(host, data);
   }
 
-  // Those in a closed part of the page are made when it is opened.
+  // Timelines in a closed part of the page are made when it is opened.
   const watch = new IntersectionObserver((seen) => {
     for (const one of seen) if (one.isIntersecting) start(one.target);
   }, { rootMargin: "400px" });
