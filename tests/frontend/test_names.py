@@ -147,3 +147,14 @@ def test_what_looks_like_a_blank_is_refused(blank: str, region: Callable[..., As
         problem = region(text).problems[0]
         assert (problem.line, "looks like a blank" in problem.message) == (1, True)
     assert region(f'"a{blank}b": jmp "a{blank}b" # {blank}').problems == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("%rax", "is one in quotes, too"), ("a@plt", "for a relocation"), ("a b@GOTPCREL", "for a relocation")],
+)
+def test_what_quotes_do_not_make_a_name_of_is_refused(
+    name: str, why: str, region: Callable[..., AssembledFile]
+) -> None:
+    for statement in (f'jmp "{name}"', f'mov "{name}"(%rsi), %eax', f'mov $"{name}", %eax'):
+        assert why in region(statement).problems[0].message

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import CHARACTER, EXPRESSION_TOKENS, QUOTED
+from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.names import symbol_of
 
 
@@ -77,6 +78,7 @@ _WORDS = {
     "not": "~",
 }
 """Operators of the Intel dialect that are words."""
+_RELOCATION = re.compile(r"@(?:plt|got|tls(?:gd|ld|desc|call)|[dn]?tpoff|indntpoff|size)", re.IGNORECASE)
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 
 
@@ -130,12 +132,23 @@ def _tokens(text: str, dialect: Dialect) -> list[tuple[str, str]]:
         if kind == "suffixed" and dialect.is_gnu:
             raise ExpressionError(f"'{token}' is not a number to GNU as: write 0x{token[:-1]}.")
         if kind == "quoted":
+            _check_quoted(token, dialect)
             kind, token = "symbol", symbol_of(token)
         if words and kind == "symbol" and token.lower() in _WORDS:
             kind, token = "operator", _WORDS[token.lower()]
         tokens.append((kind, token))
         position = match.end()
     return tokens
+
+
+def _check_quoted(token: str, dialect: Dialect) -> None:
+    """Raise ExpressionError for what quotes do not make a name of: GNU as looks within them for registers,
+    and in AT&T syntax for relocations."""
+    name = token[1 : token.index('"', 1)]
+    if name[0] == "%" and name[1:].strip().lower() in registers.REGISTERS:
+        raise ExpressionError(f"The register '{name}' is one in quotes, too.")
+    if dialect.is_att and (match := _RELOCATION.search(name)):
+        raise ExpressionError(f"GNU as takes '{match[0]}' within quotes for a relocation.")
 
 
 def _wrap(number: int) -> int:
