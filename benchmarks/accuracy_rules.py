@@ -86,8 +86,8 @@ OTHER_TOOLS = {
 
 
 REDWOOD_COVE_OPTIONS = ModelOptions(model=Model.UICA, assume=Pointers.SAME)
-"""As the blocks were measured: all registers hold one value. The published model, because the default compares
-values on every core, whatever the core says (4.6); both give the same figures for these blocks."""
+"""As the blocks were measured: all registers hold one value. The published model, because the default
+compares values on every core, whatever the core says (4.6); both give the same figures for these blocks."""
 
 
 CASE_RULES = {

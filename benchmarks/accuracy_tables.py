@@ -132,7 +132,8 @@ def both_models(sets: dict[str, tuple[Study, Pointers]]) -> str:
     rows = []
     for title, (study, assume) in sets.items():
         for name in study.microarchitectures():
-            for mode in dict.fromkeys(sample.mode for sample in study.samples):
+            modes = {sample.mode for sample in study.samples}
+            for mode in (each for each in ZEN_5_MODES if each in modes):
                 cells = []
                 for options in (DEFAULT, PUBLISHED):
                     pairs = study.pairs(replace(options, assume=assume), of(name, mode))
