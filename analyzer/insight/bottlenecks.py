@@ -19,11 +19,12 @@ _ADDS_MOST = 0.5
 """Cost of upper-half switches adds to everything else and hides nothing, so half of the cycles are enough."""
 
 
-def bottlenecks(bounds: Mapping[str, float], simulation: Simulation) -> tuple[str, ...]:
+def bottlenecks(bounds: Mapping[str, float], simulation: Simulation, held: float = 0.0) -> tuple[str, ...]:
     """Names of the limits that the simulated figure reaches, alphabetical; ``("unknown",)`` if there are
     none.
 
     ``bounds``: cycles per iteration by name; bounds that do not apply are absent or zero.
+    ``held``: cycles per iteration for which instructions keep a unit, which the bound does not know.
     """
     cycles = simulation.cycles_per_iteration
     names = {
@@ -39,4 +40,7 @@ def bottlenecks(bounds: Mapping[str, float], simulation: Simulation) -> tuple[st
     divider = sum(usage.divider for usage in simulation.usage)
     if divider > 0 and divider >= _TOUCHES_DIVIDER * cycles:
         names.add("Divider")
+    if held > 0 and held >= _TOUCHES_DIVIDER * cycles:
+        names.discard("Scheduling")
+        names.add("Ports")
     return tuple(sorted(names)) or (UNKNOWN,)

@@ -24,17 +24,32 @@ def explain(
     options: ModelOptions = DEFAULT,
 ) -> Prediction:
     """The simulation's figure with bounds, bottlenecks and front-end shares. Does not simulate."""
+    simulation, held = _held_apart(block, simulation)
     apart = options.assume is Pointers.DIFFERENT
     critical = critical_chains(block, microarchitecture)
     bounds = compute_bounds(block, microarchitecture, simulation, critical, apart=apart)
     return replace(
         bare(block, simulation),
-        bottlenecks=bottlenecks(bounds, simulation),
+        bottlenecks=bottlenecks(bounds, simulation, held),
         bounds=_within(bounds, simulation),
         front_end=front_end_shares(simulation),
         chain=tuple(critical.cycles.items()),
         tied_chains=len(critical.chains),
     )
+
+
+def _held_apart(block: Block, simulation: Simulation) -> tuple[Simulation, float]:
+    """The simulation with the divider's own cycles, and those of the unit that is held the longest (M21)."""
+    held: dict[int, float] = defaultdict(float)
+    usages = list(simulation.usage)
+    for position, (template, usage) in enumerate(zip(block.instructions, usages, strict=False)):
+        if usage.divider and template.holds_unit:
+            units = next(uop.units.mask for uop in template.uops if uop.divider_cycles)
+            held[units] += usage.divider
+            usages[position] = replace(usage, divider=0.0)
+    if not held:
+        return simulation, 0.0
+    return replace(simulation, usage=tuple(usages)), max(held.values())
 
 
 def _within(bounds: Mapping[str, float], simulation: Simulation) -> dict[str, float]:

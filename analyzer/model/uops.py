@@ -213,6 +213,13 @@ class InstructionTemplate:
         """Bytes by which RSP differs after the instruction."""
         return 0 if self.returns else self.rsp_change
 
+    @property
+    def holds_unit(self) -> bool:
+        """True if a unit is busy because the instruction is slower than its units explain (M21), and not
+        because it divides."""
+        divides = self.facts is not None and self.facts.base.divider_cycles
+        return self.divider_cycles > 0 and not divides
+
     def template(self) -> InstructionTemplate:
         """Returns itself: a template is the simplest entry of a block."""
         return self

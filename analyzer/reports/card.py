@@ -168,8 +168,7 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
     if template.divider_cycles and any(uop.traits & Trait.ALONE for uop in template.uops):
         yield f"one at a time: the next of its kind starts {wording.cycles(template.divider_cycles)} later"
     elif template.divider_cycles:
-        holds = template.facts.base.throughput is not None and not template.facts.base.divider_cycles
-        what = f"one {words.unit}" if holds else "divider"
+        what = f"one {words.unit}" if template.holds_unit else "divider"
         yield f"{what}: busy for {wording.cycles(template.divider_cycles)}"
     if template.ms_uops:
         yield f"microcoded: {template.ms_uops} uops from the microcode sequencer"

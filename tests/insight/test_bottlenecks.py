@@ -1,7 +1,9 @@
 """Which limits are named for a figure (the uiCA model's table of bottlenecks)."""
 
 import pytest
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
+from cyclelens.analyzer.model.result import AnalysisOptions
 from factories import simulation, usage
 
 
@@ -32,3 +34,19 @@ def test_scheduling_is_named_if_one_port_is_busy_although_the_ports_together_are
 def test_the_divider_is_named_from_99_percent_of_the_figure():
     assert named(4.0, {}, usages=[usage(divider=3.0), usage(divider=1.0)]) == ("Divider",)
     assert named(4.0, {}, usages=[usage(divider=3.95)]) == ("unknown",)
+
+
+def test_a_unit_that_is_held_is_no_divider():
+    """On Zen 3 two pipes make the product of polynomials; the measured throughput is longer (M21)."""
+    text = "# cyclelens-begin x\n.L1:\n{}\n dec %r15\n jnz .L1\n# cyclelens-end\n"
+
+    def found(statement):
+        options = AnalysisOptions(microarchitectures=("ZEN3",))
+        (region,) = Analyzer().analyze(text.format(statement), options).regions
+        prediction = region.predictions[0]
+        return prediction.bottlenecks, prediction.simulation.usage[0].divider
+
+    assert found("vpclmulqdq $0, %xmm1, %xmm0, %xmm2") == (("Ports",), 0)
+    assert found("vhaddps %ymm1, %ymm1, %ymm2") == (("Ports",), 0)
+    names, divider = found("vdivpd %ymm1, %ymm2, %ymm3")
+    assert names == ("Divider",) and divider > 0
