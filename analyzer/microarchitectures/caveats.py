@@ -11,20 +11,21 @@ from cyclelens.analyzer.model.provenance import Certainty, Source
 GATHERS = Source(
     Certainty.PUBLISHED,
     "SA-00828",
-    "Intel-SA-00828, Gather Data Sampling (Downfall), 2023: the processors that are affected, and microcode "
-    "that holds back what a gather has loaded",
+    "Intel-SA-00828, Gather Data Sampling (Downfall), 2023: the affected processors, and the microcode "
+    "that delays data loaded by gathers",
 )
 BIT_MOVES = Source(
     Certainty.PUBLISHED,
     "llvm-project 217304",
     "llvm-project, pull request 217304: PDEP and PEXT are microcoded before Zen 3, and take 18 to 290 "
-    "cycles, by the bits that the mask has set",
+    "cycles, depending on the number of bits set in the mask",
 )
 PAGE_ALIASING = Source(
     Certainty.MEASURED,
     "chains",
-    "A chain of loads behind stores 4,096 and 8,192 bytes away, measured on an Emerald Rapids: 13.00 cycles, "
-    "6.00 at 4,352 bytes, where both addresses wait for one register; 6.00 where the store's is known",
+    "A chain of loads after stores 4,096 and 8,192 bytes away, measured on an Emerald Rapids: 13.00 "
+    "cycles; 6.00 at 4,352 bytes, where both addresses wait for one register; 6.00 if the store's "
+    "address is known",
 )
 
 

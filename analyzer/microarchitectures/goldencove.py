@@ -132,26 +132,32 @@ _ASSISTS = Source(
     "As measured on an Emerald Rapids; Intel's event list has the same assist on this core "
     "(ASSISTS.SSE_AVX_MIX)",
 )
-_LSD_OFF = Source(Certainty.UNUSED, "LSD is off", "The blocks fit worse with a loop stream detector")
+_LSD_OFF = Source(
+    Certainty.UNUSED,
+    "LSD is off",
+    "The model fits the blocks worse with a loop stream detector",
+)
 _NO_BORDER = Source(
     Certainty.INFERRED,
     "blocks",
-    "With Ice Lake's batches the blocks of a server fit worse than without a LSD",
+    "With Ice Lake's batches, the model fits a server core's blocks worse than without an LSD",
 )
 _CLIENT_LSD = Source(
-    Certainty.PUBLISHED, "Jia, Chips and Cheese", "Seen by performance counters (jia.je; chipsandcheese.com)"
+    Certainty.PUBLISHED,
+    "Jia, Chips and Cheese",
+    "Observed with performance counters (jia.je; chipsandcheese.com)",
 )
 
 _CONFIRMED = Source(
     Certainty.MEASURED,
     "as GNR, blocks",
-    "Found on Redwood Cove; with all of them the model is 2.8 % (straight-line code) and 1.2 % (loops) off "
-    "on 1,000 blocks measured on an Emerald Rapids",
+    "Found on Redwood Cove; with all these values, the model's error is 2.8 % (straight-line code) and "
+    "1.2 % (loops) on 1,000 blocks measured on an Emerald Rapids",
 )
 _NOT_TRIED = Source(
     Certainty.INFERRED,
     "as GNR",
-    "Found on Redwood Cove later; the blocks were not measured again on Golden Cove",
+    "Found later on Redwood Cove; the blocks were not measured again on Golden Cove",
 )
 _ELSEWHERE = {
     INTEL_MANUAL: "predecode_block_bytes decoders dsb_width idq_size issue_width reorder_buffer_size "

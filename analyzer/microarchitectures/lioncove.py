@@ -98,7 +98,9 @@ _LLVM = Source(
     Certainty.INFERRED, "LLVM", "The scheduling model of Lunar Lake in LLVM names the units of each class"
 )
 _UNKNOWN = Source(
-    Certainty.ASSUMED, "unknown", "Nothing is known; Redwood Cove's rule, or room for its width"
+    Certainty.ASSUMED,
+    "unknown",
+    "Not published; Redwood Cove's rule, or enough room for the core's width",
 )
 
 _ARROW_LAKE = derived(

@@ -7,8 +7,9 @@ from cyclelens.analyzer.model.provenance import Certainty, Source
 UICA = Source(
     Certainty.PUBLISHED,
     "uiCA",
-    "Abel, Reineke: uiCA: Accurate Throughput Prediction of Basic Blocks on Recent Intel Microarchitectures "
-    "(ICS 2022), and the parameter set published with it, compared with hardware there",
+    "Abel, Reineke: uiCA: Accurate Throughput Prediction of Basic Blocks on Recent Intel "
+    "Microarchitectures (ICS 2022), and the parameter set published with it, validated there against "
+    "hardware",
 )
 UFS = Source(
     Certainty.PUBLISHED,
@@ -42,7 +43,8 @@ FITTED = Source(Certainty.INFERRED, "fitted", "Fitted to measured blocks (docs/a
 FREE_REGISTERS = Source(
     Certainty.INFERRED,
     "file size",
-    "The published size of the register file, less what UFS found to hold architectural state on Haswell",
+    "The published size of the register file, minus the registers that hold architectural state on "
+    "Haswell according to UFS",
 )
 
 

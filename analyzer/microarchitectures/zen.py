@@ -57,7 +57,11 @@ _GUIDE_17 = Source(
     "AMD 17h",
     f"AMD: Software Optimization Guide for the processors of family 17h, {_GUIDE_CHAPTERS}",
 )
-_INTELS = Source(Certainty.UNUSED, "Intel's", "A rule of Intel's cores; nothing is known of it on AMD's")
+_INTELS = Source(
+    Certainty.UNUSED,
+    "Intel's",
+    "A rule of Intel's cores; unknown on AMD's",
+)
 _LOAD_QUEUE = Source(
     Certainty.PUBLISHED,
     "guide, Chips and Cheese",
@@ -68,7 +72,7 @@ _UNKNOWN = Source(Certainty.ASSUMED, "unknown", "Not published; a plausible valu
 _INTEGER_UNITS = Source(
     Certainty.INFERRED,
     "guide, tables",
-    "The guide's units; which of them an instruction takes is published for floating point only "
+    "The guide's units; which of them an instruction uses is published only for floating point "
     "(data/SOURCES.md)",
 )
 _LETTERS = {

@@ -124,7 +124,7 @@ _LLVM = Source(
 _SHARED_UNITS = Source(
     Certainty.INFERRED,
     "guide, tables",
-    "The guide's units; for integer instructions the tables know how many take one, not which",
+    "The guide's units; for integer instructions, the tables give the number of units, not which ones",
 )
 _MEASURED = Source(
     Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 9004 (docs/zen5.md, Zen 4)"
@@ -137,7 +137,9 @@ _LINE_FIELDS = Source(Certainty.ASSUMED, "unknown", "Not published; as many as a
 _LEFT_OUT = Source(Certainty.ASSUMED, "unknown", "Not known on this core; the model leaves it out")
 _NOT_MEASURED = Source(Certainty.ASSUMED, "unknown", "Zen 3 and Zen 5 differ; not measured on Zen 4")
 _SECOND_ACCESS = Source(
-    Certainty.INFERRED, "two accesses", "A second access takes a cycle at least; more is not known"
+    Certainty.INFERRED,
+    "two accesses",
+    "A second access takes at least one cycle; more is not known",
 )
 
 _SWITCHES = Source(

@@ -181,17 +181,23 @@ _GUIDE = Source(
 _SHARED = Source(
     Certainty.INFERRED,
     "shared units",
-    "Measured is which instructions share units; which numbers those units have is not",
+    "Measurements show which instructions share units, but not the units' numbers",
 )
 _FITS = Source(
     Certainty.INFERRED,
     "pipes counted",
-    "The order that fits how many operations each pipe was counted to take",
+    "The order that fits the number of operations counted on each pipe",
 )
 _SOONEST = Source(
-    Certainty.ASSUMED, "next cycle", "The cycle behind the one of dispatch; throughput does not show more"
+    Certainty.ASSUMED,
+    "next cycle",
+    "The cycle after dispatch; throughput measurements show no more",
 )
-_WITHOUT = Source(Certainty.UNUSED, "other rules", "The rules for macro-ops take its place")
+_WITHOUT = Source(
+    Certainty.UNUSED,
+    "other rules",
+    "Replaced by the rules for macro-ops",
+)
 
 MODELS = (
     Microarchitecture(
