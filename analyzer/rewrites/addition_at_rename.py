@@ -1,5 +1,6 @@
-"""An addition of a constant to a 32-bit register, where the renamer adds constants to 64-bit ones (V9): those
-take neither a port nor a cycle.
+"""Widens an addition of a constant to 64 bits where the renamer executes those (rule V9).
+
+Such an addition takes neither a port nor a cycle.
 
 add $8, %eax         ->   add $8, %rax
 lea 8(%rdi), %edi    ->   lea 8(%rdi), %rdi
@@ -22,7 +23,7 @@ _NARROW = frozenset(
 
 
 def propose(site: Site) -> Iterator[Proposal]:
-    """The upper half of the result may be another one, and so may flags."""
+    """Propose the 64-bit addition; the upper half of the result and the flags may differ."""
     instruction = site.template.instruction
     limit = registry.get(site.prediction.microarchitecture).add_offset_limit
     if not limit or instruction.mnemonic not in _LOW_HALF_STAYS:

@@ -1,4 +1,4 @@
-"""Loops of compiled sources as assembly texts, so that rewrites can be tried with them."""
+"""Turns loops of compiled sources into assembly texts, so that rewrites can be tried on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LABEL = ".Lcyclelens_again"
 
 
 def as_text(region: RegionAnalysis) -> str:
-    """The loop in Intel's syntax between markers; empty if it is none, or branches within itself."""
+    """The loop in Intel syntax between markers; empty if the region is no loop or branches within itself."""
     place = region.region
     jumps = [line for line in place.lines if line.text.startswith("j")]
     if not place.ends_in_jump_to_start or len(jumps) != 1:
@@ -35,8 +35,10 @@ def as_text(region: RegionAnalysis) -> str:
 def rebuilt(
     analyzer: Analyzer, region: RegionAnalysis, options: AnalysisOptions, cancel: Cancel | None
 ) -> tuple[str, AnalysisOptions, RegionAnalysis] | None:
-    """The text of a loop, how it is analysed, and the analysis; None unless that has the loop's own figure:
-    what is said of the text has to be true of the loop. Raises ``Cancelled``."""
+    """The text of a loop, its options, and its analysis.
+
+    None unless the analysis has the same figure as the loop: otherwise advice about the text would not hold
+    for the loop. Raises ``Cancelled`` once ``cancel`` returns True."""
     text = as_text(region)
     if not text:
         return None

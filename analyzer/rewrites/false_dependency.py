@@ -1,4 +1,4 @@
-"""Instructions that wait for their destination although they do not use it: clear it first.
+"""Clears a destination first, where an instruction waits for its old value without using it.
 
 popcnt %rax, %rcx       ->   xor %ecx, %ecx
                              popcnt %rax, %rcx

@@ -1,4 +1,4 @@
-"""An address with an index register, which costs a store port 7 or splits a micro-fused uop.
+"""Replaces an address with an index register, which keeps a store off port 7 or splits a micro-fused uop.
 
 mov %rax, (%rdi,%rcx,8)   ->   lea (%rdi,%rcx,8), %r11
                                mov %rax, (%r11)

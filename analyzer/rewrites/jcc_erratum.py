@@ -1,4 +1,4 @@
-"""A jump at a 32-byte boundary: padding moves it behind the boundary.
+"""Moves a jump off a 32-byte boundary by padding (Intel's JCC erratum).
 
 .p2align 5
 dec %rsi
@@ -16,8 +16,8 @@ CODE = "jcc-erratum"
 
 
 def propose(site: Site) -> Iterator[Proposal]:
-    """The smallest padding that helps is the one up to the boundary: a jump that starts there is far from
-    the next one."""
+    """Propose padding up to the boundary: the smallest that helps, and it leaves the jump far from the next
+    boundary."""
     if CODE in site.warnings:
         edit = site.insert_before(site.align(32))
         yield Proposal("Pad up to the 32-byte boundary", site.statement.line, (edit,), CODE)

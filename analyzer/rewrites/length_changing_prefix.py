@@ -1,4 +1,4 @@
-"""A 16-bit immediate behind a 66 prefix: load the constant beforehand, or use 32 bits.
+"""Avoids a 16-bit immediate after a 66 prefix: loads the constant beforehand, or uses 32 bits.
 
 add $0x1234, %ax   ->   mov $0x1234, %r11d (before the region), add %r11w, %ax
                    or   add $0x1234, %eax
@@ -18,7 +18,7 @@ CODE = "lcp-stall"
 
 _WITH_REGISTER_FORM = frozenset(["add", "or", "adc", "sbb", "and", "sub", "xor", "cmp", "test", "mov"])
 _SAME_LOW_HALF = frozenset(["add", "or", "and", "sub", "xor", "mov"])
-"""The low 16 bits of the result do not depend on the upper ones of the operands."""
+"""Operations whose low 16 result bits do not depend on the upper bits of the operands."""
 
 
 def propose(site: Site) -> Iterator[Proposal]:

@@ -1,7 +1,8 @@
-"""What the rest of a region needs of an instruction's results: a rewrite must not take that away.
+"""Liveness of an instruction's results within its region: a rewrite must preserve what is read later.
 
-The region is one straight block. In a loop the instruction is followed by the block's beginning, too, and any
-region by code that is not known: what reaches the end is said to be *left*.
+The region is one basic block. In a loop, the block's beginning follows its end; unknown code follows any
+region.
+A value that reaches the end unread is *left* to that code.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LOW_ONLY = frozenset(
         "vmovq",
     ]
 )
-"""Of vector instructions that are not scalar, those that read only the lowest element of their sources."""
+"""Non-scalar vector instructions that read only the lowest element of their sources."""
 
 _SHIFTS_BY_CL = frozenset(["shl", "sal", "shr", "sar", "rol", "ror", "shld", "shrd"])
 _CONVERSION = re.compile(r"v?cvtt?s[sd]2")
@@ -38,7 +39,7 @@ _Test = Callable[[InstructionTemplate], bool]
 
 
 class Need(Enum):
-    """Who may look at a value."""
+    """Who may read a value."""
 
     READ = "an instruction of the region"
     LEFT = "only code behind the region"
@@ -46,7 +47,7 @@ class Need(Enum):
 
 
 def flags(site: Site) -> Need:
-    """Who may look at the flags behind the site's instruction."""
+    """Who may read the flags after the site's instruction."""
     alive = {"C", "SPAZO"}
 
     def reads(template: InstructionTemplate) -> bool:
@@ -61,20 +62,20 @@ def flags(site: Site) -> Need:
 
 
 def _is_shift_by_cl(template: InstructionTemplate) -> bool:
-    """For a count of zero they hand the flags on, which is the only reason why they read them."""
+    """Whether the instruction shifts by CL: it reads the flags only to preserve them for a count of zero."""
     operands = template.instruction.operands
     return template.instruction.mnemonic in _SHIFTS_BY_CL and bool(operands) and operands[-1].register == "CL"
 
 
 def upper_part(site: Site, register: str, bits: int) -> Need:
-    """Who may look at more than the lowest ``bits`` of a general-purpose register (its 64-bit name)."""
+    """Who may read bits above the lowest ``bits`` of a general-purpose register (its 64-bit name)."""
 
     def reads(template: InstructionTemplate) -> bool:
         inputs = (*template.register_inputs, *template.address_inputs)
         found = [operand for operand in inputs if operand.canonical == register]
         if any(operand.width > bits or operand.name in _HIGH_BYTES for operand in found):
             return True
-        # What the tables do not mention, such as the pointers of string instructions, counts as read.
+        # Registers that the tables omit, such as the pointers of string instructions, count as read.
         known = bool(found) or any(operand.canonical == register for operand in template.register_outputs)
         return not known and register in used_registers(template.instruction.code)
 
@@ -85,14 +86,14 @@ def upper_part(site: Site, register: str, bits: int) -> Need:
 
 
 def upper_elements(site: Site, register: str) -> Need:
-    """Who may look at more than the lowest element of a vector register (``XMM0``)."""
+    """Who may read elements above the lowest of a vector register (such as ``XMM0``)."""
 
     def reads(template: InstructionTemplate) -> bool:
         used = any(operand.canonical == register for operand in template.register_inputs)
         return used and not _is_scalar(template)
 
     def overwritten(template: InstructionTemplate) -> bool:
-        # Scalar instructions of two operands hand the upper elements on.
+        # Scalar instructions with two operands preserve the upper elements.
         written = any(operand.canonical == register for operand in template.register_outputs)
         return written and not _is_scalar(template)
 
@@ -100,7 +101,7 @@ def upper_elements(site: Site, register: str) -> Need:
 
 
 def upper_half(site: Site, register: str) -> Need:
-    """Who may look at bits 128 and above of a vector register (``XMM0``)."""
+    """Who may read bits 128 and above of a vector register (such as ``XMM0``)."""
 
     def reads(template: InstructionTemplate) -> bool:
         return register in used_halves(template.instruction.code)[0]
@@ -118,7 +119,7 @@ def _is_scalar(template: InstructionTemplate) -> bool:
 
 def _need(site: Site, reads: _Test, overwritten: _Test) -> Need:
     instructions = site.prediction.instructions
-    # A piece of a region is followed by the others, and who jumps away by code that is not known.
+    # Other pieces of the region follow a piece, and unknown code follows a taken jump.
     left = Need.READ if site.is_piece else Need.LEFT
     result = left if site.template.is_branch else Need.NOBODY
     for template in instructions[site.index + 1 :]:

@@ -1,4 +1,4 @@
-"""A loop that is slower where it lies, or may lie, than elsewhere: put it where it is fast.
+"""Aligns a loop whose speed depends on its position, so that it starts at a fast one.
 
         .p2align 4                        ->      .p2align 5
 # cyclelens-begin dot                     ->  # cyclelens-begin dot
@@ -26,18 +26,18 @@ _ALIGNMENT = re.compile(r"\s*(\.?(?:p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.
 
 
 class _Target(NamedTuple):
-    """Where a loop can be put: so many bytes behind a boundary."""
+    """A position for a loop: ``distance`` bytes after a multiple of ``boundary``."""
 
     boundary: int
     distance: int
 
 
 _PLACES = tuple(_Target(*each) for each in ((32, 0), (64, 0), (32, 16), (64, 16), (64, 32), (64, 48)))
-"""The simplest first."""
+"""Candidate positions, the simplest first."""
 
 
 def propose(site: Site) -> Iterator[Proposal]:
-    """Once for the region, at its first instruction."""
+    """Propose positions once per region, at its first instruction."""
     region = site.analysis.region
     if site.index:
         return
@@ -70,8 +70,9 @@ def propose(site: Site) -> Iterator[Proposal]:
 
 
 def _best(places: Sequence[_Target], known: Sequence[Position]) -> Iterator[_Target]:
-    """The place with the least figure, the simplest of them, as far as ``known`` positions tell: each that is
-    tried has the text assembled again. Places that they do not tell of are all worth a try."""
+    """The simplest of the places with the lowest figure in ``known``, and all places that ``known`` lacks.
+
+    Trying a place means assembling the text again, so places known to be worse are skipped."""
     figures = {position.offset: position.cycles_per_iteration for position in known}
     best: tuple[float, _Target] | None = None
     for place in places:
@@ -86,7 +87,7 @@ def _best(places: Sequence[_Target], known: Sequence[Position]) -> Iterator[_Tar
 
 
 def _for_marker(site: Site, option: re.Match[str]) -> Proposal:
-    """The text says by an option where the region lies: it has to say so by a directive."""
+    """Replace the marker's alignment option by an alignment directive."""
     line = site.analysis.region.first_line
     edits = (
         site.insert_before_region(site.align(64)),
@@ -96,7 +97,7 @@ def _for_marker(site: Site, option: re.Match[str]) -> Proposal:
 
 
 class _Earlier(NamedTuple):
-    """An alignment that stands in front of the region already."""
+    """An alignment directive already in front of the region."""
 
     line: int
     column: int
@@ -117,7 +118,7 @@ def _earlier(site: Site) -> _Earlier | None:
 
 
 def _place(site: Site, boundary: int, distance: int, earlier: _Earlier | None) -> Edit:
-    """An alignment in front of the region, or in the place of the one that is there."""
+    """Insert an alignment in front of the region, or replace the one already there."""
     statements = [site.align(boundary)]
     if distance:
         statements.append(f".skip {distance}, 0x90")

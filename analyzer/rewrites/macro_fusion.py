@@ -1,4 +1,4 @@
-"""A compare that does not fuse with its jump: where it could, both are one uop.
+"""Changes or moves a compare so that it fuses with its jump into one uop.
 
 cmpq $3, (%rdi)    ->   mov (%rdi), %r11       (memory and immediate do not fuse)
 jb .loop                cmp $3, %r11
@@ -23,11 +23,11 @@ from cyclelens.analyzer.rewrites.site import Site, resized
 CODE = "unfused-branch"
 
 _FARTHEST = 6
-"""Instructions between compare and jump up to which it is looked for."""
+"""Most instructions between compare and jump for which the compare is moved."""
 
 
 def propose(site: Site) -> Iterator[Proposal]:
-    """The instruction at the site is the jump."""
+    """Propose ways to fuse the jump at the site with its compare."""
     jump = site.template
     if not jump.is_branch or jump.fused_with_previous or not jump.flag_inputs:
         return
@@ -76,7 +76,7 @@ def _moved(compare: Site, jump: Site) -> Proposal:
 
 
 def _closer_form(jump: Site, compare: Site) -> Iterator[Proposal]:
-    """The instruction in front of the jump in a form that fuses."""
+    """Rewrite the instruction in front of the jump into a form that fuses."""
     if not compare.usable or set(jump.template.flag_inputs) - set(compare.template.flag_outputs):
         return
     instruction = compare.template.instruction
@@ -105,6 +105,6 @@ def _closer_form(jump: Site, compare: Site) -> Iterator[Proposal]:
 
 
 def _access_bits(site: Site) -> int:
-    """Width of the memory operand, 0 if the tables do not say."""
+    """Width of the memory operand in bits; 0 if unknown."""
     operands = site.template.facts.operands if site.template.facts else ()
     return next((operand.width for operand in operands if operand.kind == "mem"), 0)

@@ -1,4 +1,4 @@
-"""Instructions from microcode, or of many uops, for which simpler ones do the same.
+"""Replaces microcoded instructions, and those with many uops, by simpler ones with the same effect.
 
 loop .l            ->   dec %rcx
                         jnz .l
@@ -27,12 +27,12 @@ _STRINGS = {
     **{f"lods{letter}": size for letter, size in zip("bwdq", (1, 2, 4, 8), strict=True)},
     **{f"stos{letter}": size for letter, size in zip("bwdq", (1, 2, 4, 8), strict=True)},
 }
-"""Bytes by which their pointer moves."""
+"""String instructions and the bytes by which each moves its pointer."""
 _ACCUMULATORS = {1: "al", 2: "ax", 4: "eax", 8: "rax"}
 _FORWARD = "the direction flag is taken as clear"
 
 Rewrite = tuple[str, tuple[str, ...]]
-"""What is done, and the new statements."""
+"""Title, and the new statements."""
 
 
 def propose(site: Site) -> Iterator[Proposal]:
@@ -66,7 +66,7 @@ def _shift(site: Site, mnemonic: str) -> Rewrite | None:
     if mnemonic not in _SHIFTS or len(operands) != 2 or operands[1].register != "CL":
         return None
     target = operands[0].register
-    # The opcode for bytes has no operand size of its own: the width of the register says it.
+    # The byte opcode has no operand size of its own, so the register's width decides.
     bits = site.template.register_outputs[0].width if site.template.register_outputs else 0
     if target is None or bits not in (32, 64):
         return None
@@ -99,7 +99,7 @@ def _string(site: Site, mnemonic: str) -> Rewrite | None:
 
 
 def _spelling(site: Site, mnemonic: str) -> str:
-    """AT&T calls the forms of four bytes ``lodsl`` and ``stosl``."""
+    """The mnemonic as written: AT&T spells the four-byte forms ``lodsl`` and ``stosl``."""
     return mnemonic[:-1] + "l" if site.att and mnemonic.endswith("d") else mnemonic
 
 

@@ -1,4 +1,4 @@
-"""A write of 8 or 16 bits, which has to be merged with the rest of the register: write 32 bits.
+"""Widens a write of 8 or 16 bits, which must be merged with the rest of the register, to 32 bits.
 
 mov (%rdi), %al    ->   movzbl (%rdi), %eax
 setb %al           ->   xor %eax, %eax      (in front of the instruction that sets the flags)
@@ -24,14 +24,14 @@ _SETTING_ALL_FLAGS = frozenset(
         *("comiss", "comisd", "ucomiss", "ucomisd", "vcomiss", "vcomisd", "vucomiss", "vucomisd"),
     ]
 )
-"""Others leave some as they were, or undefined."""
+"""Instructions that define all flags; others leave some unchanged or undefined."""
 
 
 def propose(site: Site) -> Iterator[Proposal]:
     instruction = site.template.instruction
     written = _written(site)
     if site.template.length_changing_prefix:
-        return  # which is the worse of the two, and has its own rewrites
+        return  # the prefix stall is worse and has its own rewrites
     if written is None or liveness.upper_part(site, written[0], written[1]) is Need.READ:
         return
     register, bits = written
@@ -42,7 +42,7 @@ def propose(site: Site) -> Iterator[Proposal]:
 
 
 def _written(site: Site) -> tuple[str, int] | None:
-    """The 64-bit name and the width of a register of which the instruction writes only the lowest part."""
+    """64-bit name and written width, in bits, of the register that the instruction writes partially."""
     for operand in site.template.register_outputs[:1]:
         if operand.width in (8, 16) and operand.name not in _HIGH_BYTES:
             return operand.canonical, operand.width
@@ -57,7 +57,7 @@ def _extended(site: Site, instruction: Instruction, register: str, bits: int) ->
         value = site.number(instruction.immediate & ((1 << bits) - 1))
         new = site.write("mov", site.register(resized(register, 32)), value)
     elif ":" in site.operands[1]:
-        return  # a segment, which stands in front of what is moved
+        return  # a segment override
     else:
         new = site.load(register, bits, site.operands[1])
     name = resized(register, 32).lower()
@@ -66,8 +66,10 @@ def _extended(site: Site, instruction: Instruction, register: str, bits: int) ->
 
 
 def _cleared(site: Site, register: str) -> Iterator[Proposal]:
-    """The instruction before it has to set all flags, and to have nothing to do with the
-    register: only there can the register be cleared, because that changes the flags."""
+    """Clear the register before the previous instruction.
+
+    Clearing changes the flags, so the previous instruction must set all of them and must not use the
+    register."""
     if not site.index or site.template.memory_operands:
         return
     before = replace(site, index=site.index - 1)

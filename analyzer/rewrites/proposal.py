@@ -1,4 +1,4 @@
-"""What a rewrite is: edits of the text, and what they are worth."""
+"""A rewrite: edits of the text and their gain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A stretch of the text and what takes its place; the end is not part of the stretch."""
+    """A range of the text and its replacement; lines and columns are zero-based, the end is exclusive."""
 
     line: int
     column: int
@@ -22,29 +22,29 @@ class Proposal:
     """A rewrite that may or may not help."""
 
     title: str
-    """What it does, and what else it changes."""
+    """The effect, with side effects in parentheses."""
     line: int
-    """Line of the instruction that it is about."""
+    """Zero-based line of the instruction concerned."""
     edits: tuple[Edit, ...]
     code: str = ""
-    """Code of the finding that it settles; empty if there is no finding for it."""
+    """Code of the finding that it resolves; empty if there is none."""
     choice: str = ""
-    """Of the proposals for a region that have the same choice only the best is offered."""
+    """Group name: only the best proposal of each group is offered per region."""
     times: int = 1
-    """Iterations of the loop as it is that one of the new loop does."""
+    """Original iterations per iteration of the new loop."""
     brief: str = ""
-    """What it does in as few words as possible: ``four accumulators``."""
+    """The shortest title, such as ``four accumulators``."""
     whole: bool = False
-    """It is about the whole region, not about one line."""
+    """True if it changes the whole region, not one line."""
     rewrite: str = ""
-    """Of rewrites of whole loops, the kind."""
+    """Kind of a whole-loop rewrite; kinds are joined by ``+``."""
     cleared: frozenset[str] = frozenset()
     """Vector registers whose upper halves it clears, by canonical names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A rewrite that helps; figures in cycles per iteration of the text as it is."""
+    """A rewrite that helps; figures are cycles per iteration of the original text."""
 
     proposal: Proposal
     region: str
@@ -52,10 +52,10 @@ class Fix:
     before: float
     after: float
     where: str = ""
-    """Where in memory it helps, if the figure that is shown stays: `` at 2 of 4 positions``."""
+    """Where in memory it helps if the displayed figure does not change: `` at 2 of 4 positions``."""
 
     def moved(self, lines: int) -> Fix:
-        """The same for a text in which everything is this many lines further down."""
+        """The same rewrite for a text shifted down by ``lines``."""
         proposal = self.proposal
         edits = tuple(
             replace(edit, line=edit.line + lines, end_line=edit.end_line + lines) for edit in proposal.edits
@@ -64,7 +64,7 @@ class Fix:
 
 
 def apply(text: str, edits: Sequence[Edit]) -> str:
-    """The text after edits that neither overlap nor touch."""
+    """Apply edits, which must neither overlap nor touch, to a text."""
     lines = text.split("\n")
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.column), reverse=True):
         head = lines[edit.line][: edit.column]

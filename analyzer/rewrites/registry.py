@@ -1,4 +1,4 @@
-"""The visible list of rewrites, and the judge of them: each is simulated, and only what helps is offered."""
+"""Lists the rewrites, simulates each, and offers only those that help."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ REWRITES: tuple[Callable[[Body], Iterator[Proposal]], ...] = (
     own_pointers.propose,
     constant_loads.propose,
 )
-"""Of whole loops."""
+"""Rewrites of whole loops."""
 
 MAX_PROPOSALS = 40
-"""Rewrites of one region that are tried; each is a simulation."""
+"""Most rewrites tried per region; each costs a simulation."""
 
 MAX_LINES = 25_000
-"""Longest text for which rewrites are tried: each has the text assembled again."""
+"""Longest text, in lines, for which rewrites are tried: each assembles the text again."""
 
 LEAST_GAIN = 0.005
 """Cycles per iteration below which figures are the same to two decimals."""
@@ -78,9 +78,9 @@ def fixes(
     analysis: Analysis,
     cancel: Cancel | None = None,
 ) -> Iterator[Fix]:
-    """Rewrites of the regions of a text that make them faster on their first microarchitecture.
+    """Rewrites that make a text's regions faster on their first microarchitecture.
 
-    ``analysis``: of this text with these options. Raises ``Cancelled`` once ``cancel`` returns True.
+    ``analysis`` must be that of ``text`` with ``options``. Raises ``Cancelled`` once ``cancel`` returns True.
     """
     lines = text.split("\n")
     if len(lines) > MAX_LINES:
@@ -103,7 +103,7 @@ def fixes(
 
 
 def proposals(lines: Sequence[str], dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
-    """Everything that might help."""
+    """Every candidate rewrite of single statements in a region, not yet simulated."""
     written = Written(lines, region.region)
     own = len(region.predictions[0].instructions)
     for index in range(own):
@@ -121,7 +121,7 @@ def tried(
     proposal: Proposal,
     cancel: Cancel | None = None,
 ) -> Fix | None:
-    """The rewrite with its figures, whether it helps or not; None if it is not understood."""
+    """The rewrite with its figures, whether it helps or not; None if it cannot be compared."""
     found = _simulated(analyzer, text, options, region, proposal, cancel)
     if found is None:
         return None
@@ -138,7 +138,7 @@ def judge(
     proposal: Proposal,
     cancel: Cancel | None = None,
 ) -> Fix | None:
-    """The rewrite with its gain; None if it does not help or is not understood."""
+    """The rewrite with its gain; None if it does not help or cannot be compared."""
     prediction = _simulated(analyzer, text, options, region, proposal, cancel)
     if prediction is None:
         return None
@@ -148,7 +148,7 @@ def judge(
         return None
     where = ""
     if after > before - LEAST_GAIN:
-        # The figure that is shown stays; there may be fewer places where the code is slow.
+        # The displayed figure does not change, but fewer positions may be slow.
         before, after = _worst(primary), _worst(prediction)
         if not proposal.choice or after > before - LEAST_GAIN:
             return None
@@ -165,7 +165,7 @@ def _simulated(
     proposal: Proposal,
     cancel: Cancel | None,
 ) -> Prediction | None:
-    """The region after a rewrite; None if that cannot be compared with what it was."""
+    """Prediction of the region after a rewrite; None if it cannot be compared with the original."""
     primary = region.predictions[0]
     alone = replace(
         options,
@@ -180,12 +180,12 @@ def _simulated(
         return None
     prediction = changed.regions[0].predictions[0]
     if is_lower_bound(prediction) or is_lower_bound(primary):
-        return None  # there are no figures for what was there, or for what was put in
+        return None  # some old or new instruction has no figures
     return prediction if prediction.mode == primary.mode else None
 
 
 def name_afterwards(region: RegionAnalysis, proposal: Proposal) -> str:
-    """What the region is called after a rewrite: loops without a label after the line where they begin."""
+    """The region's name after a rewrite: a loop without a label is named after its first line."""
     place = region.region
     added = sum(
         edit.text.count("\n") - (edit.end_line - edit.line)

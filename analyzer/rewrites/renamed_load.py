@@ -1,5 +1,6 @@
-"""An operation on a word in memory whose load is not renamed, because it reads a register besides (W6): with
-the operands exchanged it is.
+"""Exchanges the operands of an operation on a memory word so that its load is renamed (rule W6).
+
+The load is not renamed while the operation also reads a register.
 
 add %rax, (%rdi)   ->   mov %rax, %r11
                         add (%rdi), %r11
@@ -20,10 +21,10 @@ _LOCK = 0xF0
 
 
 def propose(site: Site) -> Iterator[Proposal]:
-    """The flags are the same; the word goes through a register that the region does not use."""
+    """Propose the exchange through a register that the region does not use; the flags stay the same."""
     instruction = site.template.instruction
     core = registry.get(site.prediction.microarchitecture)
-    # Where macro-ops are renamed, it does not matter what else the operation reads.
+    # A core that renames macro-ops does not care what else the operation reads.
     if not core.policies.memory_renaming or core.macro_ops is not None:
         return
     if instruction.mnemonic not in _COMMUTATIVE or instruction.code[0] == _LOCK:

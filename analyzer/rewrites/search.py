@@ -1,6 +1,6 @@
-"""The search for what makes a loop faster: every rewrite by itself, and the best of them with another one.
+"""Searches for rewrites that make a loop faster: each alone, then the best combined with others.
 
-It takes long beside an analysis; whoever shows something does not wait for it.
+The search takes long compared with an analysis, so displays do not wait for it.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from cyclelens.analyzer.rewrites.site import Site, Written
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 _WIDTHS = (1, 8, 6)
-"""Texts that are rewritten: the one that there is, the best with one rewrite, and the best with two."""
+"""Beam width per level: the original text, the best texts with one rewrite, and the best with two."""
 _MOST = 240
-"""Rewrites that are tried for a region; each is a simulation."""
+"""Most rewrites tried per region; each costs a simulation."""
 _MOST_SMALL = 20
-"""Rewrites of single statements among them."""
+"""Most rewrites of single statements tried per text."""
 _NOTABLE = 0.98
-"""Of the figure of what is simpler: what is not as far below it is not worth more effort."""
+"""A more complex rewrite must be below this fraction of the simpler one's figure to be listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What helps a region: the simplest first, each better than those before."""
+    """Rewrites that help a region: the simplest first, each better than the one before."""
 
     region: str
     cycles: float
-    """Of the region as it is."""
+    """Cycles per iteration of the original region."""
     fixes: tuple[Fix, ...] = ()
 
     @property
@@ -50,7 +50,7 @@ class Advice:
         return self.fixes[-1] if self.fixes else None
 
     def moved(self, lines: int) -> Advice:
-        """The same for a text in which everything is this many lines further down."""
+        """The same advice for a text shifted down by ``lines``."""
         return replace(self, fixes=tuple(fix.moved(lines) for fix in self.fixes))
 
     def __str__(self) -> str:
@@ -58,12 +58,12 @@ class Advice:
         return next(self.sentences(), "")
 
     def sentences(self) -> Iterator[str]:
-        """The best rewrite and a simpler one, then less and less: the best alone, the simplest alone."""
+        """Phrases in decreasing detail: the best rewrite with a simpler one, then single rewrites."""
         if not self.fixes:
             return
         last = _brief(self.fixes[-1].proposal)
         for simpler in self.fixes[:-1]:
-            # Of "two accumulators" and "four accumulators" the second needs no noun.
+            # After "two accumulators", "four" needs no noun.
             noun = _brief(simpler.proposal).partition(" ")[2]
             short = last.partition(" ")[0] if last.partition(" ")[2] == noun else last
             yield f"{_words(simpler)}, {short}: {self.fixes[-1].after:.2f}"
@@ -86,7 +86,7 @@ _NOTHING = Proposal("", 0, (), rewrite=".")
 class _Candidate(NamedTuple):
     fix: Fix
     text: str
-    """With the rewrite made."""
+    """The rewritten text."""
 
 
 def alternatives(
@@ -97,10 +97,11 @@ def alternatives(
     region: RegionAnalysis,
     cancel: Cancel | None = None,
 ) -> Iterator[tuple[Fix, str]]:
-    """Every rewrite of a region that is understood, whether it helps or not, and the text with it; then the
-    best of them with others. Raises ``Cancelled`` once ``cancel`` returns True."""
+    """Every rewrite of a region with its text, whether it helps or not; then the best ones combined.
+
+    Raises ``Cancelled`` once ``cancel`` returns True."""
     if not region.predictions or text.count("\n") >= MAX_LINES or is_lower_bound(region.predictions[0]):
-        return  # what a rewrite would gain over a lower bound is not known
+        return  # the gain over a lower bound is unknown
     left = _MOST
     start = region.predictions[0].cycles_per_iteration
     latest = [_Candidate(Fix(_NOTHING, region.region.name, "", start, start), text)]
@@ -133,7 +134,8 @@ def search(
     region: RegionAnalysis,
     cancel: Cancel | None = None,
 ) -> Iterator[Advice | None]:
-    """Advice for a region, better from one to the next, and None wherever the search goes on without.
+    """Advice for a region, each better than the last, and None after each candidate that brings nothing new.
+
     Raises ``Cancelled`` once ``cancel`` returns True."""
     if not region.predictions:
         return
@@ -157,7 +159,7 @@ def advise(
     region: RegionAnalysis,
     cancel: Cancel | None = None,
 ) -> Advice:
-    """All that the search finds for a region with a figure. Raises as ``search``."""
+    """The final advice for a region, which must have a prediction. Raises as ``search``."""
     advice = Advice(region.region.name, region.predictions[0].cycles_per_iteration)
     for better in search(analyzer, text, options, dialect, region, cancel):
         advice = better or advice
@@ -194,7 +196,7 @@ def _again(
     region: RegionAnalysis,
     cancel: Cancel | None,
 ) -> RegionAnalysis | None:
-    """The region after a rewrite."""
+    """Analyse the region again after a rewrite; None if it has no prediction."""
     name = name_afterwards(region, first.fix.proposal)
     core = region.predictions[0].microarchitecture
     alone = replace(
@@ -205,7 +207,7 @@ def _again(
 
 
 def _both(text: str, first: _Candidate, second: _Candidate, start: float) -> _Candidate:
-    """Two rewrites, one after the other, as one."""
+    """Combine two successive rewrites into one."""
     one, other = first.fix.proposal, second.fix.proposal
     title = f"{one.title}; {other.title[:1].lower()}{other.title[1:]}"
     proposal = Proposal(
@@ -224,7 +226,7 @@ def _both(text: str, first: _Candidate, second: _Candidate, start: float) -> _Ca
 
 
 def difference(old: str, new: str) -> Edit:
-    """One edit that makes a text of another one."""
+    """One edit that turns ``old`` into ``new``."""
     before, after = old.split("\n"), new.split("\n")
     head = 0
     while head < min(len(before), len(after)) and before[head] == after[head]:
@@ -238,7 +240,7 @@ def difference(old: str, new: str) -> Edit:
 
 
 def _ranked(advice: Advice, found: Sequence[_Candidate]) -> Advice:
-    """What helps, the simplest first; what is not better than anything simpler is left out."""
+    """The rewrites that help, the simplest first, without those that a simpler one matches."""
 
     def effort(each: _Candidate) -> tuple[int, int, int]:
         return each.fix.proposal.rewrite.count("+"), each.fix.proposal.times, len(each.text)

@@ -1,4 +1,4 @@
-"""One instruction in its text: what a rewrite reads there, and how it writes in the text's dialect."""
+"""One instruction in its text: reads its statement and writes replacements in the text's dialect."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _LEGACY = ("AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP")
 
 
 def resized(register: str, bits: int) -> str:
-    """A general-purpose register (not AH .. DH) by its name of 8, 16, 32 or 64 bits: ``AL``, ``AX`` ..."""
+    """The name of a general-purpose register at 8, 16, 32 or 64 bits: ``AL``, ``AX`` ...
+
+    Raises ``ValueError`` if ``register`` is no such register; AH to DH are not accepted."""
     match = re.fullmatch(r"R(\d+)[DWB]?", register)
     if match:
         return f"R{match[1]}" + {8: "B", 16: "W", 32: "D", 64: ""}[bits]
@@ -37,7 +39,7 @@ def resized(register: str, bits: int) -> str:
 
 
 class Written:
-    """A text with a region, and what its rewrites ask of the text around it."""
+    """A text with a region, and the facts about the surrounding text that rewrites need."""
 
     def __init__(self, lines: Sequence[str], region: Region) -> None:
         self.lines = tuple(lines)
@@ -45,12 +47,12 @@ class Written:
 
     @cached_property
     def words_around(self) -> frozenset[str]:
-        """Those of the function around the region."""
+        """Words of the function around the region, in lower case."""
         return words_around(self.lines, self._first, self._last)
 
     @cached_property
     def named_around(self) -> frozenset[str]:
-        """The scratch registers among them."""
+        """Scratch registers that the function around the region names."""
         words = self.words_around
         return frozenset(
             name
@@ -67,7 +69,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An instruction of a region whose statement stands in the text as it was assembled."""
+    """An instruction of a region, with its statement in the text."""
 
     written: Written
     dialect: str
@@ -76,7 +78,7 @@ class Site:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Those of the text."""
+        """Lines of the text."""
         return self.written.lines
 
     @property
@@ -98,7 +100,7 @@ class Site:
 
     @property
     def warnings(self) -> frozenset[str]:
-        """Codes of those that are more than information."""
+        """Codes of the findings at this instruction that are more than information."""
         return frozenset(
             finding.code for finding in self._findings() if finding.severity is not Severity.INFORMATION
         )
@@ -111,8 +113,9 @@ class Site:
 
     @property
     def usable(self) -> bool:
-        """Whether the statement is this one instruction, and is written where it is said to be: what comes
-        from a macro or a repetition is not, and cannot be rewritten here."""
+        """Whether the statement is exactly this instruction, written at its recorded place.
+
+        Instructions from a macro or a repetition are not, and cannot be rewritten here."""
         statement = self.statement
         position = self.analysis.instruction_lines[self.index]
         if self.analysis.instruction_lines.count(position) != 1 or statement.line >= len(self.lines):
@@ -130,7 +133,7 @@ class Site:
 
     @property
     def alone(self) -> bool:
-        """Whether nothing but space stands before the statement on its line."""
+        """Whether only white space precedes the statement on its line."""
         return not self.lines[self.statement.line][: self.statement.column].strip()
 
     @property
@@ -146,8 +149,9 @@ class Site:
 
     @property
     def has_other_entries(self) -> bool:
-        """Whether something outside of the region names a label in it: what is put in front of the region is
-        not executed then by whoever jumps there."""
+        """Whether code outside the region names a label in it.
+
+        A jump to that label skips statements inserted in front of the region."""
         region = self.analysis.region
         within = self.lines[region.first_line : region.last_line + 1]
         labels = {match[1].strip('"') for line in within for match in leading_labels(line)[0]}
@@ -157,7 +161,7 @@ class Site:
 
     @property
     def is_piece(self) -> bool:
-        """Whether the region is one of the basic blocks that a marked one was cut into (``name.2``)."""
+        """Whether the region is one of the basic blocks that a marked region was cut into (``name.2``)."""
         stem, dot, number = self.analysis.region.name.rpartition(".")
         return bool(stem and dot) and number.isdecimal()
 
@@ -169,16 +173,16 @@ class Site:
         return next((name for name in SCRATCH if name not in used), None)
 
     def register(self, name: str) -> str:
-        """A register as it is written."""
+        """A register in the text's syntax."""
         return f"%{name.lower()}" if self.att else name.lower()
 
     def number(self, value: int) -> str:
-        """An immediate as it is written."""
+        """An immediate in the text's syntax."""
         text = str(value) if abs(value) < 1024 else hex(value)
         return f"${text}" if self.att else text
 
     def address(self, operand: DecodedOperand, displacement: int) -> str:
-        """A memory operand with another displacement as it is written, without a size."""
+        """A memory operand with another displacement in the text's syntax, without a size."""
         base = self.register(operand.base) if operand.base else ""
         index = self.register(operand.index) if operand.index else ""
         if self.att:
@@ -192,7 +196,7 @@ class Site:
         return f"[{text}]"
 
     def write(self, mnemonic: str, *operands: str) -> str:
-        """A statement of operands in Intel order, in the columns of this one."""
+        """A statement from operands in Intel order, aligned to the columns of this one."""
         ordered = reversed(operands) if self.att else operands
         column = re.match(r"\S+\s+", self.statement.text)
         name = f"{mnemonic} "
@@ -203,7 +207,7 @@ class Site:
         return f"{name}{', '.join(ordered)}".rstrip()
 
     def load(self, whole: str, bits: int, source: str) -> str:
-        """A move of 8 to 64 bits, as ``source`` is written, into a register; the rest is zero."""
+        """A zero-extending move of 8 to 64 bits from ``source``, as written, into the register ``whole``."""
         if bits >= 32:
             return self.write("mov", self.register(resized(whole, bits)), source)
         if self.att:
@@ -215,31 +219,31 @@ class Site:
         return self.write(mnemonic, self.register(resized(whole, 32)), source)
 
     def insert_before(self, *statements: str) -> Edit:
-        """Statements on lines of their own in front of this one."""
+        """Insert statements on lines of their own in front of this one."""
         line, column = self.statement.line, self.statement.column
         indent = re.sub(r"\S", " ", self.lines[line][:column])
         text = "".join(f"{statement}\n{indent}" for statement in statements)
         return Edit(line, column, line, column, text)
 
     def insert_before_region(self, *statements: str) -> Edit:
-        """Statements on lines of their own in front of the region's opening marker."""
+        """Insert statements on lines of their own in front of the region's opening marker."""
         line = self.analysis.region.first_line
         indent = re.sub(r"\S", " ", self.lines[self.statement.line][: self.statement.column])
         return Edit(line, 0, line, 0, "".join(f"{indent}{statement}\n" for statement in statements))
 
     def align(self, boundary: int) -> str:
-        """The directive that aligns what follows to a power of two, in bytes."""
+        """The directive that aligns the next statement to ``boundary`` bytes, a power of two."""
         return f"align {boundary}" if self.nasm else f".p2align {boundary.bit_length() - 1}"
 
     def replace(self, *statements: str) -> Edit:
-        """Other statements in the place of this one."""
+        """Replace this statement by others."""
         statement = self.statement
         indent = re.sub(r"\S", " ", self.lines[statement.line][: statement.column])
         text = f"\n{indent}".join(statements)
         return Edit(statement.line, statement.column, statement.line, statement.end_column, text)
 
     def replace_operand(self, old: str, new: str) -> Edit | None:
-        """One operand exchanged for another; None if it is not written exactly once."""
+        """Replace one operand; None if the statement does not contain it exactly once."""
         statement = self.statement
         if statement.text.count(old) != 1:
             return None
@@ -247,8 +251,10 @@ class Site:
         return Edit(statement.line, column, statement.line, column + len(old), new)
 
     def memory(self) -> tuple[str, DecodedOperand] | None:
-        """The memory operand, as written (without size and segment) and decoded; None if there is none that
-        can be moved into another instruction."""
+        """The memory operand, as written (without its size) and decoded.
+
+        None unless there is exactly one that another instruction could use: no segment override, no
+        indirect jump."""
         decoded = [
             operand for operand in self.template.instruction.operands if operand.kind is OperandKind.MEMORY
         ]

@@ -1,11 +1,11 @@
-"""Legacy SSE beside 256-bit code: write it with VEX, or end what it has to keep.
+"""Separates legacy SSE from 256-bit code: encodes it with VEX, or puts vzeroupper before it.
 
 paddd %xmm0, %xmm2              ->   vpaddd %xmm0, %xmm2, %xmm2
 sha256rnds2 %xmm0, %xmm1, %xmm2 ->   vzeroupper
                                      sha256rnds2 %xmm0, %xmm1, %xmm2
 
-Both make upper halves zero that legacy SSE keeps: of the destinations, or of all vector registers. Neither is
-proposed where an instruction of the region reads one of these.
+Both clear upper halves that legacy SSE preserves: those of the destinations, or of all vector registers.
+Neither is proposed if an instruction of the region reads one of these halves.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from cyclelens.analyzer.rewrites.site import Site
 from cyclelens.analyzer.uops.upper_halves import effects, uses_of
 
 _OF_TWO_WIDTHS = ("cvtpd2ps", "cvtpd2dq", "cvttpd2dq")
-"""With VEX their memory operand may have 128 or 256 bits, which AT&T syntax says by a suffix."""
+"""Instructions whose VEX form takes 128 or 256 bits from memory; AT&T syntax tells which by a suffix."""
 
 _ALL = frozenset(f"XMM{number}" for number in range(16))
-"""What vzeroupper clears."""
+"""Registers that vzeroupper clears."""
 
 
 def propose(site: Site) -> Iterator[Proposal]:
-    """At the first finding of the region; both are about the whole of it."""
+    """Propose both rewrites at the region's first finding; each changes the whole region."""
     name = site.prediction.microarchitecture
     places = [
         finding.instruction
@@ -64,8 +64,7 @@ def _with_vex(site: Site, legacy: Sequence[Site]) -> Iterator[Proposal]:
 
 
 def _statement(site: Site) -> str | None:
-    """The instruction with VEX as it is written; None if it has no such form, or is written in a way that is
-    not followed here."""
+    """The statement with VEX; None if there is no such form or the spelling is not recognised."""
     instruction = site.template.instruction
     form = vex_form(instruction.code)
     written, operands = site.statement.text.split()[0], site.operands
@@ -86,7 +85,7 @@ def _reads_memory(site: Site) -> bool:
 
 
 def _apart(site: Site, uses: Sequence[UpperHalves]) -> Iterator[Proposal]:
-    """Vzeroupper wherever legacy SSE would meet upper halves that are in use."""
+    """Insert vzeroupper wherever legacy SSE would meet upper halves in use."""
     edits = []
     for index, effect in enumerate(effects(uses, UpperHalfRule.PUT_ASIDE)):
         if effect is None or effect.fetches:
@@ -104,6 +103,6 @@ def _apart(site: Site, uses: Sequence[UpperHalves]) -> Iterator[Proposal]:
 
 
 def _read(site: Site) -> frozenset[str]:
-    """The registers whose upper halves some instruction of the region reads."""
+    """Registers whose upper halves the region reads."""
     found = [used_halves(template.instruction.code)[0] for template in site.prediction.instructions]
     return frozenset().union(*found)

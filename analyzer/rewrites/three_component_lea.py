@@ -1,4 +1,4 @@
-"""An address of base, index and displacement in a lea: two simple ones have more ports and less latency.
+"""Splits a lea of base, index and displacement: two simple ones have more ports and less latency.
 
 lea 8(%rax,%rbx,4), %rcx   ->   lea (%rax,%rbx,4), %rcx
                                 lea 8(%rcx), %rcx
@@ -14,12 +14,12 @@ from cyclelens.analyzer.rewrites.proposal import Proposal
 from cyclelens.analyzer.rewrites.site import Site, resized
 
 _WITH_DISPLACEMENT = frozenset(["RBP", "R13", "EBP", "R13D"])
-"""As base they cannot be encoded without a displacement."""
+"""Registers that cannot be encoded as base without a displacement."""
 _NAME = re.compile(r"[A-Za-z_.][\w.]*")
 
 
 def propose(site: Site) -> Iterator[Proposal]:
-    """A second lea instead of an add, because it leaves the flags alone."""
+    """Propose a second lea rather than an add, because lea preserves the flags."""
     instruction = site.template.instruction
     if instruction.mnemonic != "lea" or instruction.effective_operand_size == 1:
         return
@@ -34,7 +34,7 @@ def propose(site: Site) -> Iterator[Proposal]:
             yield Proposal(title, site.statement.line, (site.replace(better),))
         return
     if len(_NAME.findall(site.operands[1])) > 2:
-        return  # besides base and index there is a symbol, whose name must not become a number
+        return  # the address has a symbol, whose name must not become a number
     first = site.write("lea", site.register(target), site.address(address, 0))
     simple = replace(address, base=resized(target, 64), index=None)
     second = site.write("lea", site.register(target), site.address(simple, address.displacement))

@@ -1,4 +1,4 @@
-"""A loop that waits for its own sum: several registers take turns, and are added up behind the loop.
+"""Splits the accumulator of a latency-bound loop over several registers, which are summed after the loop.
 
                                                    vxorps %xmm2, %xmm2, %xmm2
 .L: vfmadd231ps (%rdi), %ymm1, %ymm0       ->      .L: vfmadd231ps (%rdi), %ymm1, %ymm0
@@ -24,7 +24,7 @@ _FLOAT = re.compile(r"[ps][sdh]$")
 
 
 def propose(body: Body) -> Iterator[Proposal]:
-    """Every accumulator that the loop waits for by itself, and all of them together."""
+    """Propose splitting all accumulators on the critical chain together, and each alone."""
     if body.site.has_other_entries:
         return
     edges = dependencies(body.site.prediction).edges
@@ -88,18 +88,18 @@ def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | N
 
 
 def _first(body: Body, each: Accumulator) -> tuple[str, str]:
-    """The mnemonic of an accumulator's first update, and the register as it is written there."""
+    """Mnemonic of an accumulator's first update, and the register name in that instruction."""
     instruction = body.templates[each.updates[0]].instruction
     return instruction.mnemonic, instruction.operands[0].register or each.register
 
 
 def _is_float(mnemonic: str) -> bool:
-    """``vpmaxsd`` is none."""
+    """Whether the mnemonic is a floating-point operation; ``vpmaxsd`` is not."""
     return bool(_FLOAT.search(mnemonic)) and not mnemonic.removeprefix("v").startswith("p")
 
 
 def _named(each: Accumulator, like: str, register: str) -> str:
-    """A register by its canonical name in the width of another one."""
+    """The name of ``register`` (canonical) in the width of ``like``."""
     if is_general_purpose(each.register):
         bits = 64 if like == each.register else 32
         return resized(register, bits)
@@ -107,12 +107,12 @@ def _named(each: Accumulator, like: str, register: str) -> str:
 
 
 def _empty(body: Body, each: Accumulator, register: str) -> list[str]:
-    """Statements that make a register one that nothing was gathered in."""
+    """Statements that set a register to the operation's start value."""
     site = body.site
     mnemonic, written = _first(body, each)
     what, kind = operation(mnemonic) or ("", "")
     if what in ("minimum", "maximum", "and", "or"):
-        # The start value once more changes nothing.
+        # Applying the original start value again changes nothing.
         name = site.register(_named(each, written, register))
         old = site.register(_named(each, written, each.register))
         if is_general_purpose(each.register):
@@ -129,12 +129,12 @@ def _empty(body: Body, each: Accumulator, register: str) -> list[str]:
 
 
 def _sum(body: Body, each: Accumulator, one: str, other: str) -> list[str] | None:
-    """The statement that puts what two registers hold together in the first; None for what is not known."""
+    """The statement that combines two accumulators in the first; None if the operation is not supported."""
     site = body.site
     mnemonic, written = _first(body, each)
     what, kind = operation(mnemonic) or ("", "")
     if what == "product" or (what in ("minimum", "maximum") and _is_float(mnemonic)):
-        return None  # they have no simple start value, or are particular about NaNs
+        return None  # no simple start value, or the result depends on the order of NaNs
     if one == "a":
         return []
     vex = "v" if mnemonic.startswith("v") else ""

@@ -1,4 +1,4 @@
-"""The body of a loop as text: what rewrites of the whole loop read, and how they write it anew."""
+"""The body of a loop as text: whole-loop rewrites read it and write a new one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Item(NamedTuple):
     """A statement of the new body."""
 
     origin: int
-    """The instruction of the old one that it comes from."""
+    """Index of the old instruction that it comes from."""
     text: str
 
 
@@ -39,10 +39,10 @@ def _touched(template: InstructionTemplate) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Body:
-    """A loop whose statements stand in the text one below the other, label first, conditional jump last."""
+    """A loop with one statement per line, its label first and its conditional jump last."""
 
     site: Site
-    """Of the first instruction."""
+    """Site of the first instruction."""
 
     @cached_property
     def sites(self) -> tuple[Site, ...]:
@@ -55,16 +55,16 @@ class Body:
 
     @property
     def last(self) -> int:
-        """The jump."""
+        """Index of the jump."""
         return len(self.templates) - 1
 
     @property
     def items(self) -> list[Item]:
-        """The body as it is."""
+        """The original body."""
         return [Item(index, site.statement.text) for index, site in enumerate(self.sites)]
 
     def edit(self, items: Sequence[Item]) -> Edit:
-        """Other statements in the place of the body. Comments stay with the first of each statement."""
+        """Replace the body by other statements. A comment stays with the first copy of its statement."""
         site = self.site
         first, last = site.statement.line, self.sites[-1].statement.line
         indent = re.sub(r"\S", " ", site.lines[first][: site.statement.column])
@@ -86,7 +86,7 @@ class Body:
         return Edit(first, 0, last, len(site.lines[last]), "\n".join(lines))
 
     def in_front(self, *statements: str) -> Edit:
-        """Statements on lines of their own in front of the region, and of what aligns it."""
+        """Insert statements on lines of their own in front of the region and its alignment directives."""
         line = self.site.analysis.region.first_line
         while line and _ALIGNMENT.match(self.site.lines[line - 1]):
             line -= 1
@@ -94,7 +94,7 @@ class Body:
         return Edit(line, 0, line, 0, "".join(f"{indent}{statement}\n" for statement in statements))
 
     def behind(self, *statements: str) -> Edit:
-        """Statements on lines of their own behind the region."""
+        """Insert statements on lines of their own after the region."""
         line = self.site.analysis.region.last_line
         indent = re.sub(r"\S", " ", self.site.lines[self.site.statement.line][: self.site.statement.column])
         end = len(self.site.lines[line])
@@ -106,7 +106,7 @@ class Body:
         return self.site.written.words_around
 
     def touched(self, index: int) -> frozenset[str]:
-        """Canonical registers that an instruction reads or writes, whether visible or not."""
+        """Canonical registers that an instruction reads or writes, explicitly or implicitly."""
         return self._touched[index]
 
     @cached_property
@@ -118,8 +118,9 @@ class Body:
         return {operand.canonical for operand in self.templates[index].register_outputs}
 
     def free(self, like: str) -> list[str]:
-        """Registers of the kind of a canonical one that neither the loop nor the function around it names: of
-        those that a function need not preserve (System V ABI)."""
+        """Free registers of the same kind as ``like``, a canonical name.
+
+        They are caller-saved (System V ABI), and neither the loop nor the function around it names them."""
         used = set[str]().union(*(self.touched(index) for index in range(len(self.templates))))
         if is_general_purpose(like):
             return [
@@ -146,8 +147,10 @@ class Body:
 
 
 def body_of(site: Site) -> Body | None:
-    """The loop that begins at a site; None if it cannot be rewritten as a whole: it comes from macros, has
-    other labels or jumps, or something that is not known."""
+    """The loop that begins at a site.
+
+    None if it cannot be rewritten as a whole: it comes from macros, has other labels or jumps, or contains an
+    unknown instruction."""
     region = site.analysis.region
     templates = site.prediction.instructions
     body = Body(site)
@@ -171,8 +174,10 @@ def body_of(site: Site) -> Body | None:
 
 
 def _is_plain(body: Body) -> bool:
-    """One statement per line, nothing but comments between them, and the label that is jumped to right above
-    the first one, within the region."""
+    """Whether the body is plain text.
+
+    That is: one statement per line, only comments in between, and the jump's label right above the first
+    statement, within the region."""
     site = body.site
     numbers = [each.statement.line for each in body.sites]
     if numbers != sorted(set(numbers)):
@@ -197,7 +202,7 @@ def _is_plain(body: Body) -> bool:
 
 
 def renamed(text: str, old: str, new: str) -> str:
-    """A statement with another register in the place of one, in every width, by canonical names."""
+    """Rename a register, at every width, in a statement; both names are canonical."""
     if is_general_purpose(old):
         for bits in _BITS:
             text = re.sub(rf"\b{resized(old, bits)}\b", resized(new, bits).lower(), text, flags=re.IGNORECASE)
@@ -206,8 +211,9 @@ def renamed(text: str, old: str, new: str) -> str:
 
 
 def replaced_memory(site: Site, new: str) -> str | None:
-    """The statement at a site with something else in the place of its memory operand, size and all where a
-    register takes its place; None if it is written in a way that is not understood."""
+    """The statement at a site with its memory operand replaced by ``new``.
+
+    A register replaces the size prefix too. None if the spelling is not recognised."""
     memory = site.memory()
     if memory is None:
         return None
@@ -218,8 +224,9 @@ def replaced_memory(site: Site, new: str) -> str | None:
 
 
 def moved(site: Site, displacement: int) -> str | None:
-    """The statement at a site with its memory operand so many bytes further on; None if it is written in a
-    way that is not understood."""
+    """The statement at a site with ``displacement`` bytes added to its address.
+
+    None if the spelling is not recognised."""
     text = site.statement.text
     if not displacement:
         return text

@@ -1,4 +1,4 @@
-"""A load of the same word in every iteration: once, in front of the loop.
+"""Hoists a load of the same word in every iteration out of the loop.
 
                                       vmovups (%rdx), %ymm5
 .L: vmulps (%rdx), %ymm1, %ymm1  ->   .L: vmulps %ymm5, %ymm1, %ymm1
@@ -19,7 +19,7 @@ _LOADS = re.compile(r"mov|mov[sz]x|movsxd|v?mov(up|ap|s)[sd]|v?movdq[au]|vp?broa
 
 
 def propose(body: Body) -> Iterator[Proposal]:
-    """Each by itself, and all of them."""
+    """Propose hoisting all invariant loads together, and each alone."""
     if body.site.has_other_entries:
         return
     found = [index for index in range(body.last) if _invariant(body, index)]
@@ -36,7 +36,7 @@ def _memory(body: Body, index: int) -> DecodedOperand | None:
 
 
 def _invariant(body: Body, index: int) -> bool:
-    """Whether an instruction reads the same address each time, and writes none."""
+    """Whether an instruction reads the same address in each iteration and writes no memory."""
     template, operand = body.templates[index], _memory(body, index)
     if (
         operand is None
@@ -88,8 +88,7 @@ def _proposal(body: Body, group: list[int]) -> Proposal | None:
 
 
 def _only_writer(body: Body, index: int) -> bool:
-    """Whether what an instruction loads is there all the time: nobody else writes it, and nobody reads it
-    before."""
+    """Whether no other instruction writes the loaded register, and none reads it earlier in the loop."""
     own = body.written(index)
     others = [other for other in range(len(body.templates)) if other != index]
     if any(own & body.written(other) for other in others) or len(own) != 1:
@@ -98,7 +97,7 @@ def _only_writer(body: Body, index: int) -> bool:
 
 
 def _load(body: Body, index: int, taken: set[str]) -> tuple[str, str] | None:
-    """A load into a free register, and the instruction with that register."""
+    """A load into a free register, and the instruction that uses it; None if that is not possible."""
     own, template = body.sites[index], body.templates[index]
     memory = own.memory()
     names = [each.register for each in template.instruction.operands if each.register]

@@ -1,7 +1,7 @@
-"""The same statements in another order: those first that others wait for longest.
+"""Reorders a loop's statements: those on the longest chain come first.
 
-What depends on each other stays in its order: registers, flags, and accesses of memory of which one writes,
-unless both addresses are the same registers with other displacements.
+Dependences through registers, flags and memory keep their order. Two memory accesses of which one writes may
+be exchanged only if both addresses use the same registers and do not overlap.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _WIDEST = 64
 """Bytes; accesses whose width is not known are taken to be this wide."""
 _VECTORS = {"XMM": 16, "YMM": 32, "ZMM": 64}
 Graph = Sequence[set[int]]
-"""For every instruction those that must stand in front of it."""
+"""For each instruction, the set of instructions that must precede it."""
 
 
 def propose(body: Body) -> Iterator[Proposal]:
-    """Several orders, of which the best is offered."""
+    """Propose several orders, of which the best is offered."""
     before = must_precede(body)
     heights = _heights(body, before)
     original = list(range(len(before)))
@@ -50,7 +50,7 @@ def propose(body: Body) -> Iterator[Proposal]:
 
 
 def must_precede(body: Body) -> Graph:
-    """What keeps the statements in order."""
+    """The instructions that must precede each one."""
     templates = body.templates
     before: list[set[int]] = [set() for _ in templates]
     known, _ = accesses(templates)
@@ -69,7 +69,7 @@ def must_precede(body: Body) -> Graph:
                 before[later].add(earlier)
     for index, template in enumerate(templates):
         _order_flags(templates, before, index, template)
-    # The jump stands at the end, and what fuses with it in front of it.
+    # The jump stays last, directly after the instruction that fuses with it.
     before[-1].update(range(len(templates) - 1))
     if templates[-1].fused_with_previous:
         before[-2].update(range(len(templates) - 2))
@@ -78,7 +78,7 @@ def must_precede(body: Body) -> Graph:
 
 
 def _reads(body: Body, index: int) -> set[str]:
-    """What an instruction touches besides its results, and these too if it leaves a part of them."""
+    """Registers that an instruction reads, including results that it writes only in part."""
     template = body.templates[index]
     partly = {each.canonical for each in template.register_outputs if 0 < each.width < 32}
     read = {each.canonical for each in (*template.register_inputs, *template.address_inputs)}
@@ -91,7 +91,7 @@ def _order_flags(
     reader: int,
     template: InstructionTemplate,
 ) -> None:
-    """Who reads flags stays behind the one that wrote them, and no other one comes between."""
+    """Keep a reader of flags after their writer, with no other writer in between."""
     for flag in template.flag_inputs:
         writers = [
             index for index, each in enumerate(templates) if flag in each.flag_outputs and index != reader
@@ -105,7 +105,7 @@ def _order_flags(
             before[earlier[-1]].update(earlier[:-1])
         if flag in template.flag_outputs:
             before[reader].update(earlier)
-    # Flags that the next iteration, or code behind the loop, may read come from the same instruction as ever.
+    # Flags that the next iteration or code after the loop may read keep their last writer.
     for flag in template.flag_outputs:
         if not any(flag in each.flag_outputs for each in templates[reader + 1 :]):
             before[reader].update(index for index in range(reader) if flag in templates[index].flag_outputs)
@@ -128,7 +128,7 @@ def _meet(
 
 
 def _bytes(template: InstructionTemplate) -> int:
-    """The most that an access of an instruction can be wide."""
+    """Upper bound of the instruction's access width in bytes."""
     operands = template.facts.operands if template.facts else ()
     bits = max((operand.width for operand in operands if operand.kind == "mem"), default=0)
     named = [_VECTORS.get((each.register or "")[:3], 0) for each in template.instruction.operands]
@@ -136,7 +136,7 @@ def _bytes(template: InstructionTemplate) -> int:
 
 
 def _heights(body: Body, before: Graph) -> list[float]:
-    """The cycles from each instruction to the end of the longest chain of results."""
+    """Longest latency chain, in cycles, from each instruction to the end of the iteration."""
     heights = [0.0] * len(before)
     for index in range(len(before) - 1, -1, -1):
         latencies = body.templates[index].latencies.values()
@@ -147,7 +147,7 @@ def _heights(body: Body, before: Graph) -> list[float]:
 
 
 def _ordered(body: Body, before: Graph, rule: Callable[[int], tuple[float, ...]]) -> list[int]:
-    """Whatever may come next, the one that the rule wants first."""
+    """Topological order that always takes the ready instruction with the lowest key under ``rule``."""
     left, order = set(range(len(before))), list[int]()
     while left:
         ready = [index for index in left if not before[index] & left]

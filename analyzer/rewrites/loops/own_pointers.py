@@ -1,4 +1,4 @@
-"""Addresses with an index register: a pointer of their own, which moves on by itself.
+"""Gives addresses with an index register a pointer of their own, which advances separately.
 
                                      lea (%rdi,%rcx,8), %r11
 .L: mov %rax, (%rdi,%rcx,8)    ->    .L: mov %rax, (%r11)
@@ -17,7 +17,7 @@ from cyclelens.analyzer.rewrites.proposal import Proposal
 
 
 def propose(body: Body) -> Iterator[Proposal]:
-    """For the addresses that stores use, and for all addresses."""
+    """Propose pointers for the addresses of stores, and for all addresses."""
     found = steps_of(body)
     if found is None or body.site.has_other_entries:
         return
@@ -39,7 +39,7 @@ def propose(body: Body) -> Iterator[Proposal]:
 
 
 def _distance(found: Steps, operand: DecodedOperand) -> int:
-    """Bytes by which an address moves on in an iteration; 0 if that is not known."""
+    """Bytes per iteration by which an address advances; 0 if unknown."""
     total = 0
     for register, scale in ((operand.base, 1), (operand.index, operand.scale)):
         step = found.steps.get(register or "")
@@ -104,7 +104,7 @@ def _plain(pointer: str, operand: DecodedOperand) -> DecodedOperand:
 
 
 def _flags_are_free(body: Body, places: list[int]) -> bool:
-    """Whether nobody waits for flags across the places behind which an addition is put."""
+    """Whether no flags are live at the places after which an addition is inserted."""
     for place in places:
         alive: set[str] = {"C", "SPAZO"}
         for template in body.templates[place + 1 :]:

@@ -1,7 +1,7 @@
-"""Pointers and counters of a loop, and the loop's body several times in a row.
+"""Finds the pointers and counters of a loop, and unrolls its body.
 
-Where a pointer moves on by a constant, all copies of the body but the last do without the addition: their
-addresses have other displacements instead. The additions and what they decide stand in the last copy.
+Where a pointer advances by a constant, only the last copy of the body contains the addition, and the others
+change their displacements instead. The comparison stays in the last copy, too.
 
 add $32, %rsi        ->    vmovups 32(%rsi), %ymm1  ...  add $64, %rsi
 """
@@ -22,39 +22,39 @@ _ADDITIONS = ("add", "sub", "inc", "dec", "lea")
 
 @dataclass(frozen=True, slots=True)
 class PointerStep:
-    """A register that one instruction moves on by a constant, and that nothing but addresses and the loop's
-    own comparison read."""
+    """A register that one instruction advances by a constant, and that only addresses and the loop's
+    comparison read."""
 
     register: str
     """Its canonical name."""
     index: int
-    """The instruction that does so."""
+    """Index of the instruction that advances it."""
     amount: int
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How a loop moves on and ends."""
+    """How a loop advances and ends."""
 
     steps: Mapping[str, PointerStep]
-    """By register."""
+    """Steps by canonical register."""
     comparison: int | None
-    """What decides about the jump, if it is none of the steps."""
+    """Index of the instruction whose flags the jump reads; None if it is one of the steps."""
 
     def at(self, index: int) -> PointerStep | None:
-        """The step that an instruction is."""
+        """The step made by the instruction ``index``, if any."""
         return next((step for step in self.steps.values() if step.index == index), None)
 
 
 def step_of(body: Body, index: int) -> PointerStep | None:
-    """What an instruction adds to a register, if it does nothing else."""
+    """The constant step of an instruction that only adds to a register; None for any other."""
     instruction = body.templates[index].instruction
     operands, name = instruction.operands, instruction.mnemonic
     if name not in _ADDITIONS or not operands or operands[0].kind is not OperandKind.REGISTER:
         return None
     register = operands[0].register or ""
     if register != canonical(register) and not register.startswith("E") and not register.endswith("D"):
-        return None  # of 8 or 16 bits
+        return None  # an 8- or 16-bit register
     amount: int | None = None
     if name in ("inc", "dec"):
         amount = 1 if name == "inc" else -1
@@ -67,7 +67,7 @@ def step_of(body: Body, index: int) -> PointerStep | None:
 
 
 def steps_of(body: Body) -> Steps | None:
-    """None if the loop ends in a way that a loop with several copies of the body could not."""
+    """The steps and comparison of a loop; None if its end condition does not allow unrolling."""
     decides = _decides(body)
     if decides is None:
         return None
@@ -93,7 +93,7 @@ def steps_of(body: Body) -> Steps | None:
 
 
 def _decides(body: Body) -> int | None:
-    """The instruction whose flags the jump reads."""
+    """Index of the instruction whose flags the jump reads; None unless one sets them all."""
     wanted = set(body.templates[body.last].flag_inputs)
     for index in range(body.last - 1, -1, -1):
         found = wanted.intersection(body.templates[index].flag_outputs)
@@ -103,7 +103,7 @@ def _decides(body: Body) -> int | None:
 
 
 def _as_address(body: Body, index: int, register: str) -> bool:
-    """Whether an instruction leaves a register alone, or reads it in an address of 64 bits only."""
+    """Whether an instruction uses a register only in 64-bit addresses, or not at all."""
     if register not in body.touched(index):
         return True
     template = body.templates[index]
@@ -118,8 +118,9 @@ def _as_address(body: Body, index: int, register: str) -> bool:
 def _comparable(
     body: Body, index: int, steps: Mapping[str, PointerStep], writers: Mapping[str, list[int]]
 ) -> bool:
-    """Whether a comparison that decides about the jump may be made once for several copies: of steps that
-    were made before, and of what does not change."""
+    """Whether one comparison can serve several copies.
+
+    It can if it reads only registers that do not change and steps that precede it."""
     template = body.templates[index]
     if template.instruction.mnemonic not in _COMPARISONS or template.memory_operands:
         return False
@@ -133,7 +134,7 @@ def _comparable(
 
 
 def _flags_fit(body: Body, steps: Mapping[str, PointerStep], decides: int) -> bool:
-    """Whether nothing but the jump reads flags that come from what not every copy has."""
+    """Whether only the jump reads flags of instructions that some copies omit."""
     special = {step.index for step in steps.values()} | {decides}
     latest: int | None = None
     for index in range(body.last):
@@ -146,7 +147,7 @@ def _flags_fit(body: Body, steps: Mapping[str, PointerStep], decides: int) -> bo
 
 
 def unrolled(body: Body, times: int) -> list[Item] | None:
-    """The statements of so many copies; None if one of them cannot be written."""
+    """The statements of ``times`` copies of the body; None if one of them cannot be written."""
     found = steps_of(body)
     if found is None:
         return None
@@ -170,7 +171,7 @@ def unrolled(body: Body, times: int) -> list[Item] | None:
 
 
 def _distance(body: Body, found: Steps, index: int, copy: int, is_last: bool) -> int:
-    """Bytes by which the address of an instruction is further on in a copy than the registers say there."""
+    """Bytes to add to an instruction's address in copy number ``copy``."""
     distance = 0
     for operand in body.templates[index].instruction.operands:
         for register, scale in ((operand.base, 1), (operand.index, operand.scale)):
@@ -184,7 +185,7 @@ def _distance(body: Body, found: Steps, index: int, copy: int, is_last: bool) ->
 
 
 def stepped(site: Site, step: PointerStep, times: int) -> str:
-    """The addition of so many steps at once."""
+    """The statement that makes ``times`` steps at once."""
     amount, operands = step.amount * times, site.operands
     instruction = site.template.instruction
     if instruction.mnemonic == "lea":

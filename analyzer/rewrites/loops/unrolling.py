@@ -1,4 +1,4 @@
-"""The body several times for one jump, with one addition for each pointer."""
+"""Unrolls a loop: several bodies per jump, with one addition per pointer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TIMES = (2, 4)
 
 
 def propose(body: Body) -> Iterator[Proposal]:
-    """By two and by four."""
+    """Propose unrolling by two and by four."""
     for times in _TIMES:
         items = unrolled(body, times)
         if items is not None:

@@ -1,4 +1,4 @@
-"""Copies of 16 bytes at a time: 32 bytes with AVX.
+"""Widens copies of 16 bytes to 32 bytes with AVX.
 
 movups (%rsi), %xmm0           vmovups (%rsi), %ymm0
 movups %xmm0, (%rdi)     ->    vmovups %ymm0, (%rdi)
@@ -30,7 +30,7 @@ _OLD_BYTES, _TIMES = 16, 2
 
 
 def propose(body: Body) -> Iterator[Proposal]:
-    """Where the loop does nothing but copy."""
+    """Propose wider copies if the loop does nothing but copy."""
     found = steps_of(body)
     if found is None:
         return
@@ -69,8 +69,9 @@ def propose(body: Body) -> Iterator[Proposal]:
 def _wide(
     body: Body, found: Steps, index: int, offsets: dict[tuple[str | None, str | None], list[int]]
 ) -> str | None:
-    """A copy's load or store of twice as many bytes; None if it is anything else. ``offsets`` of its address
-    are added."""
+    """The load or store of a copy at twice the width; None for any other instruction.
+
+    Adds its displacement to ``offsets``."""
     template, site = body.templates[index], body.sites[index]
     instruction = template.instruction
     name = instruction.mnemonic
@@ -86,7 +87,7 @@ def _wide(
     if not moving or any(found.steps[r].index < index for r in moving):
         return None
     offsets.setdefault((operand.base, operand.index), []).append(operand.displacement)
-    # Twice as far from the first one as it was.
+    # Double the distance from the first access.
     first = min(
         other.displacement
         for each in body.templates
@@ -110,7 +111,7 @@ def _in_columns(site: Site, mnemonic: str, text: str) -> str:
 
 
 def _together(body: Body, found: Steps, place: tuple[str | None, str | None], own: list[int]) -> bool:
-    """Whether the accesses of one pointer are all of the bytes by which it moves on, each once."""
+    """Whether the accesses of one pointer cover each byte of its step exactly once."""
     amount = 0
     scales = {
         (operand.base, operand.index): operand.scale
