@@ -25,8 +25,8 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.machine_code import outermost, regions_of
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Region
 from fetching import Source, Unavailable, made
 
@@ -109,7 +109,7 @@ def measure(source: Source, workspace: Workspace) -> Measured | None:
         return None
     result = Measured(source.name)
     started = time.process_time()
-    options = AnalysisOptions(regions=Regions.LOOPS, origin=source.origin)
+    options = SourceOptions(regions=Regions.LOOPS, origin=source.origin)
     text = assemble(source.text, options, memory=workspace.texts)
     result.seconds = time.process_time() - started
     _count_lines(source, result)
@@ -160,7 +160,7 @@ def _count_lines(source: Source, result: Measured) -> None:
         lines = source.text.splitlines()
         pieces = ["\n".join(lines[at : at + _PIECE]) for at in range(0, len(lines), _PIECE)]
         text = begin + f"{end}{begin}".join(pieces) + end
-    whole = assemble(text, AnalysisOptions(origin=source.origin))
+    whole = assemble(text, SourceOptions(origin=source.origin))
     errors = [problem for problem in whole.problems if problem.severity == "error"]
     if any(problem.code == "region-too-large" for problem in errors):
         return

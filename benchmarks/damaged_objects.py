@@ -24,7 +24,7 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_code import named_regions
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from elftools.elf.elffile import ELFFile
 
 FOUND = Path(__file__).parents[1] / "build" / "mutants"

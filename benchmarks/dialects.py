@@ -22,8 +22,8 @@ from pathlib import Path
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import GNU_AS
 from cyclelens.analyzer.frontend.assemblers.program_client import ProgramClient
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
 PACKAGES = ("libdav1d6", "libx264-164", "libx265-199", "libssl3")
@@ -108,7 +108,7 @@ def encode(texts: list[str], external: bool) -> dict[str, tuple[str, str]]:
     for start in range(0, len(texts), CHUNK):
         chunk = texts[start : start + CHUNK]
         text = "\n".join(["# cyclelens-begin", *chunk, "# cyclelens-end"])
-        done = assemble(text, AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=external))
+        done = assemble(text, SourceOptions(syntax=Syntax.ATT, allow_external_programs=external))
         for line in done.regions[0].lines:
             result[chunk[line.line - 1]] = line.code.hex(), line.backend
     return {text: result.get(text, ("", "")) for text in texts}
@@ -171,7 +171,7 @@ def measure_files(folders: list[str]) -> None:
         paths = [Path(folder)] if Path(folder).is_file() else sorted(Path(folder).rglob("*.[sS]"))
         for path in paths:
             text = path.read_text(errors="replace")
-            loops = assemble(text, AnalysisOptions(regions=Regions.LOOPS))
+            loops = assemble(text, SourceOptions(regions=Regions.LOOPS))
             errors = [problem for problem in loops.problems if problem.severity == "error"]
             encoded = sum(len(region.lines) for region in loops.regions)
             share = encoded / max(encoded + len(errors), 1)

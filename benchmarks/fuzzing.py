@@ -43,8 +43,8 @@ if GUIDED:
 # Only what is imported here tells Atheris which code a text reaches.
 with atheris.instrument_imports(include=["cyclelens.analyzer.frontend"]) if GUIDED else nullcontext():
     from cyclelens.analyzer.frontend.assemble import assemble
+    from cyclelens.analyzer.model.analysis_options import SourceOptions
     from cyclelens.analyzer.model.choices import Regions, Syntax
-    from cyclelens.analyzer.model.result import AnalysisOptions
     from cyclelens.analyzer.model.source import NOWHERE, AssembledFile
     from differential import COMMANDS, Comparison, compare, reduced
     from mutations import PLAIN, mutate, mutate_file, violations
@@ -100,7 +100,7 @@ def lines(count: int, source: random.Random) -> Log:
         body = [line for one in edited for line in (one, GOOD[syntax])]
         text = "\n".join(["# cyclelens-begin last", *body, "# cyclelens-end"])
         started = time.process_time()
-        result = assemble(text, AnalysisOptions(syntax=syntax))
+        result = assemble(text, SourceOptions(syntax=syntax))
         taken = time.process_time() - started
         more = []
         if all(PLAIN.issuperset(line) for line in edited):
@@ -140,7 +140,7 @@ def files(count: int, packages: Sequence[str], programs: float, source: random.R
         text = mutate_file(original, source.choice(texts)[1] or [""], source)
         started = time.process_time()
         external = source.random() < programs
-        options = AnalysisOptions(
+        options = SourceOptions(
             regions=source.choice((Regions.BOTH, Regions.LOOPS)),
             allow_external_programs=external,
             origin=origin if external else NOWHERE,
@@ -236,7 +236,7 @@ def guided(arguments: Sequence[str]) -> None:
         text = data.decode("utf-8", "replace")
         # Which way a text is read depends on itself, so that it always is the same.
         choice = random.Random(zlib.crc32(data))
-        options = AnalysisOptions(
+        options = SourceOptions(
             regions=choice.choice((Regions.MARKERS, Regions.LOOPS, Regions.BOTH)),
             syntax=choice.choice(tuple(Syntax)),
             allow_external_programs=False,

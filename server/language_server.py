@@ -13,7 +13,7 @@ from cyclelens.analyzer.compiling.background import PATIENCE
 from cyclelens.analyzer.frontend.files.includes import may_read
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin, Severity
 from cyclelens.server.background.searches import Searches
 from cyclelens.server.background.tasks import Tasks
@@ -125,7 +125,8 @@ class CyclelensServer(LanguageServer):
         if profile and not may_read(profile, origin) and not self._may_open(profile, origin, settings):
             self._complain_once(messages.profile_outside(settings["profile"]))
             profile = ""
-        return replace(settings.options, origin=origin, profile=profile)
+        source = replace(settings.options.source, origin=origin, profile=profile)
+        return replace(settings.options, source=source)
 
     def _may_open(self, path: str, origin: Origin, settings: Settings) -> bool:
         """Whether a file outside of the workspace may be opened because a setting names it: only in a folder

@@ -15,7 +15,7 @@ from cyclelens.analyzer.engine.settings import ANALYSIS, Setting, checked, to_op
 from cyclelens.analyzer.hints import region
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 
 SECTION = "cyclelens"
 """Name under which editors keep the settings."""
@@ -142,7 +142,7 @@ class Settings:
     @property
     def cores(self) -> tuple[str, ...]:
         """What is analysed for where no marker names a core."""
-        return self.options.microarchitectures
+        return self.options.target.microarchitectures
 
     @property
     def options(self) -> AnalysisOptions:
@@ -151,7 +151,8 @@ class Settings:
             options = to_options(self.values)
         except registry.UnknownMicroarchitecture:  # of the environment, which ``resolve`` complains about
             options = to_options({**self.values, _CORES: (registry.FALLBACK,)})
-        return replace(options, allow_external_programs=self["allowExternalPrograms"])
+        source = replace(options.source, allow_external_programs=self["allowExternalPrograms"])
+        return replace(options, source=source)
 
     @property
     def analysis(self) -> tuple[object, ...]:

@@ -19,9 +19,9 @@ from cyclelens.analyzer.engine.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.engine.shared import shared_workspace
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Clocks, Mode, Model, Pages, Pointers, Regions, Repetition, Syntax
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import NOWHERE
 from cyclelens.results import Measurement, Measurements, Prediction, Predictions, Report
 
@@ -157,19 +157,24 @@ def analyze(
     _one_of("regions", regions, tuple(Regions))
     forced = {"arch": arch, "mode": mode, "alignment": alignment, "align": alignment}
     options = AnalysisOptions(
-        microarchitectures=_cores(arch),
-        by_default=registry.default().reason if arch is None else "",
-        mode=Mode(mode or "auto"),
-        alignment=alignment,
-        syntax=Syntax(syntax),
-        region=region,
-        model=ModelOptions(model=_model(model)),
-        regions=Regions(regions),
-        allow_external_programs=external_programs,
-        forced=frozenset(name for name, value in forced.items() if value is not None),
+        SourceOptions(
+            syntax=Syntax(syntax),
+            regions=Regions(regions),
+            region=region,
+            function=function,
+            allow_external_programs=external_programs,
+        ),
+        Target(
+            microarchitectures=_cores(arch),
+            by_default=registry.default().reason if arch is None else "",
+            mode=Mode(mode or "auto"),
+            alignment=alignment,
+            model=ModelOptions(model=_model(model)),
+            forced=frozenset(name for name, value in forced.items() if value is not None),
+        ),
     )
     with shared_workspace() as workspace:
-        analysis = _analysis(Analyzer(workspace), source, options, function)
+        analysis = _analysis(Analyzer(workspace), source, options)
         # Here and below, because batches of machine code need no more than the simulator and start faster.
         from cyclelens.analyzer.reports.json import document
 
@@ -245,12 +250,10 @@ def measure(
         _one_of("regions", regions, tuple(Regions))
         core = None if model is None else model.name
         options = AnalysisOptions(
-            microarchitectures=_cores(core),
-            region=region,
-            regions=Regions(regions),
-            forced=frozenset() if core is None else frozenset({"arch"}),
+            SourceOptions(regions=Regions(regions), region=region, function=function),
+            Target(_cores(core), forced=frozenset() if core is None else frozenset({"arch"})),
         )
-        analysis = _analysis(Analyzer(workspace), source, options, function)
+        analysis = _analysis(Analyzer(workspace), source, options)
         found = (
             (each.region.name, compare(harness, each, model, inputs=given, runs=runs))
             for each in analysis.regions
@@ -325,18 +328,19 @@ def _cores(arch: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(_core(name) for name in ((arch,) if isinstance(arch, str) else arch))
 
 
-def _analysis(analyzer: Analyzer, source: Source, options: AnalysisOptions, function: str | None) -> Analysis:
+def _analysis(analyzer: Analyzer, source: Source, options: AnalysisOptions) -> Analysis:
     if not isinstance(source, str):
-        options = replace(options, origin=beside(NOWHERE, os.fspath(source)))
+        origin = beside(NOWHERE, os.fspath(source))
+        options = replace(options, source=replace(options.source, origin=origin))
     try:
         if not isinstance(source, str):
             os.stat(source)  # OSError as Python's own functions raise it
             return analyze_bytes(
-                analyzer, read_bytes(os.fspath(source)), os.fspath(source), options, function
+                analyzer, read_bytes(os.fspath(source)), os.fspath(source), options, options.source.function
             )
         if "\n" not in source and os.path.isfile(source):
             raise ValueError(f"'{source}' is the name of a file: pass pathlib.Path('{source}'), or its text")
-        return analyze_bytes(analyzer, source.encode(), "the text", options, function)
+        return analyze_bytes(analyzer, source.encode(), "the text", options, options.source.function)
     except InputError as error:
         raise ValueError(str(error)) from None
 

@@ -80,7 +80,7 @@ def _list_functions(options: argparse.Namespace) -> Iterator[str]:
     if not data.startswith(ELF_MAGIC):
         from cyclelens.analyzer.frontend.assemble import assemble
 
-        assembled = assemble(to_text(data), replace(analysis_options(options), function=""))
+        assembled = assemble(to_text(data), replace(analysis_options(options).source, function=""))
         if not assembled.functions:
             raise InputError(f"{file}: there is no function in it")
         for name, first, last in assembled.functions:

@@ -153,7 +153,9 @@ def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespac
 
     options.file = compiled.source or "-"
     options.core_in_report = True
-    chosen = replace(analysis_options(options), syntax=Syntax.INTEL, regions=Regions.MARKERS)
+    chosen = analysis_options(options)
+    source = replace(chosen.source, syntax=Syntax.INTEL, regions=Regions.MARKERS)
+    chosen = replace(chosen, source=source)
     try:
         file = ObjectFile(compiled.data)
         functions = outermost(file.functions)

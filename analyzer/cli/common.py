@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cyclelens.analyzer.insight.whatif import Experiment
-    from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
+    from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
+    from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 
 OK, PROBLEMS = 0, 1
 """Exit codes; ``cyclelens.analyzer.cli.main`` lists all."""
@@ -148,11 +149,12 @@ def analyze_file(
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.frontend.objects.raw_code import NAME
+    from cyclelens.analyzer.model.analysis_options import Detail
 
     data, function = object_file, options.function or NAME
     if data is None:
         data, function = read_bytes(options.file), options.function
-    chosen = replace(analysis_options(options, trace=trace, account=account), prices=True)
+    chosen = analysis_options(options, Detail(prices=True, trace=trace, account=account))
     try:
         return analyze_bytes(Analyzer(), data, options.file, chosen, function)
     except TablesUnavailable as error:
@@ -170,13 +172,12 @@ def nothing(analysis: Analysis, file: str) -> InputError:
     )
 
 
-def analysis_options(
-    options: argparse.Namespace, *, trace: bool = False, account: bool = False
-) -> AnalysisOptions:
+def analysis_options(options: argparse.Namespace, detail: Detail | None = None) -> AnalysisOptions:
     """Explicit arguments win over a marker's options, these over the project's file. Raises InputError."""
     from cyclelens.analyzer.engine.settings import forced, to_options
     from cyclelens.analyzer.evaluation.arguments import resources_option
     from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
+    from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail
     from cyclelens.analyzer.model.options import ModelOptions
     from cyclelens.analyzer.model.source import Origin
 
@@ -198,23 +199,27 @@ def analysis_options(
         chosen = to_options({**project, **given})
     except UnknownMicroarchitecture as error:
         raise InputError(error) from None
-    if chosen.by_default:
-        _say_default(options, chosen)
-    return replace(
-        chosen,
-        region=options.region,
-        model=ModelOptions(model=chosen.model.model, resources=resources_option(options)),
-        taken=tuple(options.taken),
-        profile=getattr(options, "profile", None) or "",
-        allow_external_programs=not options.no_external_programs,
-        origin=origin,
-        trace=trace,
-        account=account,
-        forced=forced(given),
+    if chosen.target.by_default:
+        _say_default(options, chosen.target)
+    return AnalysisOptions(
+        replace(
+            chosen.source,
+            region=options.region,
+            profile=getattr(options, "profile", None) or "",
+            allow_external_programs=not options.no_external_programs,
+            origin=origin,
+        ),
+        replace(
+            chosen.target,
+            model=ModelOptions(model=chosen.target.model.model, resources=resources_option(options)),
+            taken=tuple(options.taken),
+            forced=forced(given),
+        ),
+        detail or Detail(),
     )
 
 
-def _say_default(options: argparse.Namespace, chosen: AnalysisOptions) -> None:
+def _say_default(options: argparse.Namespace, chosen: Target) -> None:
     """Say once for which core a command works if nobody named one, unless its output says that itself, and
     what speaks against the one that was found."""
     from cyclelens.analyzer.microarchitectures import registry
@@ -277,7 +282,7 @@ def report_each(
     analysis = analyze_file(options)
     if not analysis.regions:
         raise nothing(analysis, options.file)
-    model = analysis_options(options).model
+    model = analysis_options(options).target.model
     store = open_store()
     code = OK
     for region in analysis.regions:

@@ -90,14 +90,14 @@ def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
     options.core_is_said = kind not in ("alignments", "tools")
     analysis = analysis_options(options)
     if machine_code is None:
-        analysis = replace(analysis, function=options.function)
+        analysis = replace(analysis, source=replace(analysis.source, function=options.function))
     try:
         analyzer = Analyzer()
         found = analyze_bytes(analyzer, data, options.file, analysis, options.function)
         if not found.regions:
             raise nothing(found, options.file)
         if options.other is not None:
-            chosen = replace(analysis, region=options.other)
+            chosen = replace(analysis, source=replace(analysis.source, region=options.other))
             other = analyze_bytes(analyzer, data, options.file, chosen, options.function)
             if not other.regions:
                 raise nothing(other, options.file)

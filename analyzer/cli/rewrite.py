@@ -24,7 +24,8 @@ from cyclelens.analyzer.model.choices import Clocks
 if TYPE_CHECKING:
     from cyclelens.analyzer.measuring.equality import Equality
     from cyclelens.analyzer.measuring.harness import Harness
-    from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+    from cyclelens.analyzer.model.analysis_options import SourceOptions
+    from cyclelens.analyzer.model.result import RegionAnalysis
     from cyclelens.analyzer.rewrites.proposal import Fix
 
 _NOT_CHECKED = "not checked: --check runs both versions on random inputs"
@@ -70,9 +71,10 @@ def _run(options: argparse.Namespace) -> int:
     from cyclelens.analyzer.rewrites.proposal import apply
     from cyclelens.analyzer.rewrites.search import advise
 
-    text, chosen = read_text(options.file), replace(analysis_options(options), function=options.function)
+    text, chosen = read_text(options.file), analysis_options(options)
+    chosen = replace(chosen, source=replace(chosen.source, function=options.function))
     analyzer = Analyzer()
-    analysis = explained(analyzer.analyze(text, chosen), chosen)
+    analysis = explained(analyzer.analyze(text, chosen), chosen.source)
     regions = [region for region in analysis.regions if region.predictions]
     if not regions:
         raise nothing(analysis, options.file)
@@ -91,14 +93,14 @@ def _run(options: argparse.Namespace) -> int:
                 for number, fix in enumerate(advice.fixes, len(found) + 1):
                     print(_described(number, fix))
                     if harness is not None:
-                        print(f"       {_checked(harness, text, chosen, region, fix)}")
+                        print(f"       {_checked(harness, text, chosen.source, region, fix)}")
             found += [(fix, region) for fix in advice.fixes]
         if wanted is None:
             return OK
         if wanted > len(found):
             raise InputError(f"{options.file}: there are {len(found)} rewrites, and no number {wanted}")
         fix, region = found[wanted - 1]
-        equality = None if harness is None else _checked(harness, text, chosen, region, fix)
+        equality = None if harness is None else _checked(harness, text, chosen.source, region, fix)
     changed = apply(text, fix.proposal.edits)
     said = _NOT_CHECKED if equality is None else str(equality)
     if options.apply is None:
@@ -122,7 +124,7 @@ def _harness() -> Harness:
 
 
 def _checked(
-    harness: Harness, text: str, options: AnalysisOptions, region: RegionAnalysis, fix: Fix
+    harness: Harness, text: str, source: SourceOptions, region: RegionAnalysis, fix: Fix
 ) -> Equality:
     from cyclelens.analyzer.measuring.equality import Versions, compare
     from cyclelens.analyzer.measuring.harness import CannotMeasure
@@ -131,7 +133,7 @@ def _checked(
     try:
         proposal = fix.proposal
         versions = Versions(text, apply(text, proposal.edits), proposal.times, proposal.cleared)
-        return compare(harness, versions, options, region)
+        return compare(harness, versions, source, region)
     except CannotMeasure as error:
         raise InputError(str(error)) from None
 

@@ -35,13 +35,14 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
         yield ComparisonTable(title, text=first.note if first else gone(request.region))
         return
     names = [prediction.microarchitecture for prediction in first.predictions]
-    forced = request.options.forced | {"arch", "alignment", "align"}
+    target = request.options.target
+    target = replace(target, anywhere=True, forced=target.forced | {"alignment", "align"})
     least = {
         each.microarchitecture: wording.AT_LEAST if is_lower_bound(each) else "" for each in first.predictions
     }
     figures: dict[str, list[float]] = {}
     for number, name in enumerate(names, 1):
-        options = replace(request.options, microarchitectures=(name,), anywhere=True, forced=forced)
+        options = replace(request.options, target=target.only_on(name))
         region = found(request, options)
         assert region is not None, "it was there a moment ago"
         places = region.predictions[0].positions

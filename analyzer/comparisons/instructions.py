@@ -15,7 +15,7 @@ from cyclelens.analyzer.reports import html, text
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """The report of the region alone, without its timeline."""
     title = f"Instructions of {request.region}"
-    region = found(request, replace(request.options, account=True))
+    region = found(request, replace(request.options, detail=replace(request.options.detail, account=True)))
     if region is None or not region.predictions:
         yield ComparisonTable(title, text=region.note if region else gone(request.region))
         return

@@ -31,7 +31,8 @@ COLUMNS = ("CPU", "cycles/iter", "bottleneck", "front end")
 
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     title = f"{request.region} on every microarchitecture"
-    options = replace(on_every_microarchitecture(request.options), account=request.html)
+    options = on_every_microarchitecture(request.options)
+    options = replace(options, detail=replace(options.detail, account=request.html))
     region = found(request, options)
     if region is None:
         yield ComparisonTable(title, COLUMNS, text=gone(request.region))
@@ -41,7 +42,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     absent = {missing.microarchitecture: missing.reason for missing in region.missing}
     rows = tuple(
         (name, *_figures(known.get(name), work), *_words(known.get(name), absent.get(name, "")))
-        for name in options.microarchitectures
+        for name in options.target.microarchitectures
         if name in known or name in absent
     )
     # The rows say why there is no figure.

@@ -9,7 +9,8 @@ from cyclelens.analyzer.comparisons.table import LowerBound
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import AnalysisOptions, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 
 
 def found(
@@ -18,7 +19,11 @@ def found(
     """The region with its predictions; None if the text has none of this name."""
     wanted = request.region if name is None else name
     # Only a page shows what is assumed.
-    options = replace(options, region=wanted, alternatives=request.html)
+    options = AnalysisOptions(
+        replace(options.source, region=wanted),
+        options.target,
+        replace(options.detail, alternatives=request.html),
+    )
     if request.machine_code is not None and text is None:
         code, function = request.machine_code, request.function
         analysis = request.analyzer.analyze_object(code, options, function, request.cancel)
@@ -34,9 +39,9 @@ def gone(name: str, where: str = "the text any more") -> str:
 
 def on_every_microarchitecture(options: AnalysisOptions) -> AnalysisOptions:
     """All of them, oldest first, whatever the marker says, unless the user named some."""
-    if "arch" in options.forced:
+    if "arch" in options.target.forced:
         return options
-    return replace(options, microarchitectures=registry.names(), forced=options.forced | {"arch"})
+    return replace(options, target=options.target.only_on(*registry.names()))
 
 
 def by_name(region: RegionAnalysis) -> dict[str, Prediction]:

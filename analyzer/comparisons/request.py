@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 
 
 @dataclass(frozen=True, slots=True)

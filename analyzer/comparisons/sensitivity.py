@@ -42,7 +42,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
         yield ComparisonTable(title, COLUMNS, text=incomparable(prediction))
         return
     experiment = experiment_with(
-        request.analyzer.workspace, region, prediction, request.options.model, request.cancel
+        request.analyzer.workspace, region, prediction, request.options.target.model, request.cancel
     )
     base = experiment.baseline()
     tried = []

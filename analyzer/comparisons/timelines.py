@@ -22,7 +22,8 @@ from cyclelens.analyzer.reports import html, timeline
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """A drawing instead of rows: ``extra`` says what its parts mean."""
     title = f"Timeline of {request.region}"
-    region = found(request, replace(request.options, trace=True, account=request.html))
+    detail = replace(request.options.detail, trace=True, account=request.html)
+    region = found(request, replace(request.options, detail=detail))
     if region is None or not region.predictions:
         yield ComparisonTable(title, text=region.note if region else gone(request.region))
         return

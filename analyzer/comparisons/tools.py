@@ -31,7 +31,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     if region is None or not region.predictions:
         yield ComparisonTable(title, COLUMNS, text=region.note if region else gone(request.region))
         return
-    allowed = request.options.allow_external_programs
+    allowed = request.options.source.allow_external_programs
     versions = [peer.version() if allowed else None for peer in PEERS]
     rows: list[Row] = []
     for prediction in region.predictions:

@@ -22,7 +22,8 @@ def figure(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """The figure of the committed version alone, with its text; no rows where there is none."""
     title = f"{request.region} in {request.revision}"
     try:
-        before = committed(request.path, request.revision) if request.options.allow_external_programs else ""
+        allowed = request.options.source.allow_external_programs
+        before = committed(request.path, request.revision) if allowed else ""
     except NoVersion as error:
         yield ComparisonTable(title, text=str(error))
         return
@@ -43,7 +44,7 @@ def figure(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     """Runs git, and therefore only for options that allow external programs."""
     title = f"{request.region} against {request.revision}"
-    if not request.options.allow_external_programs:
+    if not request.options.source.allow_external_programs:
         text = "Git is not run here: external programs are not allowed for files that nobody trusts."
         yield ComparisonTable(title, text=text)
         return

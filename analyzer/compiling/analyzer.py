@@ -17,8 +17,9 @@ from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_code import outermost
 from cyclelens.analyzer.insight.source_lines import home
 from cyclelens.analyzer.insight.work import work_of
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail
 from cyclelens.analyzer.model.choices import Regions, Syntax
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     CompiledInstruction,
@@ -34,23 +35,24 @@ NOT_COMPILED = "not-compiled"
 
 
 class CompiledAnalyzer(Analyzer):
-    """Analyses compiled sources instead of assembly texts. ``options.origin`` names the file and the
+    """Analyses compiled sources instead of assembly texts. ``options.source.origin`` names the file and the
     workspace's folders."""
 
-    def variants(
+    def in_detail(
         self,
         text: str,
-        variants: Sequence[AnalysisOptions],
+        options: AnalysisOptions,
+        details: Sequence[Detail],
         cancel: Cancel | None = None,
         due: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """Like ``Analyzer.variants``, but ignores ``due``: an object file yields all of its regions at once.
+        """Like ``Analyzer.in_detail``, but ignores ``due``: an object file yields all of its regions at once.
         A failed compilation is a problem at the first line."""
-        first, caches = variants[0], self.workspace.store.caches
+        source, caches = options.source, self.workspace.store.caches
         try:
-            if not first.allow_external_programs:
+            if not source.allow_external_programs:
                 raise CannotCompileError("compilers are only run in trusted folders")
-            command = command_for(first.origin.path, first.origin.folders, caches.of(Databases))
+            command = command_for(source.origin.path, source.origin.folders, caches.of(Databases))
             data = caches.of(Objects).object_of(command, text, cancel or (lambda: False))
             file = ObjectFile(data)
         except GivenUp:
@@ -62,8 +64,9 @@ class CompiledAnalyzer(Analyzer):
             message = f"No figures: {error}"
             yield Analysis((), (Problem(0, 0, 0, NOT_COMPILED, message, Severity.INFORMATION),))
             return
-        variants, unread = readable(variants, self.workspace)
-        path, lines = os.path.realpath(first.origin.path), text.split("\n")
+        source, unread = readable(source, self.workspace)
+        source = replace(source, syntax=Syntax.INTEL, regions=Regions.AUTO)
+        path, lines = os.path.realpath(source.origin.path), text.split("\n")
 
         def is_own(line: SourceLine | CompiledInstruction) -> bool:
             return os.path.realpath(os.path.join(command.folder, line.file)) == path
@@ -74,8 +77,8 @@ class CompiledAnalyzer(Analyzer):
         def placed(region: Region) -> Region:
             return _placed(region, is_own, lines)
 
-        for options in variants:
-            chosen = replace(options, syntax=Syntax.INTEL, regions=Regions.AUTO)
+        for detail in details:
+            chosen = replace(options, source=source, detail=detail)
             found = self.analyze_functions(file, outermost(file.functions), chosen, wanted, cancel, placed)
             # Problems of machine code have no line; those kept are about the whole file.
             left = [each for each in found.problems if each.severity != Severity.INFORMATION]

@@ -11,9 +11,10 @@ from cyclelens.analyzer.engine.plans import ALIGNMENTS, at_line, plan
 from cyclelens.analyzer.engine.regions import RegionRequest, analyse_region
 from cyclelens.analyzer.engine.workspace import Cancel, Workspace
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
 from cyclelens.analyzer.model.paths import BranchingAnalysis
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     AssembledFile,
@@ -48,37 +49,37 @@ class Analyzer:
         ``UnknownMicroarchitecture`` or ValueError for bad ``options`` (not for bad marker options) and
         ``TablesUnavailable`` if the tables cannot be read.
         """
-        return next(self.variants(text, (options,), cancel))
+        return next(self.in_detail(text, options, (options.detail,), cancel))
 
-    def variants(
+    def in_detail(
         self,
         text: str,
-        variants: Sequence[AnalysisOptions],
+        options: AnalysisOptions,
+        details: Sequence[Detail],
         cancel: Cancel | None = None,
         due: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """A text, assembled once, under several options that assemble it alike. Of each what there is so far,
-        too, whenever ``due()`` says so after a region. Raises as ``analyze``."""
+        """A text, assembled once, with each of these ``details`` in place of the options' own. Of each what
+        there is so far, too, whenever ``due()`` says so after a region. Raises as ``analyze``."""
         # Here, because batches of machine code need no assembler and start faster without it.
         from cyclelens.analyzer.frontend.assemble import assemble
 
-        for options in variants:
-            _check(options)
+        _check(options)
         self.workspace.next_text()
-        variants, unread = readable(variants, self.workspace)
-        first = variants[0]
+        source, unread = readable(options.source, self.workspace)
         assembled = assemble(
             text,
-            first,
+            source,
             cancel=cancel,
-            profile=_profile(first, self.workspace, needs_symbols=True),
+            profile=_profile(source, self.workspace, needs_symbols=True),
             memory=self.workspace.texts,
         )
         if cancel is not None and cancel():
             raise Cancelled  # what was assembled may be only a part
         assembled = replace(assembled, problems=(*unread, *assembled.problems))
-        for options in variants:
-            yield from _Text(self.workspace, text, assembled, options, cancel).analyses(due)
+        for detail in details:
+            asked = replace(options, source=source, detail=detail)
+            yield from _Text(self.workspace, text, assembled, asked, cancel).analyses(due)
 
     def analyze_object(
         self, data: bytes, options: AnalysisOptions, function: str | None = None, cancel: Cancel | None = None
@@ -95,7 +96,8 @@ class Analyzer:
         _check(options)
         self.workspace.next_batch()
         file = ObjectFile(data)
-        found = named_regions(file, function, options.regions, _recorded(options, self.workspace, file))
+        source = options.source
+        found = named_regions(file, function, source.regions, _recorded(source, self.workspace, file))
         return next(_Text(self.workspace, None, found, options, cancel).analyses(lambda: False))
 
     def analyze_functions(
@@ -113,7 +115,8 @@ class Analyzer:
 
         _check(options)
         self.workspace.next_batch()
-        found = regions_of(file, functions, options.regions, profile=_recorded(options, self.workspace, file))
+        source = options.source
+        found = regions_of(file, functions, source.regions, profile=_recorded(source, self.workspace, file))
         chosen = {region.name for region in found.regions if wanted(region)}
         # Of a region that branches within itself all blocks are needed, whichever was wanted.
         branchings = tuple(each for each in found.branchings if chosen.intersection(each.blocks))
@@ -147,14 +150,14 @@ class _Text:
         asked = RegionRequest(self.workspace, options, self.cancel, problems)
         regions: list[RegionAnalysis] = []
         blocks = {region.name: region for region in assembled.regions}
-        chosen = _chosen(assembled, options.region)
-        if options.region is not None and not chosen:
+        chosen = _chosen(assembled, options.source.region)
+        if options.source.region is not None and not chosen:
             names = list(dict.fromkeys(each.name for each in _chosen(assembled, None)))
-            known = among(options.region, names) if names else ", and no other one"
-            message = f"there is no region '{options.region}'{known}"
+            known = among(options.source.region, names) if names else ", and no other one"
+            message = f"there is no region '{options.source.region}'{known}"
             problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
         branching_names = [branching.name for branching in assembled.branchings]
-        for name in dict.fromkeys(name for name, _ in options.taken):
+        for name in dict.fromkeys(name for name, _ in options.target.taken):
             if name in ("", *branching_names):
                 continue
             known = among(name, branching_names) if branching_names else ", and no other one"
@@ -171,7 +174,7 @@ class _Text:
                 found[each.name] = through
                 each = paths.along(each, through.way, blocks)
             region = each
-            planned, marker_problems = plan(region, options, self.text)
+            planned, marker_problems = plan(region, options.target, self.text)
             problems += marker_problems
             is_part = through is None and region.name in parts
             if "taken" in region.options and through is None and not is_part:
@@ -186,13 +189,13 @@ class _Text:
                 some = Analysis(tuple(regions), tuple(problems), tuple(found.values()), assembled.dialect)
                 yield replace(
                     some,
-                    account=options.account,
+                    account=options.detail.account,
                     unmarked=assembled.unmarked,
                     pending=True,
-                    by_default=options.by_default,
+                    by_default=options.target.by_default,
                 )
         for branching in assembled.branchings:
-            if not branching.ways and options.region in (None, branching.name):
+            if not branching.ways and options.source.region in (None, branching.name):
                 found[branching.name] = self._through(branching, blocks, figures)
         problems.sort(key=lambda problem: (problem.line, problem.column))
         whole = Analysis(
@@ -200,10 +203,10 @@ class _Text:
             problems=tuple(problems),
             branchings=tuple(found.values()),
             dialect=assembled.dialect,
-            account=options.account,
+            account=options.detail.account,
             unmarked=assembled.unmarked,
             made=assembled.made,
-            by_default=options.by_default,
+            by_default=options.target.by_default,
         )
         yield weights.weighed(whole, counts) if counts else whole
 
@@ -215,16 +218,16 @@ class _Text:
         from cyclelens.analyzer.insight import paths, weights
 
         options, counts = self.options, self.assembled.counts or {}
-        quiet = replace(options, trace=False, trace_rounds=None, causes=False)
+        quiet = replace(options, detail=replace(options.detail, trace=False, trace_rounds=None, causes=False))
 
         def cycles(region: Region) -> Mapping[str, float]:
             if region.name in known:
                 return known[region.name]
             asked = RegionRequest(self.workspace, quiet, self.cancel, [])
-            return _cycles(analyse_region(asked, region, plan(region, quiet, self.text)[0]))
+            return _cycles(analyse_region(asked, region, plan(region, quiet.target, self.text)[0]))
 
         said = next(
-            (shares for name, shares in reversed(options.taken) if name in ("", branching.name)),
+            (shares for name, shares in reversed(options.target.taken) if name in ("", branching.name)),
             branching.options.get("taken", ""),
         )
         figures = {name: cycles(blocks[name]) for name in dict.fromkeys(branching.blocks) if name in blocks}
@@ -286,48 +289,47 @@ def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branc
     return list(chosen.values())
 
 
-def readable(
-    variants: Sequence[AnalysisOptions], workspace: Workspace
-) -> tuple[Sequence[AnalysisOptions], tuple[Problem, ...]]:
-    """The variants without a profile that cannot be read, and a problem of the text's first line about it."""
-    if variants[0].profile:
+def readable(source: SourceOptions, workspace: Workspace) -> tuple[SourceOptions, tuple[Problem, ...]]:
+    """The source without a profile that cannot be read, and a problem of the text's first line about it."""
+    if source.profile:
         from cyclelens.analyzer.profiles.profile import ProfileError
 
         try:
-            workspace.profiles.of(variants[0].profile)
+            workspace.profiles.of(source.profile)
         except ProfileError as error:
             problem = Problem(0, 0, 0, "no-profile", str(error), Severity.WARNING)
-            return [replace(options, profile="") for options in variants], (problem,)
-    return variants, ()
+            return replace(source, profile=""), (problem,)
+    return source, ()
 
 
-def _profile(options: AnalysisOptions, workspace: Workspace, *, needs_symbols: bool) -> Profile | None:
+def _profile(source: SourceOptions, workspace: Workspace, *, needs_symbols: bool) -> Profile | None:
     """The recorded profile. Raises ProfileError."""
-    if not options.profile:
+    if not source.profile:
         return None
     from cyclelens.analyzer.frontend.files.recorded import with_symbols
 
-    profile = workspace.profiles.of(options.profile)
-    return with_symbols(profile, options.origin) if needs_symbols else profile
+    profile = workspace.profiles.of(source.profile)
+    return with_symbols(profile, source.origin) if needs_symbols else profile
 
 
-def _recorded(options: AnalysisOptions, workspace: Workspace, file: ObjectFile) -> tuple[Profile, str] | None:
+def _recorded(source: SourceOptions, workspace: Workspace, file: ObjectFile) -> tuple[Profile, str] | None:
     """The recorded profile, and what the file was called when it ran. Raises ProfileError."""
-    profile = _profile(options, workspace, needs_symbols=file.is_relocatable)
-    return None if profile is None else (profile, options.origin.path)
+    profile = _profile(source, workspace, needs_symbols=file.is_relocatable)
+    return None if profile is None else (profile, source.origin.path)
 
 
 def _check(options: AnalysisOptions) -> None:
-    for name in options.microarchitectures:
+    source, target = options.source, options.target
+    for name in target.microarchitectures:
         registry.get(name)
-    if not options.microarchitectures:
+    if not target.microarchitectures:
         raise ValueError("no microarchitecture is given")
     for name, value, known in (
-        ("mode", options.mode, Mode),
-        ("regions", options.regions, Regions),
-        ("assembler", options.assembler, Assembler),
+        ("mode", target.mode, Mode),
+        ("regions", source.regions, Regions),
+        ("assembler", source.assembler, Assembler),
     ):
         if value not in tuple(known):
             raise ValueError(f"unknown {name} '{value}'; known are {', '.join(known)}")
-    if options.alignment is not None and options.alignment not in ALIGNMENTS:
-        raise ValueError(f"alignment {options.alignment} is not within 0 and {ALIGNMENTS[-1]}")
+    if target.alignment is not None and target.alignment not in ALIGNMENTS:
+        raise ValueError(f"alignment {target.alignment} is not within 0 and {ALIGNMENTS[-1]}")

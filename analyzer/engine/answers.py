@@ -9,19 +9,13 @@ from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.engine.workspace import CachedAnswer, Cancel, Workspace
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.analysis_options import Detail
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import (
-    AnalysisOptions,
-    Assumption,
-    PortBinding,
-    Position,
-    Prediction,
-)
+from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import Assumption, PortBinding, Position, Prediction
 from cyclelens.analyzer.model.simulation import Simulation
-from cyclelens.analyzer.model.source import (
-    Placement,
-)
+from cyclelens.analyzer.model.source import Origin, Placement
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
@@ -50,7 +44,9 @@ class RegionQuery:
     placement: Placement
     latencies: Mapping[int, int]
     """Those that the text asks for, by index of instruction."""
-    options: AnalysisOptions
+    options: ModelOptions
+    detail: Detail
+    origin: Origin
     way: Assumption | None
     """Through the region, that this is about, if there are others."""
     forks: tuple[int, ...]
@@ -83,7 +79,7 @@ class Run:
             self.store,
             loop=loop,
             alignment=alignment,
-            options=self.question.options.model,
+            options=self.question.options,
         )
         if self.question.latencies:
             from cyclelens.analyzer.insight.whatif import with_latencies
@@ -97,12 +93,12 @@ class Run:
             block,
             self.core,
             wanted=Wanted(
-                trace=self.question.options.trace,
-                trace_rounds=self.question.options.trace_rounds,
-                details=self.question.options.causes,
-                account=self.question.options.causes,
+                trace=self.question.detail.trace,
+                trace_rounds=self.question.detail.trace_rounds,
+                details=self.question.detail.causes,
+                account=self.question.detail.causes,
             ),
-            options=self.question.options.model,
+            options=self.question.options,
             cancel=self.cancel,
             caches=self.store.caches,
         )
@@ -130,7 +126,7 @@ class Run:
         """How other blocks are run to explain this one."""
         from cyclelens.analyzer.insight.runs import Runs
 
-        return Runs(self.core, self.question.options.model, self.cancel, self.store.caches)
+        return Runs(self.core, self.question.options, self.cancel, self.store.caches)
 
 
 def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -> CachedAnswer | LeftOut:
@@ -141,29 +137,29 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
     from cyclelens.analyzer.insight.findings import find
     from cyclelens.analyzer.insight.positions import one_so_far, usual
 
-    options, model, placement = question.options, question.model, question.placement
+    detail, model, placement = question.detail, question.model, question.placement
     code, way, forks = question.code, question.way, question.forks
     repeated = (question.loop, question.once, question.is_function)
-    about = (code, model.name, repeated, tuple(question.latencies.items()), options.model)
+    about = (code, model.name, repeated, tuple(question.latencies.items()), question.options)
     # The same with and without a trace.
     places = workspace.places.get((*about, placement))
-    here = (options.origin, question.name, model.name, placement.known)
+    here = (question.origin, question.name, model.name, placement.known)
     latest = workspace.latest.get(here)
     hurried = (
         places is None
-        and options.quick
+        and detail.quick
         and len(placement.offsets) > 1
         and (latest is not None or len(placement.offsets) * len(code) > _QUICK_BYTES)
     )
-    rest = (options.causes, options.alternatives, way and way.message, forks)
+    rest = (detail.causes, detail.alternatives, way and way.message, forks)
     asked = (*about, placement, hurried, *rest)
     # Tried after the first answer, for which somebody waits.
-    bindings = options.alternatives and options.causes and not options.quick
-    key = (*asked, options.trace, options.trace_rounds if options.trace else None, bindings)
+    bindings = detail.alternatives and detail.causes and not detail.quick
+    key = (*asked, detail.trace, detail.trace_rounds if detail.trace else None, bindings)
     found = workspace.asked(key)
     if found is not None:
         return found
-    run = Run(question, variant(model, options.model), workspace.store, cancel)
+    run = Run(question, variant(model, question.options), workspace.store, cancel)
     if question.once:
         passed = _once(run)
         return passed if isinstance(passed, LeftOut) else workspace.remember(key, passed)
@@ -184,14 +180,14 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
         if usual(places) != shown:
             block = run.block(usual(places))
             simulation = run.simulation(block)
-    if places is not None and options.causes:
+    if places is not None and detail.causes:
         index = placement.offsets.index(block.alignment)
         workspace.latest[here] = index, len({each.cycles_per_iteration for each in places}) == 1
     # What else is found depends neither on a trace nor on other bindings.
-    plain = workspace.known((*asked, False, None, False)) if options.trace or bindings else None
+    plain = workspace.known((*asked, False, None, False)) if detail.trace or bindings else None
     if plain is not None:
         found = plain.of(simulation)
-    elif options.causes:
+    elif detail.causes:
         first = workspace.known((*about, placement, True, *rest, False, None, False))
         explained = _explained(run, block, simulation, first)
         if places is None:
@@ -201,9 +197,9 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
         found = CachedAnswer(explained, find(explained))
     else:
         found = CachedAnswer(replace(bare(block, simulation), positions=places or ()), ())
-    if question.is_function and options.causes and plain is None:
+    if question.is_function and detail.causes and plain is None:
         found = replace(found, prediction=_with_pass(run, block, found.prediction))
-    if options.trace and plain is None:
+    if detail.trace and plain is None:
         workspace.remember((*asked, False, None, False), found.of(replace(simulation, trace=None)))
     if bindings:
         range_of = _port_binding(workspace, (*about, block.alignment), run, block, found.prediction)
@@ -239,9 +235,9 @@ def _once(run: Run) -> CachedAnswer | LeftOut:
     lacking = what_counts(block.instructions, run.store)
     if lacking is not None:
         return lacking
-    simulation = run.one_pass(alignment, trace=question.options.trace)
-    prediction = one_pass.predicted(block, simulation, run.others(), causes=question.options.causes)
-    if not question.options.causes or prediction.once is None:
+    simulation = run.one_pass(alignment, trace=question.detail.trace)
+    prediction = one_pass.predicted(block, simulation, run.others(), causes=question.detail.causes)
+    if not question.detail.causes or prediction.once is None:
         return CachedAnswer(prediction, ())
     way = () if question.way is None else (question.way,)
     told = assumptions(prediction, accesses(block.instructions), question.forks)
@@ -272,7 +268,7 @@ def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnsw
         known = replace(first.prediction, assumptions=assumed)
         return replace(known, simulation=simulation, account=simulation.account)
     accessed = accesses(block.instructions)
-    prediction = explain(block, run.core, simulation, run.question.options.model)
+    prediction = explain(block, run.core, simulation, run.question.options)
     prediction = replace(prediction, work=inferred(block.instructions, accessed))
     assumed = () if run.question.way is None else (run.question.way,)
     return replace(prediction, assumptions=assumed + assumptions(prediction, accessed, run.question.forks))
@@ -284,7 +280,7 @@ def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Positi
 
     prediction = replace(prediction, positions=places)
     assumed = (*prediction.assumptions, *unknown_offset(prediction, run.question.placement))
-    if run.question.options.alternatives:
+    if run.question.detail.alternatives:
         assumed += _overlaps(run, block, prediction.cycles_per_iteration)
     return replace(prediction, assumptions=assumed)
 

@@ -13,7 +13,8 @@ from cyclelens.analyzer.common.regular_files import read_given, read_opened
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.engine.analysis import Analyzer
-    from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+    from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions
+    from cyclelens.analyzer.model.result import Analysis
     from cyclelens.analyzer.model.source import Origin
 
 NO_REGION = "no-region"
@@ -42,13 +43,13 @@ def analyze_bytes(
     from cyclelens.analyzer.profiles.profile import ProfileError
 
     try:
-        if chosen.profile:
-            analyzer.workspace.profiles.of(chosen.profile)
+        if chosen.source.profile:
+            analyzer.workspace.profiles.of(chosen.source.profile)
     except ProfileError as error:
         raise InputError(error) from None
     if not data.startswith(ELF_MAGIC):
-        chosen = replace(chosen, function=function)
-        return explained(analyzer.analyze(to_text(data), chosen), chosen)
+        chosen = replace(chosen, source=replace(chosen.source, function=function))
+        return explained(analyzer.analyze(to_text(data), chosen), chosen.source)
 
     from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 
@@ -66,7 +67,7 @@ _NOTHING_READ = frozenset({
 _MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
 
 
-def explained(analysis: Analysis, options: AnalysisOptions) -> Analysis:
+def explained(analysis: Analysis, source: SourceOptions) -> Analysis:
     """The analysis of a text; if it has no regions, with a problem that says why."""
     from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
 
@@ -84,7 +85,7 @@ def explained(analysis: Analysis, options: AnalysisOptions) -> Analysis:
         "markers": f"no region is marked. {_MARKERS}, or let loops be found without markers: --regions auto",
         "loops": f"no loop was found. {_MARKERS} or other code, and leave out --regions",
         "both": f"no region is marked, and no loop was found. {_MARKERS} or other code",
-    }[options.regions]
+    }[source.regions]
     problem = Problem(UNKNOWN_LINE, 0, 0, NO_REGION, message)
     return replace(analysis, problems=(*analysis.problems, problem))
 

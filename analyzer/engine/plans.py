@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import Target
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Problem, Region, Severity
 
 ALIGNMENTS = range(LINE_BYTES)
@@ -39,8 +39,8 @@ def at_line(
     return Problem(line, 0, width, code, message, severity)
 
 
-def plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[Plan, list[Problem]]:
-    """What the marker and the options ask for together; a bad marker option is a problem at the marker."""
+def plan(region: Region, target: Target, text: str | None) -> tuple[Plan, list[Problem]]:
+    """What the marker and the target ask for together; a bad marker option is a problem at the marker."""
     # Here, because batches of machine code have no markers.
     from cyclelens.analyzer.engine.settings import MARKERS
 
@@ -49,16 +49,16 @@ def plan(region: Region, options: AnalysisOptions, text: str | None) -> tuple[Pl
     def problem(code: str, message: str, severity: Severity = Severity.ERROR) -> None:
         problems.append(at_line(region.first_line, text, code, message, severity))
 
-    names: Sequence[str] = options.microarchitectures
-    mode = options.mode
-    placement = region.placement if options.alignment is None else Placement(options.alignment)
-    placement = Placement(0, 1) if options.anywhere else placement
+    names: Sequence[str] = target.microarchitectures
+    mode = target.mode
+    placement = region.placement if target.alignment is None else Placement(target.alignment)
+    placement = Placement(0, 1) if target.anywhere else placement
     for key, value in region.options.items():
         setting = MARKERS.get(key)
         if setting is None:
             message = f"unknown option '{key}'{among(key, sorted(MARKERS))}"
             problem("unknown-option", message, Severity.WARNING)
-        elif key in options.forced:
+        elif key in target.forced:
             continue
         elif setting.name == "microarchitectures":
             names = [name for name in value.split(",") if name]

@@ -16,10 +16,11 @@ from cyclelens.analyzer.engine.workspace import MAX_BLOCK_BYTES, Cancel, Workspa
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.isa.counted_loop import decoded_end
 from cyclelens.analyzer.microarchitectures import extensions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.paths import BranchingAnalysis
-from cyclelens.analyzer.model.result import AnalysisOptions, Missing, RegionAnalysis
+from cyclelens.analyzer.model.result import Missing, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     Placement,
     Problem,
@@ -90,7 +91,7 @@ def analyse_region(
         code += b"".join([each.code for each in added])
         simulated += added
     # Repeated end to end, code lies here and there in turn: where it begins makes no difference.
-    placement = plan.placement if loop or options.anywhere else Placement(plan.placement.offset)
+    placement = plan.placement if loop or options.target.anywhere else Placement(plan.placement.offset)
     missing = extensions.missing(instructions, [model.name for model in plan.models])
     unable = {each.microarchitecture for each in missing}
     forks: tuple[int, ...] = (len(instructions) - 1,) if is_part else ()
@@ -103,8 +104,8 @@ def analyse_region(
                 continue
             way = None if through is None else paths.assumption(through, model.name, forks)
             question = RegionQuery(
-                region.name, code, simulated, model, loop, placement, latencies, options, way, forks, once,
-                region.is_function and not is_part,
+                region.name, code, simulated, model, loop, placement, latencies, options.target.model,
+                options.detail, options.source.origin, way, forks, once, region.is_function and not is_part,
             )  # fmt: skip
             found = answer(asked.workspace, question, asked.cancel)
             if isinstance(found, LeftOut):
@@ -134,7 +135,7 @@ def analyse_region(
         missing=missing,
         versions=tuple(each.version for each in answers),
     )
-    return _priced(asked, result) if options.prices and result.findings and not once else result
+    return _priced(asked, result) if options.detail.prices and result.findings and not once else result
 
 
 def _priced(asked: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
@@ -148,7 +149,7 @@ def _priced(asked: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
         if own and is_lower_bound(prediction):
             findings += own
         elif own:
-            tried = experiment(asked.workspace, region, prediction, asked.options.model, asked.cancel)
+            tried = experiment(asked.workspace, region, prediction, asked.options.target.model, asked.cancel)
             findings += priced(tried, own)
     known = {each.microarchitecture for each in region.predictions}
     left = [each for each in region.findings if each.microarchitecture not in ("", *known)]

@@ -15,10 +15,12 @@ from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.registry import NATIVE, UnknownMicroarchitecture
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, SourceOptions, Target
 from cyclelens.analyzer.model.choices import FORMER_UICA, Assembler, Mode, Model, Regions, Syntax
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import LINE_BYTES
+
+Part = type[SourceOptions | Target | Detail]
 
 NO_FORMER_NAMES: Mapping[str, str] = MappingProxyType({})
 
@@ -49,6 +51,8 @@ class Setting:
     """The keys of a marker that say it for one region."""
     examples: tuple[str, ...] = ()
     """Values that editors offer for such a key, where there are no ``choices``."""
+    part: Part | None = None
+    """The part of an analysis's options that it sets; None: it is about a display or a measurement."""
 
     def offered(self) -> tuple[str, ...]:
         """What a marker may say, for completion: no default, which need not be said."""
@@ -76,6 +80,7 @@ ANALYSIS: tuple[Setting, ...] = (
         help="microarchitectures, instead of those the markers name (default: native, that of this machine; "
         "see: cyclelens arch list)",
         markers=("arch",),
+        part=Target,
     ),
     Setting(
         "syntax",
@@ -85,6 +90,7 @@ ANALYSIS: tuple[Setting, ...] = (
         choices=tuple(Syntax),
         meanings=("As the text looks and its directives say", "AT&T: add %rax, %rbx", "Intel: add rbx, rax"),
         option="--syntax",
+        part=SourceOptions,
     ),
     Setting(
         "mode",
@@ -103,6 +109,7 @@ ANALYSIS: tuple[Setting, ...] = (
         help="auto: a region that ends in a jump to its start is a loop, any other is unrolled; once: one "
         "pass from an empty pipeline",
         markers=("mode",),
+        part=Target,
     ),
     Setting(
         "alignment",
@@ -115,6 +122,7 @@ ANALYSIS: tuple[Setting, ...] = (
         help="offset of the region's first byte within a 64-byte line (default: where the file puts it)",
         markers=("alignment", "align"),
         examples=("0", "16", "32", "48"),
+        part=Target,
     ),
     Setting(
         "regions",
@@ -133,6 +141,7 @@ ANALYSIS: tuple[Setting, ...] = (
             "All innermost loops",
             "Marked regions and the other innermost loops",
         ),
+        part=SourceOptions,
     ),
     Setting(
         "model",
@@ -148,6 +157,7 @@ ANALYSIS: tuple[Setting, ...] = (
             "The published model (uiCA)",
         ),
         former={FORMER_UICA: Model.UICA},
+        part=Target,
     ),
     Setting(
         "assembler",
@@ -162,6 +172,7 @@ ANALYSIS: tuple[Setting, ...] = (
             "GNU as assembles the whole file",
             "NASM assembles the whole file",
         ),
+        part=SourceOptions,
     ),
     Setting(
         "includePaths",
@@ -173,6 +184,7 @@ ANALYSIS: tuple[Setting, ...] = (
         metavar="FOLDER",
         help="look for included files there, too: others are read only beside the text and below the current "
         "folder",
+        part=SourceOptions,
     ),
     Setting(
         "defines",
@@ -182,6 +194,7 @@ ANALYSIS: tuple[Setting, ...] = (
         option="-D",
         metavar="NAME[=VALUE]",
         help="define a name for the C preprocessor or NASM",
+        part=SourceOptions,
     ),
     Setting(
         "preIncludes",
@@ -193,6 +206,7 @@ ANALYSIS: tuple[Setting, ...] = (
         metavar="FILE",
         help="let the C preprocessor (-include) or NASM (-P) read FILE before the text; it is looked for in "
         "the current folder, then in those of -I",
+        part=SourceOptions,
     ),
 )
 
@@ -209,6 +223,7 @@ OF_REGIONS: tuple[Setting, ...] = (
         "some of them by label, line or address (.Lskip:0.9): the weighted sum of all ways; may be repeated",
         markers=("taken",),
         examples=("0.5", "0.9"),
+        part=Target,
     ),
     Setting(
         "work",
@@ -244,16 +259,20 @@ def to_options(values: Mapping[str, Any]) -> AnalysisOptions:
     names, by_default = tuple(values["microarchitectures"]), ""
     if names == BY_DEFAULT:
         names, by_default, _ = registry.default()
-    return AnalysisOptions(
-        microarchitectures=names,
-        by_default=by_default,
-        mode=Mode(values["mode"]),
-        alignment=values["alignment"],
-        syntax=Syntax(values["syntax"]),
-        regions=Regions(values["regions"]),
-        model=ModelOptions(model=Model(values["model"])),
-        assembler=Assembler(values["assembler"]),
-    )
+    source, target = _fields(SourceOptions, values), _fields(Target, values)
+    target |= {"microarchitectures": names, "model": ModelOptions(model=target["model"])}
+    return AnalysisOptions(SourceOptions(**source), Target(**target, by_default=by_default))
+
+
+def _fields(part: Part, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of one part of the options, from the settings that set it."""
+    return {
+        setting.name: type(setting.default)(values[setting.name])
+        if setting.type == "choice"
+        else values[setting.name]
+        for setting in ANALYSIS
+        if setting.part is part and setting.type != "texts"
+    }
 
 
 def checked(setting: Setting, value: object, microarchitectures: Sequence[str]) -> object:

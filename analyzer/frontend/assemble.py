@@ -30,8 +30,8 @@ from cyclelens.analyzer.frontend.source.markers import (
 )
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Lines, scan
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
 from cyclelens.analyzer.profiles.profile import Profile
 
@@ -42,13 +42,13 @@ MAXIMUM_PROBLEMS = 1_000
 """Problems that are reported, counted from the top of the file."""
 _IACA = re.compile(r"\biaca", re.IGNORECASE)
 """An included file may define IACA's markers as macros."""
-AS_IT_IS = AnalysisOptions()
+AS_IT_IS = SourceOptions()
 """Defaults: everything is taken from the text itself."""
 
 
 def assemble(
     text: str,
-    options: AnalysisOptions = AS_IT_IS,
+    options: SourceOptions = AS_IT_IS,
     *,
     cancel: Callable[[], bool] | None = None,
     client: AssemblerClient | None = None,

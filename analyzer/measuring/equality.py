@@ -26,9 +26,10 @@ from cyclelens.analyzer.measuring.loops import measurable
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.region import vector_bits
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Difference, Inputs, Pair
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
-from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.result import RegionAnalysis
 
 INPUTS = 10_000
 _EACH = 50
@@ -131,7 +132,7 @@ class Versions(NamedTuple):
 def compare(
     harness: Harness,
     versions: Versions,
-    options: AnalysisOptions,
+    source: SourceOptions,
     region: RegionAnalysis,
     inputs: int = INPUTS,
 ) -> Equality:
@@ -140,12 +141,12 @@ def compare(
     try:
         before, after = _stretches(old, new, region)
         symbols: dict[str, int] = {}
-        one = _assembled(old, before, options, symbols)
-        other = _assembled(new, after, options, symbols)
+        one = _assembled(old, before, source, symbols)
+        other = _assembled(new, after, source, symbols)
         bits = vector_bits(one.code)
-        found = _compared(harness, one, other, _Use(old, before, options, one, region, bits), times, inputs)
+        found = _compared(harness, one, other, _Use(old, before, source, one, region, bits), times, inputs)
         if found.differs and cleared and bits > _LOWER_HALF:
-            lower = _Use(old, before, options, one, region, _LOWER_HALF)
+            lower = _Use(old, before, source, one, region, _LOWER_HALF)
             return _apart_from(cleared, found, _compared(harness, one, other, lower, times, inputs))
         return found
     except _Refused as error:
@@ -175,7 +176,7 @@ def _stretches(old: str, new: str, region: RegionAnalysis) -> tuple[range, range
     return range(head, last), range(head, last + len(other) - len(one))
 
 
-def _assembled(text: str, stretch: range, options: AnalysisOptions, symbols: dict[str, int]) -> _Version:
+def _assembled(text: str, stretch: range, source: SourceOptions, symbols: dict[str, int]) -> _Version:
     """The code of some lines. Raises _Refused."""
 
     def place(match: re.Match[str]) -> str:
@@ -190,7 +191,7 @@ def _assembled(text: str, stretch: range, options: AnalysisOptions, symbols: dic
     for number in stretch:
         for pattern in _DATA:
             lines[number] = pattern.sub(place, lines[number])
-    code = _code(lines, stretch, options)
+    code = _code(lines, stretch, source)
     instructions = decode(code)
     reason = refusal(instructions)
     if reason:
@@ -209,19 +210,13 @@ def _assembled(text: str, stretch: range, options: AnalysisOptions, symbols: dic
     return _Version(code, instructions)
 
 
-def _code(lines: Sequence[str], stretch: range, options: AnalysisOptions) -> bytes:
+def _code(lines: Sequence[str], stretch: range, source: SourceOptions) -> bytes:
     sign = comment_sign(Source("\n".join(lines)))
     marked = [*lines[: stretch.start], f"{sign} cyclelens-begin check", *lines[stretch.start : stretch.stop]]
     marked += [f"{sign} cyclelens-end", *lines[stretch.stop :]]
     found = assemble(
         "\n".join(marked),
-        AnalysisOptions(
-            syntax=options.syntax,
-            regions=Regions.MARKERS,
-            allow_external_programs=options.allow_external_programs,
-            assembler=options.assembler,
-            origin=options.origin,
-        ),
+        replace(source, regions=Regions.MARKERS, region=None, function=None, profile=""),
     )
     if not found.regions or any(each.incomplete for each in found.regions):
         raise _Refused("the code around the loop cannot be assembled by itself")
@@ -235,7 +230,7 @@ class _Use:
         self,
         text: str,
         stretch: range,
-        options: AnalysisOptions,
+        source: SourceOptions,
         code: _Version,
         region: RegionAnalysis,
         bits: int,
@@ -243,7 +238,7 @@ class _Use:
         self.bits = bits
         self._lines = tuple(text.split("\n"))
         self._stretch = stretch
-        self.read, self.dead = self._behind(options)
+        self.read, self.dead = self._behind(source)
         self.body = region.region.instructions
         carried, known = set[str](), set[str]()
         for each in self.body:
@@ -257,7 +252,7 @@ class _Use:
         found = effects(instruction.code, self.bits)
         return found.read | found.written
 
-    def _behind(self, options: AnalysisOptions) -> tuple[set[str], set[str]]:
+    def _behind(self, source: SourceOptions) -> tuple[set[str], set[str]]:
         """What the code behind reads, and what it overwrites first: up to the first jump."""
         lines = _MARKER.sub("marker", "\n".join(self._lines)).split("\n")
         start = self._stretch.stop
@@ -266,7 +261,7 @@ class _Use:
         if end is None:
             return read, dead
         try:
-            code = _code(lines, range(start, end), options) if lines[start:end] != [] else b""
+            code = _code(lines, range(start, end), source) if lines[start:end] != [] else b""
         except _Refused:
             return read, dead
         for each in decode(code):

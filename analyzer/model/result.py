@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.account import Account
-from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
-from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
 from cyclelens.analyzer.model.simulation import Simulation
-from cyclelens.analyzer.model.source import NOWHERE, CompiledInstruction, Origin, Problem, Region, Severity
+from cyclelens.analyzer.model.source import CompiledInstruction, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 
@@ -224,57 +223,3 @@ class Hint:
     tooltip: str = ""
     kind: str = ""
     """Name of the file in ``hints/`` that made it: ``region``, ``ports``, ``stalls`` ..."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnalysisOptions:
-    """What to analyse and for what. Marker options of a region win over these."""
-
-    microarchitectures: tuple[str, ...] = ("SKL",)
-    """Commands, editors and the library name those of this machine if nobody named any. Here it is one and
-    the same everywhere: no answer of the engine depends on the machine that gives it."""
-    by_default: str = ""
-    """Why these, if nobody named any: ``this machine``; empty if somebody did."""
-    mode: Mode = Mode.AUTO
-    alignment: int | None = None
-    """Offset of every region within a 64-byte line; None: the places that the text itself gives."""
-    anywhere: bool = False
-    """Every region may lie anywhere within a 64-byte line, whatever its text says."""
-    syntax: Syntax = Syntax.AUTO
-    region: str | None = None
-    """Only the region of this name."""
-    function: str | None = None
-    """Of a text: only this function, its loops or, if it has none, all of it; empty: no region, only which
-    functions there are."""
-    model: ModelOptions = DEFAULT
-    """Which variant of the model simulates; ``bounds`` does not, and is for batches only."""
-    quick: bool = False
-    """Of the positions of a region that an earlier text had, or that is long, only the one shown last is
-    simulated; the prediction says so by an assumption."""
-    trace: bool = False
-    trace_rounds: int | None = None
-    """Iterations at its beginning that the trace is about, then without causes; all by default."""
-    account: bool = False
-    """The report is to have the account of issue slots in full."""
-    taken: tuple[tuple[str, str], ...] = ()
-    """Regions, or nothing for all of them, and how often their inner branches jump, as ``taken=`` of a marker
-    says it; later ones win, and all of them over the markers."""
-    forced: frozenset[str] = frozenset()
-    """Marker options (``arch mode alignment align``) that do not win: the user gave them explicitly."""
-    causes: bool = True
-    """The prediction is to say what limits the figure and what it takes for granted; else it is the figure
-    alone, everywhere the region may lie."""
-    prices: bool = False
-    """The findings are to say what they cost; each is another simulation."""
-    alternatives: bool = True
-    """The prediction is to say what it costs where accesses meet in memory that are taken to differ, and,
-    unless ``quick``, what other rules of port binding make of its figure."""
-    regions: Regions = Regions.AUTO
-    allow_external_programs: bool = True
-    """Assemblers and the C compiler of the machine may be run; false for texts nobody trusts."""
-    assembler: Assembler = Assembler.AUTO
-    profile: str = ""
-    """The file of a recorded profile; empty without one."""
-    origin: Origin = NOWHERE
-    """The text's file and what may be read for it."""
-    extra: Mapping[str, str] = field(default_factory=dict)

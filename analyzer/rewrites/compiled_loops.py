@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.result import RegionAnalysis
 
 _LABEL = ".Lcyclelens_again"
 
@@ -42,12 +43,10 @@ def rebuilt(
     text = as_text(region)
     if not text:
         return None
-    chosen = replace(
-        options,
-        syntax=Syntax.INTEL,
-        regions=Regions.MARKERS,
-        profile="",
-        alignment=region.region.placement.offset,
+    chosen = AnalysisOptions(
+        replace(options.source, syntax=Syntax.INTEL, regions=Regions.MARKERS, profile=""),
+        replace(options.target, alignment=region.region.placement.offset),
+        options.detail,
     )
     found = analyzer.analyze(text, chosen, cancel).regions
     if len(found) != 1 or not found[0].predictions:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
 from cyclelens.analyzer.insight.confidence import is_lower_bound
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.rewrites import (
     addition_at_rename,
     false_dependency,
@@ -167,13 +168,10 @@ def _simulated(
 ) -> Prediction | None:
     """Prediction of the region after a rewrite; None if it cannot be compared with the original."""
     primary = region.predictions[0]
-    alone = replace(
-        options,
-        region=name_afterwards(region, proposal),
-        trace=False,
-        causes=False,
-        microarchitectures=(primary.microarchitecture,),
-        forced=options.forced | {"arch"},
+    alone = AnalysisOptions(
+        replace(options.source, region=name_afterwards(region, proposal)),
+        options.target.only_on(primary.microarchitecture),
+        replace(options.detail, trace=False, causes=False),
     )
     changed = analyzer.analyze(apply(text, proposal.edits), alone, cancel)
     if len(changed.regions) != 1 or not changed.regions[0].predictions:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
 from cyclelens.analyzer.insight.confidence import is_lower_bound
-from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from cyclelens.analyzer.model.result import RegionAnalysis
 from cyclelens.analyzer.rewrites.loops.body import body_of
 from cyclelens.analyzer.rewrites.proposal import Edit, Fix, Proposal, apply
 from cyclelens.analyzer.rewrites.registry import (
@@ -199,8 +200,10 @@ def _again(
     """Analyse the region again after a rewrite; None if it has no prediction."""
     name = name_afterwards(region, first.fix.proposal)
     core = region.predictions[0].microarchitecture
-    alone = replace(
-        options, region=name, trace=False, microarchitectures=(core,), forced=options.forced | {"arch"}
+    alone = AnalysisOptions(
+        replace(options.source, region=name),
+        options.target.only_on(core),
+        replace(options.detail, trace=False),
     )
     regions = analyzer.analyze(first.text, alone, cancel).regions
     return regions[0] if len(regions) == 1 and regions[0].predictions else None

@@ -24,7 +24,8 @@ from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.findings import at_statement
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
-from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail
+from cyclelens.analyzer.model.result import RegionAnalysis
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports.card import instruction_cards
 from cyclelens.analyzer.reports.registry import FORMATS, render
@@ -144,7 +145,7 @@ class Answers:
         if not isinstance(kind, str) or kind not in FORMATS:
             raise BadQuestion(f"'format' is one of {', '.join(FORMATS)}")
         full = kind == "html"
-        options = replace(options, trace=full, account=full, prices=True)
+        options = replace(options, detail=Detail(trace=full, account=full, prices=True))
         found = self._work(asked, "report", lambda cancel: self._analyzer.analyze(text, options, cancel))
         return {"report": render(found, "kernel.s", kind)}
 
@@ -156,7 +157,8 @@ class Answers:
             raise BadQuestion(f"'kind' is one of {', '.join(_COMPARISONS)}, and 'region' a name")
         if kind == "microarchitectures":
             # All of them, whatever was chosen.
-            options = replace(options, forced=options.forced - {"arch"})
+            target = options.target
+            options = replace(options, target=replace(target, forced=target.forced - {"arch"}))
 
         def compare(cancel: Cancel) -> ComparisonTable:
             # An analyzer of its own: many figures would push those of the text out of the cache.
@@ -217,8 +219,10 @@ class Answers:
                 raise BadQuestion(f"{setting.name}: {wrong}") from None
         # What is chosen on the page wins over the markers, as an option of a command does.
         given = {name for name, value in given.items() if value is not None}
-        return replace(
-            to_options(values), allow_external_programs=self._external_programs, forced=forced(given)
+        options = to_options(values)
+        return AnalysisOptions(
+            replace(options.source, allow_external_programs=self._external_programs),
+            replace(options.target, forced=forced(given)),
         )
 
     def _work(self, asked: Answer, kind: str, job: Callable[[Cancel], _Found]) -> _Found:

@@ -8,9 +8,9 @@ from itertools import accumulate
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError
 from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 _HEAD = (".intel_syntax noprefix", ".p2align 6")
@@ -94,7 +94,7 @@ def _other_bytes(
     """The instructions whose statements do not become their bytes."""
     found = assemble(
         "\n".join(_marked(body)),
-        AnalysisOptions(
+        SourceOptions(
             syntax=Syntax.INTEL, regions=Regions.MARKERS, allow_external_programs=allow_external_programs
         ),
         cancel=cancel,

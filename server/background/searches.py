@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.analyzer.rewrites.search import Advice

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
-from cyclelens.analyzer.model.result import AnalysisOptions, Hint, Work
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from cyclelens.analyzer.model.result import Hint, Work
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.analyzer.rewrites.search import Advice

@@ -106,7 +106,7 @@ class AnalyzerEngine:
             self._searcher = self._searcher or Searcher(self._store)
             yield from self._searcher.run(job, cancel)
             return
-        source = bool(language(job.options.origin.path))
+        source = bool(language(job.options.source.origin.path))
         if job.task in (MEASURE, CHECK):
             yield (measure if job.task == MEASURE else check)(self._alone(source), job)
             return
@@ -124,15 +124,15 @@ class AnalyzerEngine:
             yield from COMPARISONS[job.task](request)
             return
         # The first does not wait for the figures of many positions.
-        variants = [
-            replace(job.options, trace=trace, quick=not trace, trace_rounds=TIMELINE_ROUNDS)
+        details = [
+            replace(job.options.detail, trace=trace, quick=not trace, trace_rounds=TIMELINE_ROUNDS)
             for trace in (False, True)
         ]
         due = _Clock()
         analyzer: Analyzer = self._compiled if source else self._analyzer
         if source:
             job = replace(job, hint_kinds=tuple(kind for kind in job.hint_kinds if kind in _OF_SOURCES))
-        analyses = analyzer.variants(job.text, variants, cancel, due)
+        analyses = analyzer.in_detail(job.text, job.options, details, cancel, due)
         shown: _Shown = {}
 
         def put(stage: str, region: RegionAnalysis, make: Callable[[], RegionResult]) -> RegionResult:
@@ -166,7 +166,7 @@ class AnalyzerEngine:
         ]
         whole_answer = FileResult(tuple(full), _problems(analysis), analysis.dialect)
         if source:
-            yield replace(whole_answer, calls=self._calls(analysis, job.options.microarchitectures[0]))
+            yield replace(whole_answer, calls=self._calls(analysis, job.options.target.microarchitectures[0]))
             self._shown = shown
             return  # rewrites are of assembly texts
         yield whole_answer
@@ -302,7 +302,7 @@ def _detailed(
         headline=_headline(region),
         summary=region_card(region),
         hints=_hints(alone, job),
-        cards=line_cards(region) if language(job.options.origin.path) else instruction_cards(region),
+        cards=line_cards(region) if language(job.options.source.origin.path) else instruction_cards(region),
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )

@@ -13,6 +13,7 @@ from cyclelens.analyzer.measuring.predicted import compare, without_figure
 from cyclelens.analyzer.measuring.region import Comparison
 from cyclelens.analyzer.measuring.states import described
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.analyzer.rewrites.proposal import apply
 from cyclelens.server.worker_messages.results import Job
@@ -25,9 +26,9 @@ COLUMNS = ("predicted", "microarchitecture", "measured", "spread", "steady_state
 def measure(analyzer: Analyzer, job: Job) -> ComparisonTable:
     """The title is for the region's line; a table without rows says in its text why there is no figure."""
     model = registry.native()
-    options = replace(job.options, region=job.region, alternatives=False)
+    options = _alone(job)
     if model is not None:
-        options = replace(options, microarchitectures=(model.name,), forced=options.forced | {"arch"})
+        options = replace(options, target=options.target.only_on(model.name))
     regions = analyzer.analyze(job.text, options).regions
     if not regions or not regions[0].region.code:
         return _nothing(f"There is no region '{job.region}' in the text that could be run.")
@@ -40,9 +41,18 @@ def measure(analyzer: Analyzer, job: Job) -> ComparisonTable:
         return _nothing(f"Nothing can be measured here: {error}.")
 
 
+def _alone(job: Job) -> AnalysisOptions:
+    """The options for the job's region by itself."""
+    return AnalysisOptions(
+        replace(job.options.source, region=job.region),
+        job.options.target,
+        replace(job.options.detail, alternatives=False),
+    )
+
+
 def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
     """A row for each rewrite: its title, what came of it, and whether that is as it should be."""
-    options = replace(job.options, region=job.region, alternatives=False)
+    options = _alone(job)
     regions = analyzer.analyze(job.text, options).regions
     if not regions or not regions[0].region.code:
         return _nothing(f"There is no region '{job.region}' in the text that could be run.")
@@ -53,7 +63,7 @@ def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
                 proposal = fix.proposal
                 changed = apply(job.text, proposal.edits)
                 versions = equality.Versions(job.text, changed, proposal.times, proposal.cleared)
-                found = equality.compare(harness, versions, options, regions[0])
+                found = equality.compare(harness, versions, options.source, regions[0])
                 rows.append((proposal.title, str(found), int(found.sound)))
     except CannotMeasure as error:
         return _nothing(f"Nothing can be run here: {error}.")

@@ -34,8 +34,8 @@ class Searcher:
 
     def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[SearchUpdate | None]:
         """What is found, better from one to the next; None says that the search goes on."""
-        options = replace(job.options, prices=True, quick=False)
-        source = bool(language(job.options.origin.path))
+        options = replace(job.options, detail=replace(job.options.detail, prices=True, quick=False))
+        source = bool(language(job.options.source.origin.path))
         analyzer = self._compiled if source else self._analyzer
         analysis = analyzer.analyze(job.text, options, cancel)
         yield None

@@ -27,8 +27,8 @@ def test_starting_the_command_line_loads_no_heavy_library() -> None:
 def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
     loaded = loaded_after(
         "from cyclelens.analyzer.engine.analysis import Analyzer;"
-        "from cyclelens.analyzer.model.result import AnalysisOptions;"
-        "Analyzer().analyze('add %rax, %rbx', AnalysisOptions(allow_external_programs=False))"
+        "from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions;"
+        "Analyzer().analyze('add %rax, %rbx', AnalysisOptions(SourceOptions(allow_external_programs=False)))"
     )
     assert "cyclelens" in loaded
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone"} == set()

@@ -8,8 +8,8 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 FIRST = "# cyclelens-begin first\n    imul %rax, %rax\n# cyclelens-end\n"
@@ -61,10 +61,10 @@ def test_an_unchanged_region_is_not_simulated_again(simulations):
 @pytest.mark.parametrize(
     "options",
     [
-        AnalysisOptions(("HSW",)),
-        AnalysisOptions(mode=Mode.LOOP),
-        AnalysisOptions(alignment=3),
-        AnalysisOptions(trace=True),
+        AnalysisOptions(target=Target(microarchitectures=("HSW",))),
+        AnalysisOptions(target=Target(mode=Mode.LOOP)),
+        AnalysisOptions(target=Target(alignment=3)),
+        AnalysisOptions(detail=Detail(trace=True)),
     ],
 )
 def test_whatever_changes_the_answer_is_simulated(simulations, options):
@@ -94,7 +94,7 @@ def test_every_instruction_knows_its_statement(analyzer):
 
 
 def test_the_counter_of_a_forced_loop_belongs_to_the_last_statement(analyzer):
-    (region,) = analyzer.analyze(FIRST, AnalysisOptions(mode=Mode.LOOP)).regions
+    (region,) = analyzer.analyze(FIRST, AnalysisOptions(target=Target(mode=Mode.LOOP))).regions
     assert region.instruction_lines == (0, 0, 0)
     assert len(region.predictions[0].instructions) == 3
     assert "'dec r15; jnz'" in region.note
@@ -105,7 +105,7 @@ def test_a_marker_wins_over_options_unless_they_are_forced(analyzer):
     (region,) = analyzer.analyze(text, AnalysisOptions()).regions
     (prediction,) = region.predictions
     assert (prediction.microarchitecture, prediction.mode, prediction.alignment) == ("HSW", "loop", 16)
-    forced = AnalysisOptions(forced=frozenset({"arch", "mode", "align"}))
+    forced = AnalysisOptions(target=Target(forced=frozenset({"arch", "mode", "align"})))
     (region,) = analyzer.analyze(text, forced).regions
     (prediction,) = region.predictions
     assert (prediction.microarchitecture, prediction.mode, prediction.alignment) == ("SKL", "unroll", 0)
@@ -135,8 +135,10 @@ def test_what_other_commands_read_of_a_marker_is_no_unknown_option(analyzer):
 
 
 def test_only_the_wanted_region_is_analysed(analyzer):
-    assert figures(analyzer.analyze(FIRST + SECOND, AnalysisOptions(region="second"))) == [[2.0]]
-    nowhere = analyzer.analyze(FIRST, AnalysisOptions(region="third"))
+    assert figures(
+        analyzer.analyze(FIRST + SECOND, AnalysisOptions(source=SourceOptions(region="second")))
+    ) == [[2.0]]
+    nowhere = analyzer.analyze(FIRST, AnalysisOptions(source=SourceOptions(region="third")))
     assert (nowhere.regions, codes(nowhere)) == ((), ["no-such-region"])
 
 
@@ -173,10 +175,10 @@ def test_an_error_in_one_region_leaves_the_others_alone_and_says_where_it_arose(
 @pytest.mark.parametrize(
     "options",
     [
-        AnalysisOptions(()),
-        AnalysisOptions(mode="x"),  # type: ignore[arg-type]
-        AnalysisOptions(alignment=64),
-        AnalysisOptions(("Z80",)),
+        AnalysisOptions(target=Target(microarchitectures=())),
+        AnalysisOptions(target=Target(mode="x")),  # type: ignore[arg-type]
+        AnalysisOptions(target=Target(alignment=64)),
+        AnalysisOptions(target=Target(microarchitectures=("Z80",))),
     ],
 )
 def test_bad_options_of_the_caller_are_errors(analyzer, options):
@@ -186,7 +188,7 @@ def test_bad_options_of_the_caller_are_errors(analyzer, options):
 
 
 def test_the_same_input_gives_the_same_answer():
-    options = AnalysisOptions(("SKL", "HSW"), trace=True)
+    options = AnalysisOptions(target=Target(microarchitectures=("SKL", "HSW")), detail=Detail(trace=True))
     assert Analyzer().analyze(FIRST + SECOND, options) == Analyzer().analyze(FIRST + SECOND, options)
 
 
@@ -199,14 +201,16 @@ def test_a_comment_gives_an_instruction_another_latency(analyzer):
 
 def test_the_counter_that_makes_a_region_a_loop_has_its_own_latency(analyzer):
     text = "# cyclelens-begin\nnop # LLVM-MCA-LATENCY : 40\n# cyclelens-end\n"
-    assert figures(analyzer.analyze(text, AnalysisOptions(mode=Mode.LOOP))) == [[1.0]]
+    assert figures(analyzer.analyze(text, AnalysisOptions(target=Target(mode=Mode.LOOP)))) == [[1.0]]
 
 
 def test_instructions_of_thousands_of_uops_are_refused_with_their_number(analyzer):
     text = (
         "# cyclelens-begin\n    rdrand %rax\n# cyclelens-end\n# cyclelens-begin\n    nop\n# cyclelens-end\n"
     )
-    refused, other = analyzer.analyze(text, AnalysisOptions(("SKL",))).regions
+    refused, other = analyzer.analyze(
+        text, AnalysisOptions(target=Target(microarchitectures=("SKL",)))
+    ).regions
     assert "'rdrand rax' is 11,217 uops on SKL" in refused.note
     assert not refused.predictions
     assert other.predictions

@@ -14,8 +14,9 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.hints import region as region_hints
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Mode, Regions
-from cyclelens.analyzer.model.result import AnalysisOptions, Prediction
+from cyclelens.analyzer.model.result import Prediction
 
 MUL = """\
     .text
@@ -79,8 +80,8 @@ UNDECLARED = "mul3:\n" + MUL.partition("mul3:\n")[2].partition("    .size")[0]
 VARIANTS = {"att": MUL, "intel": INTEL, "nasm": NASM, "masm": MASM, "undeclared": UNDECLARED}
 
 
-def _analysed(text: str, mode: Mode = Mode.AUTO, arch: str = "SKL", **more: object) -> list[Prediction]:
-    options = AnalysisOptions((arch,), mode=mode, **more)  # type: ignore[arg-type]
+def _analysed(text: str, mode: Mode = Mode.AUTO, arch: str = "SKL", **detail: bool) -> list[Prediction]:
+    options = AnalysisOptions(target=Target((arch,), mode=mode), detail=Detail(**detail))
     analysis = Analyzer().analyze(text, options)
     return [region.predictions[0] for region in analysis.regions]
 
@@ -111,7 +112,9 @@ def test_text_and_object_have_the_same_figures(tmp_path: Path) -> None:
     (tmp_path / "f.s").write_text(MUL)
     subprocess.run(["as", "--64", "-o", "f.o", "f.s"], cwd=tmp_path, check=True)
     for arch in ("SKL", "ADL", "ZEN3"):
-        of_object = Analyzer().analyze_object((tmp_path / "f.o").read_bytes(), AnalysisOptions((arch,)))
+        of_object = Analyzer().analyze_object(
+            (tmp_path / "f.o").read_bytes(), AnalysisOptions(target=Target(microarchitectures=(arch,)))
+        )
         ours = _analysed(MUL, arch=arch)
         theirs = [region.predictions[0] for region in of_object.regions]
         assert [each.region.name for each in of_object.regions] == ["mul3", "clamp"]
@@ -192,7 +195,7 @@ def test_files_with_loops_show_these_alone() -> None:
     text = MUL + "    .globl sum\nsum:\n2: add (%rdi), %rax\n add $8, %rdi\n dec %rsi\n jnz 2b\n ret\n"
     assert [region.name for region in assemble(text).regions] == ["loop-24"]
     for regions in (Regions.MARKERS, Regions.LOOPS):
-        assert assemble(MUL, AnalysisOptions(regions=regions)).regions == ()
+        assert assemble(MUL, SourceOptions(regions=regions)).regions == ()
 
 
 def test_a_function_is_chosen_by_its_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -202,7 +205,7 @@ def test_a_function_is_chosen_by_its_name(capsys: pytest.CaptureFixture[str], tm
         ("sum", ["loop-24"]),
         ("clamp", ["clamp.1", "clamp.2", "clamp.3"]),
     ):
-        found = assemble(text, AnalysisOptions(function=name))
+        found = assemble(text, SourceOptions(function=name))
         assert [region.name for region in found.regions] == regions
         assert not [problem for problem in found.problems if problem.code != "inner-branch"]
     path = tmp_path / "f.s"
@@ -246,7 +249,7 @@ def test_what_is_said_of_a_function(capsys: pytest.CaptureFixture[str], tmp_path
 
 
 def test_the_hint_of_a_function() -> None:
-    analysis = Analyzer().analyze(MUL, AnalysisOptions(("SKL",)))
+    analysis = Analyzer().analyze(MUL, AnalysisOptions(target=Target(microarchitectures=("SKL",))))
     (hint,) = region_hints.hints(analysis.regions[0])
     once = analysis.regions[0].predictions[0].once
     assert once is not None

@@ -17,8 +17,8 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS
 
 ROOT = Path(__file__).parents[2]
@@ -196,7 +196,9 @@ def test_every_format_works(
 def test_an_example_gets_the_figures_of_its_text(path: Path, tmp_path: Path) -> None:
     run("as", "-o", tmp_path / "x.o", path)
     analyzer = Analyzer()
-    loops = analyzer.analyze(path.read_text(), AnalysisOptions(regions=Regions.LOOPS)).regions
+    loops = analyzer.analyze(
+        path.read_text(), AnalysisOptions(source=SourceOptions(regions=Regions.LOOPS))
+    ).regions
     in_object = analyzer.analyze_object((tmp_path / "x.o").read_bytes(), AnalysisOptions()).regions
     for text, code in zip(loops, in_object, strict=True):
         if not any("rip" in line.text for line in text.region.lines):
@@ -413,7 +415,7 @@ def test_machine_code_by_itself_has_the_figures_of_its_object(
         (prediction,) = region["predictions"]
         found[name] = prediction["cycles_per_iteration"]
     text = ".intel_syntax noprefix\nf: add rax, rbx\nimul rax, rcx\ndec rdi\njnz f\nret\n"
-    (region,) = Analyzer().analyze(text, AnalysisOptions(alignment=0)).regions
+    (region,) = Analyzer().analyze(text, AnalysisOptions(target=Target(alignment=0))).regions
     assert set(found.values()) == {region.predictions[0].cycles_per_iteration} == {4.0}
 
 

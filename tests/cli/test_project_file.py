@@ -14,8 +14,8 @@ import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.project import ProjectError, find, read
-from cyclelens.analyzer.engine.settings import ANALYSIS, MARKERS, OF_REGIONS, forced
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.engine.settings import ANALYSIS, MARKERS, OF_REGIONS, forced, to_options
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 
 LOOP = """.Lloop:
  imul %rax, %rax
@@ -200,6 +200,44 @@ def test_the_documentation_lists_every_setting_with_its_option_and_its_key_in_ma
         assert " ".join((setting.help or setting.doc).split())[:30] in usage
 
 
+OTHERS = {
+    "microarchitectures": ("HSW",),
+    "syntax": "intel",
+    "mode": "loop",
+    "alignment": 16,
+    "regions": "loops",
+    "model": "uica",
+    "assembler": "nasm",
+}
+
+
+def test_a_setting_changes_the_part_of_the_options_that_the_list_names() -> None:
+    defaults = {setting.name: setting.default for setting in ANALYSIS}
+    before = to_options(defaults)
+    assert before.detail == Detail(), "no setting says how much to explain"
+    settings = [setting for setting in ANALYSIS if setting.type != "texts"]
+    assert {setting.name for setting in settings} == OTHERS.keys()
+    for setting in settings:
+        after = to_options({**defaults, setting.name: OTHERS[setting.name]})
+        changed = [
+            type(new)
+            for old, new in (
+                (before.source, after.source),
+                (before.target, after.target),
+                (before.detail, after.detail),
+            )
+            if old != new
+        ]
+        assert changed == [setting.part], setting.name
+
+
+def test_cores_named_by_a_command_win_over_those_of_a_marker() -> None:
+    text = "# cyclelens-begin name arch=HSW mode=loop\n add %rax, %rbx\n# cyclelens-end\n"
+    found = Analyzer().analyze(text, AnalysisOptions(target=Target().only_on("ICL", "ZEN4")))
+    told = [(each.microarchitecture, each.mode) for each in found.regions[0].predictions]
+    assert told == [("ICL", "loop"), ("ZEN4", "loop")]
+
+
 def test_a_marker_takes_what_the_list_says_it_takes() -> None:
     values = {"microarchitectures": "HSW", "mode": "loop", "alignment": "16"}
     settings = {key: setting for key, setting in MARKERS.items() if setting in ANALYSIS}
@@ -213,7 +251,10 @@ def test_a_marker_takes_what_the_list_says_it_takes() -> None:
         assert values[setting.name] in told
         # What was given by hand wins.
         (other,) = (
-            Analyzer().analyze(text, AnalysisOptions(forced=forced({setting.name}))).regions[0].predictions
+            Analyzer()
+            .analyze(text, AnalysisOptions(target=Target(forced=forced({setting.name}))))
+            .regions[0]
+            .predictions
         )
         default = other.microarchitecture, other.mode, other.alignment
         assert default == ("SKL", "unroll", 0)

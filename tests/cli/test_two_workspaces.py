@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
+from cyclelens.analyzer.model.result import Analysis
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.s"))[:8]
-OPTIONS = AnalysisOptions(microarchitectures=("SKL", "ZEN4"))
+OPTIONS = AnalysisOptions(target=Target(microarchitectures=("SKL", "ZEN4")))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 
 KERNEL = """# cyclelens-begin chain
 .loop:
@@ -27,7 +27,14 @@ def asked(
     kind: str, *, html: bool = False, region: str = "chain", names: tuple[str, ...] = ("SKL",)
 ) -> ComparisonTable:
     return table(
-        kind, Request(Analyzer(Workspace(store())), KERNEL, AnalysisOptions(names), region, html=html)
+        kind,
+        Request(
+            Analyzer(Workspace(store())),
+            KERNEL,
+            AnalysisOptions(target=Target(microarchitectures=names)),
+            region,
+            html=html,
+        ),
     )
 
 
@@ -99,7 +106,13 @@ def test_pictures_of_all_microarchitectures_stand_side_by_side() -> None:
 def test_a_chart_names_what_there_is_room_for_and_marks_where_the_file_puts_it() -> None:
     """Behind .p2align 4 a loop lies at four of the 64 offsets."""
     kernel = ".p2align 4\n" + KERNEL
-    request = Request(Analyzer(Workspace(store())), kernel, AnalysisOptions(("SKL",)), "chain", html=True)
+    request = Request(
+        Analyzer(Workspace(store())),
+        kernel,
+        AnalysisOptions(target=Target(microarchitectures=("SKL",))),
+        "chain",
+        html=True,
+    )
     page = str(table("alignments", request).extra["html"])
     assert re.findall(r'<text class="muted".*?>(\d+)</text>', page) == [str(8 * n) for n in range(8)]
     assert page.count('<polygon class="mark"') == 4

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.regions import statement_code as encoding
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
 _LISTING = re.compile(r"\s*(\d+) (?:[0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*)(?=\s|$)")
@@ -33,7 +33,7 @@ def region(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AssembledFile]:
         if not external:
             monkeypatch.setattr(encoding, "FALLBACKS", ())
         marked = f"# cyclelens-begin\n{text}\n# cyclelens-end\n"
-        return assemble(marked, AnalysisOptions(syntax=syntax, allow_external_programs=external))
+        return assemble(marked, SourceOptions(syntax=syntax, allow_external_programs=external))
 
     return run
 

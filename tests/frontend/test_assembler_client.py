@@ -12,8 +12,8 @@ import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers import child, keystone_backend
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Failure, Reply
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 
 SCRIPT = """
 import os, sys, time
@@ -157,7 +157,7 @@ def test_a_child_that_cannot_start_is_reported() -> None:
         assert replies(broken, "a")["a"].failure is Failure.UNAVAILABLE
         result = assemble(
             "# cyclelens-begin\nadd %rax, %rax\nsub %rax, %rax\nnop\n# cyclelens-end\n",
-            AnalysisOptions(allow_external_programs=False),
+            SourceOptions(allow_external_programs=False),
             client=broken,
         )
         assert [(p.line, p.code) for p in result.problems] == [(0, "assembler-unavailable")]
@@ -177,7 +177,7 @@ def test_a_hang_is_a_problem_at_its_line_and_other_regions_are_encoded() -> None
     client = AssemblerClient((sys.executable, "-c", script), timeout=0.5)
     regions = ("inc %eax\ninc %ebx\ninc %ecx", "inc %edx")
     text = "".join(f"# cyclelens-begin\n{region}\n# cyclelens-end\n" for region in regions)
-    result = assemble(text, AnalysisOptions(allow_external_programs=False), client=client)
+    result = assemble(text, SourceOptions(allow_external_programs=False), client=client)
     client.close()
     assert [(p.line, p.code) for p in result.problems] == [(2, "assembler-timeout")]
     assert [(r.incomplete, r.code.hex()) for r in result.regions] == [(True, "ffc0ffc1"), (False, "ffc2")]
@@ -219,7 +219,7 @@ def test_the_front_end_does_not_let_the_hanging_line_pass() -> None:
 
     result = assemble(
         "# cyclelens-begin\n[cmp    $031,%si\n# cyclelens-end\n",
-        AnalysisOptions(syntax=Syntax.ATT),
+        SourceOptions(syntax=Syntax.ATT),
         client=Unused(),
     )
     assert [(p.line, p.code) for p in result.problems] == [(1, "syntax-error")]

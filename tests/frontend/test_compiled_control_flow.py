@@ -11,8 +11,8 @@ import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from loop_shapes import in_object, loops, loops_of_object
 
 pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not installed")
@@ -147,7 +147,7 @@ def test_text_and_object_of_a_compiler_have_the_same_loops(
     compiler: str, options: list[str], tmp_path: Path
 ) -> None:
     text, file = compiled(compiler, options, tmp_path)
-    in_text = loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
+    in_text = loops(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions)
     assert sorted(in_text) == sorted(loops_of_object(file))
     assert len(in_text) >= sum(KNOWN.values())
 
@@ -236,6 +236,6 @@ def test_the_loops_of_rust_are_those_of_its_source(level: int, syntax: str, tmp_
     assert {
         name: len(loops(regions_of(file, [file.find(name)], Regions.LOOPS).regions)) for name in known
     } == known
-    in_text = loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
+    in_text = loops(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions)
     assert sorted(in_text) == sorted(loops_of_object(file))
     assert len(in_text) == sum(known.values())

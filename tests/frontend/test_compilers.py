@@ -11,8 +11,8 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_client
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.machine_code import outermost, regions_of
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 
 KERNELS = r"""
 #include <math.h>
@@ -90,7 +90,7 @@ def compiled(folder: Path, compiler: str, chip: str, syntax: str) -> tuple[str, 
 @pytest.mark.parametrize("chip", ["x86-64", "haswell", "skylake-avx512"])
 def test_every_loop_of_a_compiler_is_found(tmp_path: Path, compiler: str, chip: str, syntax: str) -> None:
     text, code = compiled(tmp_path, compiler, chip, syntax)
-    result = assemble(text, AnalysisOptions(regions=Regions.LOOPS))
+    result = assemble(text, SourceOptions(regions=Regions.LOOPS))
     assert [problem for problem in result.problems if problem.severity == "error"] == []
     assert len({region.name.split(".")[1] for region in result.regions}) >= FUNCTIONS
     assert not any(region.incomplete for region in result.regions)
@@ -133,7 +133,7 @@ def test_every_loop_of_a_compiler_lies_where_it_lies_in_the_object(
 ) -> None:
     text, _ = compiled(tmp_path, compiler, "haswell", syntax)
     file = ObjectFile((tmp_path / "k.o").read_bytes())
-    loops = assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions
+    loops = assemble(text, SourceOptions(regions=Regions.LOOPS)).regions
     in_object = regions_of(file, outermost(file.functions), Regions.LOOPS).regions
     assert len(loops) >= FUNCTIONS
     assert [(len(region.code), region.placement) for region in loops] == [

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from loop_shapes import FUNCTION, in_object, loops, loops_of_object
 
 PROGRAMS: dict[str, tuple[str, list[str]]] = {
@@ -412,9 +412,9 @@ PROGRAMS: dict[str, tuple[str, list[str]]] = {
 def test_the_loops_of_a_program_are_known(name: str, tmp_path: Path) -> None:
     body, expected = PROGRAMS[name]
     text = FUNCTION + body
-    assert loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions) == expected
+    assert loops(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions) == expected
     assert (
-        loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=Assembler.GAS)).regions)
+        loops(assemble(text, SourceOptions(regions=Regions.LOOPS, assembler=Assembler.GAS)).regions)
         == expected
     )
     assert loops_of_object(in_object(text, tmp_path)) == expected
@@ -426,14 +426,14 @@ def test_a_loop_may_begin_with_instructions_that_a_directive_makes(
     first: str, before: str, tmp_path: Path
 ) -> None:
     text = f"{before}.L1:\n{first}\ndec %ecx\njnz .L1\nret\n"
-    found = assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions
+    found = assemble(text, SourceOptions(regions=Regions.LOOPS)).regions
     assert loops(found) == loops_of_object(in_object(text, tmp_path)) != []
 
 
 @pytest.mark.parametrize("name", [".L1", "around and around", "-[Loop again:]"])
 def test_a_jump_to_a_name_in_quotes_makes_a_loop(name: str) -> None:
     text = f'"{name}": dec %ecx\n jz "out there"\n nop\n jmp "{name}"\n"out there": ret\n'
-    found = assemble(text, AnalysisOptions(regions=Regions.LOOPS))
+    found = assemble(text, SourceOptions(regions=Regions.LOOPS))
     assert [(region.name, region.incomplete) for region in found.regions] == [(name, False)]
     assert found.problems == ()
 

@@ -11,8 +11,8 @@ from corpora import by_loop, essence, object_loops, places_of
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Region
 
 pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not on PATH")
@@ -30,7 +30,7 @@ def loops(text: str, folder: Path) -> tuple[list[list[Region]], list[list[Region
     (folder / "p.s").write_text(text)
     subprocess.run(["as", "-o", "p.o", "p.s"], cwd=folder, check=True)
     in_object = object_loops((folder / "p.o").read_bytes())
-    return by_loop(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions), by_loop(in_object)
+    return by_loop(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions), by_loop(in_object)
 
 
 LOOP = "1: paddd %xmm0, %xmm1\n dec %ecx\n jnz 1b"

@@ -13,8 +13,8 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.isa import decoder
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 
 TEXT = """\
 # cyclelens-begin first
@@ -54,13 +54,15 @@ def decodings(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
 
 def test_the_bytes_of_a_region_are_decoded_once(decodings: Counter[bytes]) -> None:
     text = TEXT.replace("32", "96")
-    options = AnalysisOptions(microarchitectures=("SKL", "HSW", "ZEN4"), alternatives=False)
+    options = AnalysisOptions(
+        target=Target(microarchitectures=("SKL", "HSW", "ZEN4")), detail=Detail(alternatives=False)
+    )
     codes = [each.region.code for each in Analyzer().analyze(text, options).regions]
     assert [decodings[code] for code in codes] == [1, 1]
 
 
 def test_an_edit_decodes_the_region_that_it_changes(decodings: Counter[bytes]) -> None:
-    analyzer, options = Analyzer(), AnalysisOptions(microarchitectures=("SKL", "ZEN4"))
+    analyzer, options = Analyzer(), AnalysisOptions(target=Target(microarchitectures=("SKL", "ZEN4")))
     analyzer.analyze(TEXT.replace("32", "40"), options)
     decodings.clear()
     changed = TEXT.replace("32", "48")
@@ -72,7 +74,7 @@ def test_an_edit_decodes_the_region_that_it_changes(decodings: Counter[bytes]) -
     "file", sorted((Path(__file__).parents[2] / "examples").glob("*.[sS]")), ids=lambda f: f.name
 )
 def test_what_a_region_carries_is_what_its_bytes_are(file: Path) -> None:
-    regions = assemble(file.read_text(encoding="utf-8"), AnalysisOptions(regions=Regions.BOTH)).regions
+    regions = assemble(file.read_text(encoding="utf-8"), SourceOptions(regions=Regions.BOTH)).regions
     assert regions
     for region in regions:
         assert region.instructions == decoder.decode(region.code)

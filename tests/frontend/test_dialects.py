@@ -8,8 +8,8 @@ import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import detect, style
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
 DETECTED = [
@@ -45,8 +45,8 @@ def test_directives_switch_inside_of_a_file(code: Callable[..., str]) -> None:
 
 def test_a_forced_dialect_wins_over_the_evidence() -> None:
     text = "mov rax, rbx\nmov rax, rcx\n# cyclelens-begin\ncmp $1, %eax\n# cyclelens-end\n"
-    assert assemble(text, AnalysisOptions(syntax=Syntax.ATT)).regions[0].code.hex() == "83f801"
-    assert assemble(text, AnalysisOptions(syntax=Syntax.INTEL)).regions[0].incomplete
+    assert assemble(text, SourceOptions(syntax=Syntax.ATT)).regions[0].code.hex() == "83f801"
+    assert assemble(text, SourceOptions(syntax=Syntax.INTEL)).regions[0].incomplete
 
 
 def test_comments_of_all_kinds(code: Callable[..., str]) -> None:
@@ -163,6 +163,6 @@ def test_instructions_with_comments_behind_semicolons_are_encoded_as_nasm_does()
 )
 def test_a_slash_in_front_of_everything_else_begins_a_comment(text: str, code: str) -> None:
     # GNU as 2.40, without --divide
-    assembled = assemble(f"# cyclelens-begin\n{text}\n# cyclelens-end\n", AnalysisOptions(syntax=Syntax.ATT))
+    assembled = assemble(f"# cyclelens-begin\n{text}\n# cyclelens-end\n", SourceOptions(syntax=Syntax.ATT))
     assert not [problem for problem in assembled.problems if problem.severity == "error"]
     assert assembled.regions[0].code.hex() == code

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 from differential import Difference, differences, marked
 from programs import random_program
@@ -306,7 +306,7 @@ def test_a_register_within_an_expression_is_refused(region: Callable[..., Assemb
 def test_a_size_that_another_section_leaves_open_is_refused(region: Callable[..., AssembledFile]) -> None:
     above = ["top: not_an_instruction", "end: nop", '.section .text.other, "ax"']
     text = "\n".join([*above, *marked([".space (end - top) & 15"]), ""])
-    found = assemble(text, AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False))
+    found = assemble(text, SourceOptions(syntax=Syntax.ATT, allow_external_programs=False))
     assert found.regions[0].incomplete
     assert "depends on a statement in '.text'" in found.problems[0].message
 
@@ -340,15 +340,15 @@ def test_a_distance_that_another_symbol_is_set_to_is_refused(region: Callable[..
 def test_whether_a_distance_is_defined_that_another_symbol_is_set_to_is_not_told(other: str) -> None:
     # GNU as says no behind the other symbol, as long as the labels have no place, and yes without it.
     above, below = "a = end - top", "\n".join([*marked([".ifdef a", "nop", ".endif"]), "end: nop", "top:\n"])
-    found = assemble(f"{above}\n{below}", AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False))
+    found = assemble(f"{above}\n{below}", SourceOptions(syntax=Syntax.ATT, allow_external_programs=False))
     assert (found.problems, found.regions[0].code.hex()) == ((), "9090")
     refused = assemble(
-        f"{above}\n{other}\n{below}", AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False)
+        f"{above}\n{other}\n{below}", SourceOptions(syntax=Syntax.ATT, allow_external_programs=False)
     )
     assert [problem.message[:34] for problem in refused.problems] == ["This condition cannot be evaluated"]
     assert refused.regions[0].incomplete
     again = assemble(
-        f"{above}\n{other}\na = 5\n{below}", AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False)
+        f"{above}\n{other}\na = 5\n{below}", SourceOptions(syntax=Syntax.ATT, allow_external_programs=False)
     )
     assert again.regions[0].code.hex() == "9090"
 
@@ -356,7 +356,7 @@ def test_whether_a_distance_is_defined_that_another_symbol_is_set_to_is_not_told
 @pytest.mark.parametrize("use", ["mov $end - top, %eax", "setg end-top(%rcx)", ".long end - top"])
 def test_a_distance_over_what_is_not_understood_is_refused(use: str) -> None:
     text = "\n".join(["top: not_an_instruction", "end: nop", *marked([use]), ""])
-    found = assemble(text, AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False))
+    found = assemble(text, SourceOptions(syntax=Syntax.ATT, allow_external_programs=False))
     assert found.regions[0].incomplete
     assert "depends on a statement that is not understood" in found.problems[0].message
 

@@ -14,8 +14,9 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.source import dumps
 from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import Severity
 
 SOURCE = """\
@@ -88,7 +89,7 @@ def _run(folder: Path, *command: str) -> str:
 
 @pytest.mark.parametrize("arguments", OBJDUMP.values(), ids=OBJDUMP)
 def test_a_dump_of_an_object_has_the_figures_of_the_object(built: Path, arguments: tuple[str, ...]) -> None:
-    options = AnalysisOptions(("SKL",))
+    options = AnalysisOptions(target=Target(microarchitectures=("SKL",)))
     expected = _figures(Analyzer().analyze_object((built / "k.o").read_bytes(), options))
     assert len(expected) == 4
     analysis = Analyzer().analyze(_run(built, "objdump", "-d", *arguments, "k.o"), options)
@@ -98,7 +99,7 @@ def test_a_dump_of_an_object_has_the_figures_of_the_object(built: Path, argument
 
 @pytest.mark.parametrize("arguments", [(), ("--no-show-raw-insn",), ("-M", "intel")])
 def test_a_dump_of_a_program_has_the_figures_of_the_program(built: Path, arguments: tuple[str, ...]) -> None:
-    options = AnalysisOptions(("SKL",))
+    options = AnalysisOptions(target=Target(microarchitectures=("SKL",)))
     analysis = Analyzer().analyze(_run(built, "objdump", "-d", *arguments, "k"), options)
     found = _figures(analysis)
     for name in ("dot", "sum", "far", "calls"):
@@ -123,7 +124,7 @@ GDB = {
 def test_what_gdb_prints_is_read(built: Path, commands: tuple[str, ...]) -> None:
     if shutil.which("gdb") is None:
         pytest.skip("gdb is not installed")
-    options = AnalysisOptions(("SKL",))
+    options = AnalysisOptions(target=Target(microarchitectures=("SKL",)))
     expected = _figures(Analyzer().analyze_object((built / "k").read_bytes(), options, "dot"))
     arguments = [part for command in commands for part in ("-ex", command)]
     analysis = Analyzer().analyze(_run(built, "gdb", "-nx", "-batch", *arguments, "k"), options)
@@ -242,15 +243,15 @@ def test_markers_within_a_dump_are_obeyed() -> None:
     assert (region.name, region.code, region.first_line, region.last_line) == ("kernel", LOOP, 13, 20)
     assert dict(region.options) == {"arch": "HSW", "per": "1"}
     assert region.ends_in_jump_to_start
-    assert assemble(PERF, AnalysisOptions(regions=Regions.MARKERS)).regions == ()
+    assert assemble(PERF, SourceOptions(regions=Regions.MARKERS)).regions == ()
 
 
 def test_functions_of_a_dump() -> None:
     text = "0000000000000000 <f>:\n   0:\t48 01 d8\tadd    %rbx,%rax\n   3:\tc3\tret\n"
     (region,) = assemble(text).regions
     assert (region.name, region.is_function, region.code.hex()) == ("f", True, "4801d8c3")
-    assert assemble(text, AnalysisOptions(function="f")).functions == (("f", 0, 2),)
-    (problem,) = assemble(text, AnalysisOptions(function="g")).problems
+    assert assemble(text, SourceOptions(function="f")).functions == (("f", 0, 2),)
+    (problem,) = assemble(text, SourceOptions(function="g")).problems
     assert problem.message == "there is no function 'g'; known are f"
 
 

@@ -15,8 +15,8 @@ import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers import confinement, external
 from cyclelens.analyzer.frontend.files import includes
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
 
 SHELL = "/bin/sh"
@@ -44,7 +44,7 @@ def test_programs_learn_nothing_of_the_environment_but_where_things_are(
 def test_no_message_holds_a_variable_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "topsecret")
     text = "; cyclelens-begin\nnop\n%defstr zz %!TOKEN\n%error zz\n; cyclelens-end\n"
-    result = assemble(text, AnalysisOptions(assembler=Assembler.NASM))
+    result = assemble(text, SourceOptions(assembler=Assembler.NASM))
     assert result.problems
     assert "topsecret" not in repr(result)
 
@@ -175,7 +175,7 @@ def test_a_link_that_is_changed_after_it_was_looked_at_is_not_followed(
 
     monkeypatch.setattr(includes, "may_read", then_swap)
     result = assemble(
-        '# cyclelens-begin\nret\n.include "own.inc"\n# cyclelens-end\n', AnalysisOptions(origin=origin)
+        '# cyclelens-begin\nret\n.include "own.inc"\n# cyclelens-end\n', SourceOptions(origin=origin)
     )
     assert "5ec2e7" not in repr(result)
     assert "include-not-read" in {problem.code for problem in result.problems}

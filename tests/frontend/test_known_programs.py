@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from corpora import by_loop, essence, object_loops, places_of
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 
 pytestmark = pytest.mark.skipif(
     shutil.which("as") is None or shutil.which("ld") is None, reason="GNU as or ld is not on PATH"
@@ -252,7 +252,7 @@ def test_the_loops_are_those_that_were_written(name: str, tmp_path: Path) -> Non
     (tmp_path / "p.s").write_text(text)
     subprocess.run(["as", "-o", "p.o", "p.s"], cwd=tmp_path, check=True)
     subprocess.run(["ld", "-o", "p", "p.o", "-e", "0"], cwd=tmp_path, check=True)
-    in_text = by_loop(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
+    in_text = by_loop(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions)
     assert sorted(regions[0].name.partition(".1")[0] for regions in in_text) == sorted(labels)
     codes = sorted(str(essence(regions)) for regions in in_text)
     in_object = by_loop(object_loops((tmp_path / "p.o").read_bytes()))

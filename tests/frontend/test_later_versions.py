@@ -14,8 +14,8 @@ from cyclelens.analyzer.frontend.programs import reading
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import chunks
 from cyclelens.analyzer.frontend.source.chunks import Source, Versions
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
 LINES = """
@@ -83,7 +83,7 @@ def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def afresh(text: str) -> AssembledFile:
-    return assemble(text, AnalysisOptions(regions=Regions.BOTH, allow_external_programs=False))
+    return assemble(text, SourceOptions(regions=Regions.BOTH, allow_external_programs=False))
 
 
 def edited(lines: list[str], choose: random.Random) -> list[str]:
@@ -102,7 +102,7 @@ def test_edited_texts_are_read_like_new_ones(seed: int) -> None:
     for _ in range(30):
         text = "\n".join(lines)
         read = assemble(
-            text, AnalysisOptions(regions=Regions.BOTH, allow_external_programs=False), memory=memory
+            text, SourceOptions(regions=Regions.BOTH, allow_external_programs=False), memory=memory
         )
         assert read == afresh(text)
         assert "internal-error" not in {problem.code for problem in read.problems}

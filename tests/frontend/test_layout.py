@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.statements.directives import Alignment, nop_fill
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
 
@@ -124,7 +124,7 @@ def test_a_jump_over_a_doubtful_jump_is_doubtful_where_that_decides() -> None:
 def test_what_a_jump_to_nobody_knows_where_pushes_is_doubtful() -> None:
     text = "a = elsewhere + c\nje near + c\n# cyclelens-begin\nnop\n.p2align 3\nnear: nop\n# cyclelens-end\n"
     assert assemble(f"{text}c = 4\n").regions[0].code.hex() == "90" + "0f1f440000" + "90"
-    refused = assemble(f"{text}c = . - near\n", AnalysisOptions(allow_external_programs=False))
+    refused = assemble(f"{text}c = . - near\n", SourceOptions(allow_external_programs=False))
     assert [(problem.line, problem.code) for problem in refused.problems] == [(4, "unknown-size")]
 
 
@@ -136,7 +136,7 @@ def test_what_nobody_knows_may_keep_a_jump_of_nasm_long_through_an_alignment(
     region = f"; cyclelens-begin\nje there\n{nops}; cyclelens-end\n"
     found = assemble(
         f"{region}align 16\nshl word [rsi+rcx*2+c], 1\nthere: nop\nc equ 7\n",
-        AnalysisOptions(syntax=Syntax.INTEL, allow_external_programs=False),
+        SourceOptions(syntax=Syntax.INTEL, allow_external_programs=False),
     )
     assert found.regions[0].incomplete == (not first)
     if first:
@@ -247,6 +247,6 @@ def test_an_alignment_in_a_loop_is_filled_as_the_whole_section_asks(
     .Lfar:
         ret
     """
-    (region,) = assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions
+    (region,) = assemble(text, SourceOptions(regions=Regions.LOOPS)).regions
     assert region.code in gnu_code(text)
     assert len(region.code) > 12

@@ -3,8 +3,8 @@
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.statements.directives import executed, nop_fill
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 
 LOOP = """\
     .text
@@ -19,7 +19,7 @@ LOOP = """\
 
 
 def code(text: str, regions: Regions) -> str:
-    found = assemble(text, AnalysisOptions(regions=regions))
+    found = assemble(text, SourceOptions(regions=regions))
     assert [each.code for each in found.problems if each.severity == "error"] == []
     return found.regions[0].code.hex()
 

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import END
 
 NESTED = """\
@@ -30,7 +30,7 @@ kernel:
 
 
 def test_loops_are_found() -> None:
-    result = assemble(NESTED, AnalysisOptions(regions=Regions.LOOPS))
+    result = assemble(NESTED, SourceOptions(regions=Regions.LOOPS))
     assert [(problem.line, problem.code) for problem in result.problems] == [(3, "inner-branch")]
     assert "'.Louter' has inner loops (.Linner)" in result.problems[0].message
     assert [(region.name, region.first_line, region.last_line) for region in result.regions] == [
@@ -42,7 +42,7 @@ def test_loops_are_found() -> None:
     inner = result.regions[2]
     assert inner.ends_in_jump_to_start
     assert inner.code.hex() == "480306" + "4883c608" + "48ffc9" + "75f4"
-    assert assemble(NESTED, AnalysisOptions(regions=Regions.MARKERS)).regions == ()
+    assert assemble(NESTED, SourceOptions(regions=Regions.MARKERS)).regions == ()
 
 
 def test_without_markers_the_innermost_loops_are_taken() -> None:
@@ -60,9 +60,7 @@ def test_without_markers_the_innermost_loops_are_taken() -> None:
 
 def test_intel_loops_are_found() -> None:
     text = ".intel_syntax noprefix\ntop:\n add rax, rbx\n dec rcx\n jnz short top\n ret\n"
-    assert [region.name for region in assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions] == [
-        "top"
-    ]
+    assert [region.name for region in assemble(text, SourceOptions(regions=Regions.LOOPS)).regions] == ["top"]
 
 
 @pytest.mark.parametrize(
@@ -70,13 +68,13 @@ def test_intel_loops_are_found() -> None:
     ["a: nop\ncall a\n", "jmp a\nnop\na: ret\n", "a: nop\n.data\njmp a\n", "jne nowhere\n", "jmp *%rax\n"],
 )
 def test_what_is_no_loop(text: str) -> None:
-    assert assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions == ()
+    assert assemble(text, SourceOptions(regions=Regions.LOOPS)).regions == ()
 
 
 def test_loops_beside_marked_regions() -> None:
     marked = "# cyclelens-begin mine\na: nop\njne a\n# cyclelens-end\nb: nop\njne b\n"
     names = {
-        wanted: [region.name for region in assemble(marked, AnalysisOptions(regions=wanted)).regions]
+        wanted: [region.name for region in assemble(marked, SourceOptions(regions=wanted)).regions]
         for wanted in (Regions.MARKERS, Regions.LOOPS, Regions.BOTH)
     }
     assert names == {"markers": ["mine"], "loops": ["a", "b"], "both": ["mine", "b"]}
@@ -84,7 +82,7 @@ def test_loops_beside_marked_regions() -> None:
 
 def test_loops_that_macros_make_stand_at_their_use() -> None:
     text = ".macro spin r\nl\\@: dec \\r\njnz l\\@\n.endm\nnop\nspin %rax\nspin %rcx\n"
-    result = assemble(text, AnalysisOptions(regions=Regions.LOOPS))
+    result = assemble(text, SourceOptions(regions=Regions.LOOPS))
     assert [(region.name, region.first_line, region.code.hex()) for region in result.regions] == [
         ("l0", 5, "48ffc8" + "75fb"),
         ("l1", 6, "48ffc9" + "75fb"),
@@ -171,7 +169,7 @@ g:
     for assembler in (Assembler.AUTO, Assembler.NASM):
         if assembler is Assembler.NASM and shutil.which("nasm") is None:
             continue
-        result = assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=assembler))
+        result = assemble(text, SourceOptions(regions=Regions.LOOPS, assembler=assembler))
         assert result.problems == ()
         assert [region.lines[0].text.split()[0] for region in result.regions] == ["add", "imul", "jnz"]
         assert [branching.is_loop for branching in result.branchings] == [True]

@@ -8,8 +8,8 @@ import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from loop_shapes import FUNCTION, in_object, loops, loops_of_object
 
 THROUGH_ANOTHER_SECTION = """\
@@ -36,7 +36,7 @@ def test_a_way_around_through_another_section_belongs_to_the_loop(
     text = FUNCTION + THROUGH_ANOTHER_SECTION
     expected = ["dec js | dec jnz | neg jmp"]
     assert (
-        loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=assembler)).regions) == expected
+        loops(assemble(text, SourceOptions(regions=Regions.LOOPS, assembler=assembler)).regions) == expected
     )
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
@@ -47,7 +47,7 @@ def test_the_only_way_around_may_lead_through_another_section(assembler: Assembl
     text = FUNCTION + THROUGH_ANOTHER_SECTION.replace("js .Lcold", "jmp .Lcold")
     expected = ["dec jmp | dec jnz | neg jmp"]
     assert (
-        loops(assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=assembler)).regions) == expected
+        loops(assemble(text, SourceOptions(regions=Regions.LOOPS, assembler=assembler)).regions) == expected
     )
     assert loops_of_object(in_object(text, tmp_path)) == expected
 
@@ -59,7 +59,7 @@ def test_a_text_and_its_object_end_with_the_same_loop_and_say_so(
     """Loops are counted, not their blocks."""
     loop = "1: dec %rdi\njs 2f\ninc %rax\n2: dec %rsi\njne 1b\n"
     text = FUNCTION + loop * (MAXIMUM_REGIONS + 5) + "ret\n"
-    in_text = assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=assembler))
+    in_text = assemble(text, SourceOptions(regions=Regions.LOOPS, assembler=assembler))
     file = in_object(text, tmp_path)
     of_object = regions_of(file, file.functions, Regions.LOOPS)
     assert len(loops(in_text.regions)) == len(loops(of_object.regions)) == MAXIMUM_REGIONS

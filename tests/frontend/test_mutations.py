@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutations import PLAIN, WORDS, mutate, mutate_file, violations
@@ -39,9 +39,7 @@ def test_mutated_lines_never_break_anything() -> None:
     for _ in range(30):
         chosen = [mutate(source.choice(lines + EXTRA), source) for _ in range(10)]
         text = "\n".join(["# cyclelens-begin last", *chosen, "# cyclelens-end"])
-        assert (
-            list(violations(text, assemble(text, AnalysisOptions(syntax=source.choice(list(Syntax)))))) == []
-        )
+        assert list(violations(text, assemble(text, SourceOptions(syntax=source.choice(list(Syntax)))))) == []
 
 
 def test_mutated_files_never_break_anything() -> None:
@@ -49,9 +47,7 @@ def test_mutated_files_never_break_anything() -> None:
     files = [path.read_text().splitlines() for path in EXAMPLES]
     for number in range(40):
         text = mutate_file(source.choice(files), source.choice(files), source)
-        result = assemble(
-            text, AnalysisOptions(regions=Regions.BOTH, allow_external_programs=number % 10 == 0)
-        )
+        result = assemble(text, SourceOptions(regions=Regions.BOTH, allow_external_programs=number % 10 == 0))
         assert list(violations(text, result)) == [], text
 
 
@@ -73,7 +69,7 @@ def test_a_mutated_statement_is_reported_on_its_line_and_harms_no_other() -> Non
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_no_text_at_all_breaks_anything(lines: list[str]) -> None:
     text = "\n".join(["# cyclelens-begin", *lines, "# cyclelens-end"])
-    assert list(violations(text, assemble(text, AnalysisOptions(allow_external_programs=False)))) == []
+    assert list(violations(text, assemble(text, SourceOptions(allow_external_programs=False)))) == []
 
 
 WORST = {
@@ -97,7 +93,7 @@ WORST = {
 @pytest.mark.parametrize("body", WORST.values(), ids=WORST.keys())
 def test_the_worst_texts_are_answered(body: str) -> None:
     text = f"# cyclelens-begin\n{body}\n# cyclelens-end"
-    assert list(violations(text, assemble(text, AnalysisOptions(regions=Regions.BOTH)))) == []
+    assert list(violations(text, assemble(text, SourceOptions(regions=Regions.BOTH)))) == []
 
 
 def test_a_broken_line_leaves_the_other_region_alone() -> None:
@@ -109,8 +105,6 @@ def test_a_broken_line_leaves_the_other_region_alone() -> None:
         if any(sign in broken for sign in ("/*", "cyclelens", "LLVM", "OSACA", "#", "%m", "%r", ".")):
             continue
         text = f"# cyclelens-begin bad\n{broken}\n# cyclelens-end{good}"
-        regions = {
-            region.name: region for region in assemble(text, AnalysisOptions(syntax=Syntax.ATT)).regions
-        }
+        regions = {region.name: region for region in assemble(text, SourceOptions(syntax=Syntax.ATT)).regions}
         assert regions["good"].code.hex() == "4801c3", broken
         assert not regions["good"].incomplete

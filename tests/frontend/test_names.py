@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.statements.names import shown, symbol_of
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 from differential import differences, marked
 
@@ -92,7 +92,7 @@ def test_no_two_names_are_one(syntax: Syntax) -> None:
     ]
     uses = [f"mov {name}(%rsi), %eax" if syntax is Syntax.ATT else f"mov eax, {name}[rsi]" for name in names]
     text = "\n".join([*lines, *marked(uses)])
-    result = assemble(text, AnalysisOptions(syntax=syntax, allow_external_programs=False))
+    result = assemble(text, SourceOptions(syntax=syntax, allow_external_programs=False))
     assert [problem.message for problem in result.problems] == []
     found = [int.from_bytes(line.code[2:6], "little") for line in result.regions[0].lines[1:]]
     assert dict(zip(names, found, strict=True)) == value_of
@@ -126,7 +126,7 @@ def test_names_are_those_of_gnu_as(syntax: Syntax, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [*AWKWARD, *_awkward_names()[::50]])
 def test_a_loop_may_have_any_name(name: str) -> None:
     text = f'"{name}": dec %ecx\n jz "out there"\n nop\n jmp "{name}"\n"out there": ret\n'
-    found = assemble(text, AnalysisOptions(regions=Regions.LOOPS))
+    found = assemble(text, SourceOptions(regions=Regions.LOOPS))
     assert [region.incomplete for region in found.regions] == [False]
     assert found.problems == ()
 

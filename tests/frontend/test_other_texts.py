@@ -13,8 +13,8 @@ from cyclelens.analyzer.frontend.files import whole_file
 from cyclelens.analyzer.frontend.passes import external
 from cyclelens.analyzer.frontend.source import other_languages
 from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Assembler
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin, Severity
 
 ROOT = Path(__file__).parents[2]
@@ -53,8 +53,8 @@ def test_a_text_in_another_language_gets_one_message_at_its_first_telling_line(
 
 
 def test_a_command_gives_the_way_out_as_its_error() -> None:
-    options = AnalysisOptions(("SKL",))
-    analysis = explained(Analyzer().analyze(OTHERS["fasm"][0], options), options)
+    options = AnalysisOptions(target=Target(microarchitectures=("SKL",)))
+    analysis = explained(Analyzer().analyze(OTHERS["fasm"][0], options), options.source)
     (problem,) = analysis.problems
     assert problem.severity is Severity.ERROR
     assert "cyclelens analyze FILE.o" in problem.message
@@ -134,7 +134,7 @@ def test_a_text_without_code_has_nothing_left_out(tmp_path: Path, text: str) -> 
 
 def _of_file(tmp_path: Path, text: str, defines: tuple[str, ...] = ()):  # type: ignore[no-untyped-def]
     origin = Origin(str(tmp_path / "x.S"), (str(tmp_path),), defines=defines)
-    return assemble(text, AnalysisOptions(origin=origin))
+    return assemble(text, SourceOptions(origin=origin))
 
 
 SILENT = "; taken for NASM\nx\n    jnc @B\nf:\nc equ (R*5)\nt equ (8+c)\nx\nx\n    jz f\n"
@@ -151,7 +151,7 @@ def test_statements_that_cannot_be_encoded_are_named_whatever_nasm_says(
 
     monkeypatch.setattr(external, "has_nasm", lambda: has_nasm)
     monkeypatch.setattr(external, "assemble_file", gives_up)
-    assembled = assemble(SILENT, AnalysisOptions(assembler=Assembler.AUTO))
+    assembled = assemble(SILENT, SourceOptions(assembler=Assembler.AUTO))
     (region,) = assembled.regions
     assert region.incomplete
     named = {problem.line for problem in assembled.problems}

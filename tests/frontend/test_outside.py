@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers import confinement
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 
 REFUSED = """\
@@ -90,7 +90,7 @@ def analyse(text: str, language: str, secret: Path) -> AssembledFile:
     folder = secret.parent / "workspace"
     origin = Origin(str(folder / NAMES[language]), (str(folder),))
     wanted = Assembler.AUTO if language == "c" else Assembler(language)
-    return assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=wanted, origin=origin))
+    return assemble(text, SourceOptions(regions=Regions.LOOPS, assembler=wanted, origin=origin))
 
 
 def shown(result: AssembledFile) -> str:

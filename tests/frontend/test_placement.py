@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.source import Placement, Region
 
 REGION = "# cyclelens-begin\n1: dec %eax\n jnz 1b\n# cyclelens-end\n"
@@ -20,7 +20,7 @@ needs_as = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not 
 
 
 def place(text: str, **options: Any) -> Placement:
-    (region,) = assemble(text, AnalysisOptions(**options)).regions
+    (region,) = assemble(text, SourceOptions(**options)).regions
     return region.placement
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
 Region = Callable[..., AssembledFile]
@@ -88,6 +88,6 @@ def test_a_distance_of_16_bits_that_processors_do_not_read_is_refused(region: Re
     "jump", ["addr32 jmp", "fs jne", "jne,pt", "rex.w jne", "data16 jne", "{disp32} jne", "addr32 loop"]
 )
 def test_a_jump_with_prefixes_closes_a_loop(jump: str) -> None:
-    assembled = assemble(f"f: ret\n1: nop\n{jump} 1b\nret\n", AnalysisOptions(regions=Regions.LOOPS))
+    assembled = assemble(f"f: ret\n1: nop\n{jump} 1b\nret\n", SourceOptions(regions=Regions.LOOPS))
     assert [region.first_line for region in assembled.regions] == [1]
     assert not assembled.problems

@@ -15,7 +15,7 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers import confinement, external
 from cyclelens.analyzer.frontend.files import expansion, includes
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin
 
 needs_compiler = pytest.mark.skipif(
@@ -41,7 +41,7 @@ def run(workspace: Path) -> Assemble:
         marked = re.sub(r"^<$", "# cyclelens-begin", text, flags=re.MULTILINE)
         marked = re.sub(r"^>$", "# cyclelens-end", marked, flags=re.MULTILINE)
         origin = Origin(str(workspace / name), (str(workspace),), **options)  # type: ignore[arg-type]
-        return assemble(marked, AnalysisOptions(origin=origin), memory=memory)
+        return assemble(marked, SourceOptions(origin=origin), memory=memory)
 
     return run
 
@@ -190,7 +190,7 @@ def test_without_a_compiler_or_leave_it_is_said(run: Assemble, monkeypatch: pyte
     text = "\n#define X 1\n# cyclelens-begin\nnop\n# cyclelens-end\n"
     monkeypatch.setattr(external, "find_program", lambda _: None)
     without = run(text)
-    forbidden = assemble(text, AnalysisOptions(origin=Origin("/k.S"), allow_external_programs=False))
+    forbidden = assemble(text, SourceOptions(origin=Origin("/k.S"), allow_external_programs=False))
     for result, reason in ((without, "no C compiler"), (forbidden, "may not be run")):
         assert [(p.line, p.code) for p in result.problems] == [(1, "not-preprocessed")]
         assert reason in result.problems[0].message

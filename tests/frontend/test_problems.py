@@ -7,8 +7,8 @@ from cyclelens.analyzer.frontend import assemble as assembly
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.passes import builtin
 from cyclelens.analyzer.frontend.source.problems import CODES, make_problem
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Origin, Severity
 
 IN_A_REGION = [
@@ -43,7 +43,7 @@ def test_a_mistake_is_reported_at_its_line_and_leaves_the_rest_alone(
     text = f"# cyclelens-begin a\nnop\n  {line}\nret\n# cyclelens-end\n"
     result = assemble(
         text + "# cyclelens-begin b\nnop\n# cyclelens-end\n",
-        AnalysisOptions(syntax=Syntax.ATT, allow_external_programs=False),
+        SourceOptions(syntax=Syntax.ATT, allow_external_programs=False),
     )
     assert [(problem.line, problem.code) for problem in result.problems] == [(2, problem_code)]
     problem = result.problems[0]
@@ -56,7 +56,7 @@ def test_a_mistake_is_reported_at_its_line_and_leaves_the_rest_alone(
 
 def test_preprocessor_lines_are_pointed_out_where_they_are_comments() -> None:
     text = "# cyclelens-begin\n#ifdef FAST\nnop\n#endif\n# if that is a comment\n# cyclelens-end\n"
-    result = assemble(text, AnalysisOptions(origin=Origin("/k.s"), allow_external_programs=False))
+    result = assemble(text, SourceOptions(origin=Origin("/k.s"), allow_external_programs=False))
     assert [(p.line, p.code, p.severity) for p in result.problems] == [
         (1, "not-supported", Severity.WARNING),
         (3, "not-supported", Severity.WARNING),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Severity
 
 COMMENTS = [
@@ -24,7 +24,7 @@ COMMENTS = [
 @pytest.mark.parametrize("comment", COMMENTS)
 def test_markers_stand_in_a_comment_of_any_kind(comment: str) -> None:
     text = f"{comment.format('cyclelens-begin a')}\nret\n{comment.format('cyclelens-end')}\n"
-    result = assemble(text, AnalysisOptions(syntax=Syntax.ATT))
+    result = assemble(text, SourceOptions(syntax=Syntax.ATT))
     assert result.problems == ()
     assert [region.name for region in result.regions] == ["a"]
     # A statement on the line of the opening marker is outside, one on the line of the closing marker inside.
@@ -98,7 +98,7 @@ def test_an_end_without_a_begin_an_unknown_marker_and_an_empty_region_are_report
 def test_the_markers_of_iaca_are_code(data: str, move: str, syntax: Syntax) -> None:
     begin, end = (f"{move.format(number)}\n{data}\n" for number in (111, 222))
     result = assemble(
-        f"nop\n{begin}ret\n{end}{move.format(111)}\n{begin}nop\nnop\n{end}", AnalysisOptions(syntax=syntax)
+        f"nop\n{begin}ret\n{end}{move.format(111)}\n{begin}nop\nnop\n{end}", SourceOptions(syntax=syntax)
     )
     assert [(region.name, region.code.hex()) for region in result.regions] == [
         ("iaca-1", "c3"),
@@ -137,7 +137,7 @@ add $1, %rbx
 nop /* LLVM-MCA-LATENCY 0 */
 # LLVM-MCA-END outer
 """
-    result = assemble(text, AnalysisOptions(syntax=Syntax.ATT))
+    result = assemble(text, SourceOptions(syntax=Syntax.ATT))
     assert [(region.name, dict(region.latencies)) for region in result.regions] == [
         ("outer", {0: 100, 1: 20}),
         ("inner", {0: 20}),

@@ -12,8 +12,8 @@ from cyclelens.analyzer.cli.analyze import FORMATS
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files.includes import Origin
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "findings" / "repro"
 
@@ -41,7 +41,7 @@ def test_the_loops_are_those_of_the_object(name: str, tmp_path: Path) -> None:
     file = FOLDER / name
     subprocess.run(["gcc", "-c", "-o", tmp_path / "p.o", file], check=True)
     found = assemble(
-        file.read_text(), AnalysisOptions(regions=Regions.LOOPS, origin=Origin(str(file), (str(FOLDER),)))
+        file.read_text(), SourceOptions(regions=Regions.LOOPS, origin=Origin(str(file), (str(FOLDER),)))
     )
     in_text, in_object = (
         sorted((str(essence(regions)), places_of(regions)) for regions in by_loop(loops))
@@ -56,7 +56,7 @@ def test_padding_within_loops_of_a_compiler_is_that_of_the_object(tmp_path: Path
     file = FOLDER / "w2_partly_reduced.s"
     subprocess.run(["gcc", "-c", "-o", tmp_path / "p.o", file], check=True)
     subprocess.run(["objcopy", "-O", "binary", "-j", ".text", "p.o", "p.bin"], cwd=tmp_path, check=True)
-    regions = assemble(file.read_text(), AnalysisOptions(regions=Regions.LOOPS)).regions
+    regions = assemble(file.read_text(), SourceOptions(regions=Regions.LOOPS)).regions
     code = (tmp_path / "p.bin").read_bytes()
     assert len(regions) > 40
     assert all(b"".join(line.code for line in region.lines) in code for region in regions)
@@ -66,7 +66,7 @@ def test_padding_within_loops_of_a_compiler_is_that_of_the_object(tmp_path: Path
 def test_a_message_has_nothing_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (FOLDER / "n11.asm").read_text().replace("PATH", "TOKEN")
     monkeypatch.setenv("TOKEN", "topsecret")
-    result = assemble(text, AnalysisOptions(regions=Regions.LOOPS, assembler=Assembler.NASM))
+    result = assemble(text, SourceOptions(regions=Regions.LOOPS, assembler=Assembler.NASM))
     assert result.problems
     assert "topsecret" not in repr(result)
 
@@ -79,7 +79,7 @@ def test_what_the_preprocessor_swells_is_cut_off_with_a_message_at_its_line(
     copy = tmp_path / name
     shutil.copy(FOLDER / name, copy)
     result = assemble(
-        copy.read_text(), AnalysisOptions(regions=Regions.BOTH, origin=Origin(str(copy), (str(tmp_path),)))
+        copy.read_text(), SourceOptions(regions=Regions.BOTH, origin=Origin(str(copy), (str(tmp_path),)))
     )
     assert [problem.line for problem in result.problems if problem.code == "not-preprocessed"] == [line]
     assert result.regions[0].name.startswith("r")

@@ -10,8 +10,8 @@ import pytest
 from corpora import by_loop, essence, object_loops, places_of
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from random_programs import program
 
 PROGRAMS = 150
@@ -41,7 +41,7 @@ def test_text_and_object_have_the_same_loops_at_the_same_places(first: int, tmp_
         (tmp_path / "p.s").write_text(text)
         subprocess.run(["as", "-o", "p.o", "p.s"], cwd=tmp_path, check=True)
         in_object = by_loop(object_loops((tmp_path / "p.o").read_bytes()))
-        in_text = by_loop(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
+        in_text = by_loop(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions)
         described = [
             sorted((str(essence(regions)), places_of(regions)) for regions in loops)
             for loops in (in_text, in_object)
@@ -56,7 +56,10 @@ def test_one_variable_is_one_place_in_texts_objects_and_programs(tmp_path: Path)
     (tmp_path / "p.s").write_text(ONE_VARIABLE)
     subprocess.run(["as", "-o", "p.o", "p.s"], cwd=tmp_path, check=True)
     subprocess.run(["ld", "-o", "p", "p.o"], cwd=tmp_path, check=True)
-    analyzer, options = Analyzer(), AnalysisOptions(alignment=0, regions=Regions.LOOPS)
+    analyzer, options = (
+        Analyzer(),
+        AnalysisOptions(source=SourceOptions(regions=Regions.LOOPS), target=Target(alignment=0)),
+    )
     found = [
         analyzer.analyze(ONE_VARIABLE, options),
         *(analyzer.analyze_object((tmp_path / name).read_bytes(), options) for name in ("p.o", "p")),

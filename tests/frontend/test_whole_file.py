@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files import whole_file
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler
-from cyclelens.analyzer.model.result import AnalysisOptions
 from whole_files import lines, needs_gnu_as, problems
 
 GAS = """\
@@ -48,7 +48,7 @@ kernel:
 
 @needs_gnu_as
 def test_everything_by_gnu_as(gnu_code: Callable[[str], bytes]) -> None:
-    result = assemble(GAS, AnalysisOptions(assembler=Assembler.GAS))
+    result = assemble(GAS, SourceOptions(assembler=Assembler.GAS))
     assert result.problems == ()
     (region,) = result.regions
     assert {line.backend for line in region.lines} == {"gnu as"}
@@ -67,7 +67,7 @@ def test_everything_by_gnu_as(gnu_code: Callable[[str], bytes]) -> None:
 @needs_gnu_as
 def test_gnu_as_and_the_front_end_agree_but_for_addresses() -> None:
     own, whole = (
-        assemble(GAS, AnalysisOptions(assembler=assembler)).regions[0]
+        assemble(GAS, SourceOptions(assembler=assembler)).regions[0]
         for assembler in (Assembler.AUTO, Assembler.GAS)
     )
     addresses = {20, 21}
@@ -79,7 +79,7 @@ def test_gnu_as_and_the_front_end_agree_but_for_addresses() -> None:
 @needs_gnu_as
 def test_data_that_are_too_long_for_the_listing_are_whole() -> None:
     text = f'# cyclelens-begin\nret\n.ascii "{"a" * 9000}"\n.zero 9000\nnop\n# cyclelens-end\n'
-    result = assemble(text, AnalysisOptions(assembler=Assembler.GAS))
+    result = assemble(text, SourceOptions(assembler=Assembler.GAS))
     assert [(line, len(code) // 2) for line, code in lines(result)] == [(2, 1), (3, 9000), (4, 9000), (5, 1)]
 
 
@@ -87,7 +87,7 @@ def test_data_that_are_too_long_for_the_listing_are_whole() -> None:
 def test_a_mistake_in_a_macro_is_put_down_to_its_use() -> None:
     text = ".macro bad r\n inc \\r\n.endm\n# cyclelens-begin a\nbad %rax\nbad $5\n# cyclelens-end\n"
     text += "# cyclelens-begin b\nbad %rbx\n# cyclelens-end\n"
-    result = assemble(text, AnalysisOptions(assembler=Assembler.GAS))
+    result = assemble(text, SourceOptions(assembler=Assembler.GAS))
     assert problems(result) == [(6, "assembler-error", "error")]
     assert [region.incomplete for region in result.regions] == [True, False]
     assert lines(result) == [(5, "48ffc0"), (9, "48ffc3")]
@@ -105,7 +105,7 @@ def test_an_assembler_that_hangs_or_dies_is_given_up(tmp_path: Path, monkeypatch
     ):
         program.write_text(f"#!/bin/sh\n{script}\n")
         result = assemble(
-            f"# cyclelens-begin a{number}\nret\n# cyclelens-end\n", AnalysisOptions(assembler=Assembler.GAS)
+            f"# cyclelens-begin a{number}\nret\n# cyclelens-end\n", SourceOptions(assembler=Assembler.GAS)
         )
         assert problems(result) == [(1, "assembler-unavailable", "warning")]
         assert lines(result) == [(2, "c3")]

@@ -11,8 +11,8 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.files import nasm_macros
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
 from whole_files import LAYOUT, lines, needs_nasm, problems
 
@@ -75,7 +75,7 @@ def test_macros_of_nasm_stand_at_the_line_of_their_use(tmp_path: Path, regions: 
     (tmp_path / "macros.inc").write_text(MACROS)
     (tmp_path / "k.asm").write_text(NASM)
     result = assemble(
-        NASM, AnalysisOptions(origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),)), regions=regions)
+        NASM, SourceOptions(origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),)), regions=regions)
     )
     assert (result.problems, result.dialect) == ((), "intel")
     (region,) = result.regions
@@ -109,7 +109,7 @@ SECTION .text
     (tmp_path / "x86inc.asm").write_text("%define x264_nop nop\n")
     result = assemble(
         text,
-        AnalysisOptions(
+        SourceOptions(
             origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),), defines=("private_prefix=x264",))
         ),
     )
@@ -160,9 +160,9 @@ def test_macros_are_followed_first_and_nothing_else_comes_of_it(
     (tmp_path / "some.inc").write_text("%macro some 0\nadd rax, 1\nadd rbx, 2\n%endmacro\n sub rax, 3\n")
     text = "%define NASM\n" + text.replace("BEGIN", "; cyclelens-begin").replace("END", "; cyclelens-end")
     origin = Origin(str(tmp_path / "k.asm"), (str(tmp_path),))
-    first = assemble(text, AnalysisOptions(origin=origin))
+    first = assemble(text, SourceOptions(origin=origin))
     monkeypatch.setattr(nasm_macros, "mark", lambda *_, **__: None)
-    at_once = assemble(text, AnalysisOptions(origin=origin))
+    at_once = assemble(text, SourceOptions(origin=origin))
     assert lines(first) == lines(at_once)
     assert first.problems == at_once.problems
     (tmp_path / "k.asm").write_text(text)
@@ -205,7 +205,7 @@ extern somewhere
 
 @needs_nasm
 def test_a_section_that_a_macro_chooses_is_the_one_of_the_object(tmp_path: Path) -> None:
-    result = assemble(SECTIONS, AnalysisOptions(regions=Regions.LOOPS))
+    result = assemble(SECTIONS, SourceOptions(regions=Regions.LOOPS))
     assert [(region.name, region.first_line + 1) for region in result.regions] == [
         ("again", 13),
         ("other", 21),
@@ -228,7 +228,7 @@ def test_a_jump_over_padding_is_padding_in_the_object_too(tmp_path: Path) -> Non
     assert len(loops) == 1
     assert loops[0][-1].lines[0].text.startswith("add")
     assert [
-        essence(loop) for loop in by_loop(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
+        essence(loop) for loop in by_loop(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions)
     ] == [essence(loops[0])]
 
 
@@ -240,7 +240,7 @@ def test_where_nasm_fills_a_gap_with_a_jump_the_padding_is_not_executed(inner: s
     (tmp_path / "k.asm").write_text(text)
     subprocess.run(["nasm", "-f", "elf64", "-o", "k.o", "k.asm"], cwd=tmp_path, check=True)
     in_object = by_loop(object_loops((tmp_path / "k.o").read_bytes()))
-    in_text = by_loop(assemble(text, AnalysisOptions(regions=Regions.LOOPS)).regions)
+    in_text = by_loop(assemble(text, SourceOptions(regions=Regions.LOOPS)).regions)
     assert any(line.text.startswith("jmp") for loop in in_object for region in loop for line in region.lines)
     assert [essence(loop) for loop in in_text] == [essence(loop) for loop in in_object]
     assert [places_of(loop) for loop in in_text] == [places_of(loop) for loop in in_object]
@@ -251,7 +251,7 @@ def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
     # NASM numbers both, in another order once macros are followed by themselves.
     text = "%use smartalign\n; cyclelens-begin\n%rep 9\n%push x\njmp %$end\nnop\n%$end: ret\n%pop\n"
     text += "align 32\n%endrep\n; cyclelens-end"
-    result = assemble(text, AnalysisOptions(assembler=Assembler.NASM))
+    result = assemble(text, SourceOptions(assembler=Assembler.NASM))
     assert {problem.code for problem in result.problems} <= LAYOUT
     assert [code for _, code in lines(result)].count("c3") == 9
 
@@ -259,7 +259,7 @@ def test_labels_of_macros_and_of_alignments_are_not_the_same() -> None:
 @needs_nasm
 def test_repetitions_within_repetitions_stand_at_their_own_lines() -> None:
     text = "; cyclelens-begin\n%rep 2\ninc rax\n%rep 2\nnop\n%endrep\n%endrep\n; cyclelens-end"
-    assert [line for line, _ in lines(assemble(text, AnalysisOptions(assembler=Assembler.NASM)))] == [
+    assert [line for line, _ in lines(assemble(text, SourceOptions(assembler=Assembler.NASM)))] == [
         3,
         5,
         5,
@@ -280,7 +280,7 @@ def test_repetitions_within_repetitions_stand_at_their_own_lines() -> None:
     ],
 )
 def test_mistakes_stand_at_their_lines(text: str, wrong: list[int]) -> None:
-    result = assemble(text, AnalysisOptions(assembler=Assembler.NASM))
+    result = assemble(text, SourceOptions(assembler=Assembler.NASM))
     assert [line for line, code, _ in problems(result) if code == "assembler-error"] == wrong
     assert lines(result)
     assert not {line for line, _ in lines(result)} & set(wrong)
@@ -290,8 +290,8 @@ def test_mistakes_stand_at_their_lines(text: str, wrong: list[int]) -> None:
 def test_macros_that_make_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nasm_macros, "MAXIMUM_RESULT", 2048)
     text = "%rep {}\nnop\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
-    assert problems(assemble(text.format(2), AnalysisOptions(assembler=Assembler.NASM))) == []
-    much = assemble(text.format(1000), AnalysisOptions(assembler=Assembler.NASM))
+    assert problems(assemble(text.format(2), SourceOptions(assembler=Assembler.NASM))) == []
+    much = assemble(text.format(1000), SourceOptions(assembler=Assembler.NASM))
     assert problems(much) in ([(line, "assembler-unavailable", "warning")] for line in (1, 2, 3))
     assert "macros expand this line" in much.problems[0].message
 
@@ -299,7 +299,7 @@ def test_macros_that_make_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch)
 def test_without_nasm_the_plain_part_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "%define X 1\nsection .text\n; cyclelens-begin\nadd rax, [rdi] ; sum\n; cyclelens-end\n"
     monkeypatch.setattr(external, "run", lambda *_, **__: pytest.fail("a program was run"))
-    forbidden = assemble(text, AnalysisOptions(allow_external_programs=False))
+    forbidden = assemble(text, SourceOptions(allow_external_programs=False))
     monkeypatch.setattr(external, "find_program", lambda _: None)
     for result in (forbidden, assemble(text)):
         assert problems(result) == [(1, "assembler-unavailable", "warning")]
@@ -355,7 +355,7 @@ def test_the_configuration_of_a_project_wins(
             return plain(job)
 
         monkeypatch.setattr(external, "run", run)
-    result = assemble(text, AnalysisOptions(origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),))))
+    result = assemble(text, SourceOptions(origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),))))
     assert result.problems == ()
     assert [code for _, code in lines(result)] == [*expected, "b907000000"]
     if not addresses:
@@ -370,10 +370,10 @@ def test_a_file_is_read_before_the_text_if_the_user_says_so(tmp_path: Path) -> N
     configuration.write_text("%define SIZE 7\nEMPTY equ 0\n")
     text = "; cyclelens-begin\n%if EMPTY = 0\n mov ecx, SIZE\n%endif\n; cyclelens-end\n"
     origin = Origin(str(folder / "k.asm"), (str(folder),), pre_includes=(str(configuration),))
-    result = assemble(text, AnalysisOptions(origin=origin))
+    result = assemble(text, SourceOptions(origin=origin))
     assert (result.problems, lines(result)) == ((), [(3, "b907000000")])
     configuration.unlink()
-    missing = assemble(text, AnalysisOptions(origin=origin))
+    missing = assemble(text, SourceOptions(origin=origin))
     assert {problem.code for problem in missing.problems} == {"include-not-read", "assembler-unavailable"}
     assert "config.asm', to be included before the text, does not exist" in missing.problems[0].message
 
@@ -395,7 +395,7 @@ OWN_WORDS = """\
 
 
 def test_a_file_of_nasm_that_nasm_may_not_see_has_one_message() -> None:
-    result = assemble(OWN_WORDS, AnalysisOptions(allow_external_programs=False))
+    result = assemble(OWN_WORDS, SourceOptions(allow_external_programs=False))
     assert problems(result) == [(1, "assembler-unavailable", "warning")]
     assert "not trusted" in result.problems[0].message
     assert [(region.name, region.incomplete) for region in result.regions] == [("a", True), ("b", False)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
 from whole_files import lines, needs_gnu_as, needs_nasm, problems
 
@@ -18,7 +18,7 @@ def test_a_mistake_in_an_included_file_stands_at_the_line_that_includes_it(tmp_p
     (tmp_path / "bad.inc").write_text("frobnicate %rax\n")
     text = '# cyclelens-begin\nxyzzy %rax\n.include "bad.inc"\nret\n# cyclelens-end\n'
     result = assemble(
-        text, AnalysisOptions(assembler=Assembler.GAS, origin=Origin(str(tmp_path / "k.s"), (str(tmp_path),)))
+        text, SourceOptions(assembler=Assembler.GAS, origin=Origin(str(tmp_path / "k.s"), (str(tmp_path),)))
     )
     assert problems(result) == [(2, "assembler-error", "error"), (3, "assembler-error", "error")]
     assert "no such instruction: `frobnicate" in result.problems[1].message
@@ -61,7 +61,7 @@ def test_nasm_reads_no_file_outside_of_the_workspace(prelude: str, tmp_path: Pat
     absolute = prelude.replace("../secret", str(tmp_path / "secret"))
     for text in (prelude, absolute):
         text = f"%define NOTHING\nsection .text\n; cyclelens-begin\nret\n{text}\n; cyclelens-end\n"
-        result = assemble(text, AnalysisOptions(origin=Origin(str(folder / "k.asm"), (str(folder),))))
+        result = assemble(text, SourceOptions(origin=Origin(str(folder / "k.asm"), (str(folder),))))
         assert {"assembler-unavailable", "assembler-error"} & {p.code for p in result.problems}
         assert "cmc" not in [line.text for region in result.regions for line in region.lines]
         assert "f5" not in [code for _, code in lines(result)]
@@ -72,7 +72,7 @@ def test_nasm_reads_no_file_outside_of_the_workspace(prelude: str, tmp_path: Pat
 def test_nasm_reads_the_files_of_the_workspace(prelude: str, tmp_path: Path) -> None:
     folder = workspace(tmp_path)
     text = f"%define NOTHING\nsection .text\n; cyclelens-begin\n{prelude}\nret\n; cyclelens-end\n"
-    result = assemble(text, AnalysisOptions(origin=Origin(str(folder / "k.asm"), (str(folder),))))
+    result = assemble(text, SourceOptions(origin=Origin(str(folder / "k.asm"), (str(folder),))))
     assert result.problems == ()
     assert lines(result)[-1][1] == "c3"
 
@@ -94,7 +94,7 @@ def workspace(tmp_path: Path) -> Path:
 def test_options_of_the_environment_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NASMENV", "-DELSEWHERE")
     text = "; cyclelens-begin\n%ifdef ELSEWHERE\ncmc\n%endif\nret\n; cyclelens-end\n"
-    result = assemble(text, AnalysisOptions(assembler=Assembler.NASM))
+    result = assemble(text, SourceOptions(assembler=Assembler.NASM))
     assert (result.problems, lines(result)) == ((), [(5, "c3")])
 
 
@@ -112,8 +112,8 @@ def test_gnu_as_reads_no_file_outside_of_the_workspace(tmp_path: Path) -> None:
     )
     named = '# cyclelens-begin\nret\n.incbin "{}"\n# cyclelens-end\n'
     for text in (built, *map(named.format, ("../secret", "link", secret))):
-        result = assemble(text, AnalysisOptions(assembler=Assembler.GAS, origin=origin))
+        result = assemble(text, SourceOptions(assembler=Assembler.GAS, origin=origin))
         assert {"assembler-unavailable", "assembler-error"} & {p.code for p in result.problems}
         assert "9090" not in [code for _, code in lines(result)]
-    allowed = assemble(named.format("own"), AnalysisOptions(assembler=Assembler.GAS, origin=origin))
+    allowed = assemble(named.format("own"), SourceOptions(assembler=Assembler.GAS, origin=origin))
     assert (allowed.problems, lines(allowed)) == ((), [(2, "c3"), (3, "9090")])

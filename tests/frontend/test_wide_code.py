@@ -2,7 +2,7 @@
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 
 
 def notes(*lines):

@@ -5,7 +5,8 @@ from dataclasses import replace
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.hints.registry import hints
-from cyclelens.analyzer.model.result import AnalysisOptions, Assumption, Finding, Position
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
+from cyclelens.analyzer.model.result import Assumption, Finding, Position
 from cyclelens.analyzer.model.source import Severity
 from factories import analysis, prediction, region_analysis, template, usage
 from hypothesis import given
@@ -91,7 +92,7 @@ def test_an_instruction_names_all_busy_ports_that_it_may_use():
 
 def test_lost_cycles_are_a_bar_with_its_reason():
     text = "# cyclelens-begin\n    add $0x1234, %ax\n    dec %r15\n# cyclelens-end\n"
-    found = Analyzer().analyze(text, AnalysisOptions(trace=True))
+    found = Analyzer().analyze(text, AnalysisOptions(detail=Detail(trace=True)))
     (hint,) = hints(found, {"heat"})
     assert (hint.line, hint.label) == (1, "▇")
     assert "% of the cycles" in hint.tooltip
@@ -185,7 +186,7 @@ def test_every_chain_that_ties_is_marked():
 
 
 def labels(text, arch):
-    options = AnalysisOptions(microarchitectures=(arch,), alignment=0)
+    options = AnalysisOptions(target=Target(microarchitectures=(arch,), alignment=0))
     found = Analyzer().analyze(f"# cyclelens-begin\n.L1:\n{text}\n jnz .L1\n# cyclelens-end\n", options)
     return [hint.label for hint in hints(found, ["rename"])]
 
@@ -201,5 +202,5 @@ def test_what_the_renamer_does_is_shown_where_it_does_it():
 
 def test_a_move_from_the_decoders_takes_its_slot():
     text = "# cyclelens-begin\n mov %rdx, %rcx\n sub %rsi, %rcx\n# cyclelens-end\n"
-    found = Analyzer().analyze(text, AnalysisOptions(microarchitectures=("GNR",), alignment=0))
+    found = Analyzer().analyze(text, AnalysisOptions(target=Target(microarchitectures=("GNR",), alignment=0)))
     assert list(hints(found, ["rename"])) == []

@@ -8,7 +8,7 @@ import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.registry import hints
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.reports.card import region_card
 from cyclelens.analyzer.reports.registry import render
 
@@ -25,7 +25,7 @@ DOT = """# cyclelens-begin dot
 
 
 def analysed(*names: str, text: str = DOT):
-    return Analyzer().analyze(text, AnalysisOptions(names))
+    return Analyzer().analyze(text, AnalysisOptions(target=Target(microarchitectures=names)))
 
 
 @pytest.fixture

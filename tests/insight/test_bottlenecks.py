@@ -3,7 +3,7 @@
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from factories import simulation, usage
 
 
@@ -41,7 +41,7 @@ def test_a_unit_that_is_held_is_no_divider():
     text = "# cyclelens-begin x\n.L1:\n{}\n dec %r15\n jnz .L1\n# cyclelens-end\n"
 
     def found(statement):
-        options = AnalysisOptions(microarchitectures=("ZEN3",))
+        options = AnalysisOptions(target=Target(microarchitectures=("ZEN3",)))
         (region,) = Analyzer().analyze(text.format(statement), options).regions
         prediction = region.predictions[0]
         return prediction.bottlenecks, prediction.simulation.usage[0].divider

@@ -9,7 +9,7 @@ from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.overlaps import overlaps
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 
 HISTOGRAM = "0fb606 ff0487 48ffc6 48ffca 75f2"  # movzx eax, [rsi]; inc [rdi+rax*4]; inc rsi; dec rdx; jnz
 COPY = "c5fc1006 c5fc1107 4883c620 4883c720 48ffca 75eb"  # vmovups ymm0, [rsi]; vmovups [rdi], ymm0; ...
@@ -66,7 +66,7 @@ def text(kernel: str) -> str:
 
 def test_an_analysis_states_both_figures_with_their_lines() -> None:
     source = text(" movzbl (%rsi), %eax\n incl (%rdi,%rax,4)\n inc %rsi")
-    (region,) = Analyzer().analyze(source, AnalysisOptions(alignment=0)).regions
+    (region,) = Analyzer().analyze(source, AnalysisOptions(target=Target(alignment=0))).regions
     (prediction,) = region.predictions
     _, first, second = prediction.assumptions
     assert (first.code, first.instructions) == ("same-address", (1,))
@@ -78,7 +78,7 @@ def test_an_analysis_states_both_figures_with_their_lines() -> None:
 @pytest.mark.parametrize(("core", "said"), [("SKL", True), ("ZEN3", True), ("ZEN5", False), ("ZEN2", False)])
 def test_pointers_of_unknown_distance_may_alias_where_the_core_does_that(core: str, said: bool) -> None:
     source = text(" movzbl (%rsi), %eax\n incl (%rdi,%rax,4)\n inc %rsi")
-    options = AnalysisOptions(microarchitectures=(core,), alignment=0)
+    options = AnalysisOptions(target=Target(microarchitectures=(core,), alignment=0))
     (region,) = Analyzer().analyze(source, options).regions
     (found,) = [each for each in region.predictions[0].assumptions if each.code == "no-overlap"]
     assert ("4K aliasing" in found.message) is said
@@ -87,14 +87,18 @@ def test_pointers_of_unknown_distance_may_alias_where_the_core_does_that(core: s
 def test_many_pointers_are_cut() -> None:
     stores = "".join(f" mov %rax, (%{name})\n" for name in ("rdi", "rcx", "rbx", "r8"))
     source = text(f" mov (%rsi), %rax\n{stores} add $8, %rsi")
-    (region,) = Analyzer().analyze(source, AnalysisOptions(alignment=0)).regions
+    (region,) = Analyzer().analyze(source, AnalysisOptions(target=Target(alignment=0))).regions
     assumption = region.predictions[0].assumptions[-1]
     assert "Accesses through rdi, rcx, rbx and others touch different memory" in assumption.message
 
 
 def test_it_is_left_out_where_only_the_figure_matters() -> None:
     source = text(" movzbl (%rsi), %eax\n incl (%rdi,%rax,4)\n inc %rsi")
-    (region,) = Analyzer().analyze(source, AnalysisOptions(alignment=0, alternatives=False)).regions
+    (region,) = (
+        Analyzer()
+        .analyze(source, AnalysisOptions(target=Target(alignment=0), detail=Detail(alternatives=False)))
+        .regions
+    )
     assert [each.code for each in region.predictions[0].assumptions] == ["warm-caches"]
 
 

@@ -13,9 +13,10 @@ from cyclelens.analyzer.insight.port_binding import LEAST_FACTOR, port_binding
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions, PortBinding, Prediction
+from cyclelens.analyzer.model.result import PortBinding, Prediction
 from cyclelens.analyzer.simulator import policies
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
@@ -114,7 +115,11 @@ def test_it_is_the_same_in_every_run(name: str) -> None:
     results = []
     text = "# cyclelens-begin k\n.L1: add %esi, %edi\n inc %esi\n cmp $-1, %esi\n jc .L1\n# cyclelens-end\n"
     for _ in range(2):
-        (region,) = Analyzer().analyze(text, AnalysisOptions((name,), alignment=0)).regions
+        (region,) = (
+            Analyzer()
+            .analyze(text, AnalysisOptions(target=Target(microarchitectures=(name,), alignment=0)))
+            .regions
+        )
         results.append(region.predictions[0].port_binding)
     assert results[0] == results[1]
 
@@ -164,11 +169,11 @@ def test_the_first_answer_does_not_wait_for_it_and_an_edit_elsewhere_does_not_re
 ) -> None:
     tried = Counted(monkeypatch)
     analyzer = Analyzer()
-    options = AnalysisOptions(model=REFERENCE, quick=True)
+    options = AnalysisOptions(target=Target(model=REFERENCE), detail=Detail(quick=True))
     (region,) = analyzer.analyze(TEXT, options).regions
     assert region.predictions[0].port_binding is None
     first = tried.count
-    whole = AnalysisOptions(model=REFERENCE, trace=True, trace_rounds=3)
+    whole = AnalysisOptions(target=Target(model=REFERENCE), detail=Detail(trace=True, trace_rounds=3))
     (region,) = analyzer.analyze(TEXT, whole).regions
     known = region.predictions[0].port_binding
     assert known is not None
@@ -177,7 +182,7 @@ def test_the_first_answer_does_not_wait_for_it_and_an_edit_elsewhere_does_not_re
     after = tried.count
     (region,) = analyzer.analyze("# another line\n" + TEXT, whole).regions
     assert region.predictions[0].port_binding == known
-    (region,) = analyzer.analyze(TEXT, AnalysisOptions(model=REFERENCE)).regions
+    (region,) = analyzer.analyze(TEXT, AnalysisOptions(target=Target(model=REFERENCE))).regions
     assert region.predictions[0].port_binding == known
     assert tried.count == after
 

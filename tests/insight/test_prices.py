@@ -6,7 +6,7 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight.prices import priced
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 
 WAITING = """\
 # cyclelens-begin waiting
@@ -46,7 +46,11 @@ def test_it_costs_less_where_less_is_waited_for():
 def findings_of(code, body, core, mode="loop"):
     """Findings of a kind with their prices, and the figure."""
     text = f"# cyclelens-begin region mode={mode}\n{body}# cyclelens-end\n"
-    (region,) = Analyzer().analyze(text, AnalysisOptions(microarchitectures=(core,), prices=True)).regions
+    (region,) = (
+        Analyzer()
+        .analyze(text, AnalysisOptions(target=Target(microarchitectures=(core,)), detail=Detail(prices=True)))
+        .regions
+    )
     found = [each for each in region.findings if each.code == code]
     return found, region.predictions[0].cycles_per_iteration
 

@@ -11,8 +11,8 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.sensitivity import ChangeKind, explore, helpful
 from cyclelens.analyzer.insight.whatif import Edit, Experiment
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from narrowing import some
 
@@ -33,7 +33,7 @@ def loop(*bodies: str) -> str:
 def analysed(text: str, name: str = "SKL"):
     """The region of a text, which has no problem, at the beginning of a 64-byte line."""
     analyzer = Analyzer(Workspace(store()))
-    analysis = analyzer.analyze(text, AnalysisOptions((name,), alignment=0))
+    analysis = analyzer.analyze(text, AnalysisOptions(target=Target(microarchitectures=(name,), alignment=0)))
     assert not [problem for problem in analysis.problems if problem.severity == "error"]
     (region,) = analysis.regions
     return analyzer, region, region.predictions[0]

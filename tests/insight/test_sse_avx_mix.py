@@ -7,9 +7,9 @@ from cyclelens.analyzer.insight import as_written, vocabulary
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
 from cyclelens.analyzer.insight.sensitivity import explore, helpful
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from narrowing import some
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
@@ -27,7 +27,9 @@ def region_of(body, core, model=HARDWARE):
     text = "\n".join(
         ["# cyclelens-begin region", ".L1:", *lines, "    dec %r15", "    jnz .L1", "# cyclelens-end"]
     )
-    options = AnalysisOptions(microarchitectures=(core,), prices=True, model=model)
+    options = AnalysisOptions(
+        target=Target(microarchitectures=(core,), model=model), detail=Detail(prices=True)
+    )
     (region,) = Analyzer().analyze(text, options).regions
     return region
 
@@ -205,7 +207,7 @@ def test_what_would_help_first_of_all_is_to_keep_nothing(core):
 def test_one_pass_begins_without_upper_halves_in_use_and_pays_once(core, switch):
     def once(*statements):
         lines = ["# cyclelens-begin pass mode=once", *statements, "# cyclelens-end"]
-        options = AnalysisOptions(microarchitectures=(core,), model=HARDWARE)
+        options = AnalysisOptions(target=Target(microarchitectures=(core,), model=HARDWARE))
         (region,) = Analyzer().analyze("\n".join(lines), options).regions
         return region
 

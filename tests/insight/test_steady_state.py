@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.explain import steady_state
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.reports.registry import render
 from factories import simulation
 
@@ -39,7 +39,7 @@ def test_without_a_period_the_window_gives_the_figure() -> None:
 
 @pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "CLX"])
 def test_the_report_has_both_figures_and_the_period(name: str) -> None:
-    analysis = Analyzer().analyze(KERNEL, AnalysisOptions(microarchitectures=(name,)))
+    analysis = Analyzer().analyze(KERNEL, AnalysisOptions(target=Target(microarchitectures=(name,))))
     (found,) = analysis.regions[0].predictions
     report: Any = json.loads(render(analysis, "kernel.s", "json"))
     (reported,) = report["regions"][0]["predictions"]

@@ -7,10 +7,10 @@ import re
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight import paths
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
+from cyclelens.analyzer.model.choices import Regions
+from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace
-
-FIXED = {"alignment": 0}
 
 
 def branching(passed: list[int | None], taken: list[int | None], **more: object) -> Branching:
@@ -89,8 +89,11 @@ skip:
 """
 
 
-def analysed(options: str = "", **given: object) -> Analysis:
-    return Analyzer().analyze(TEXT.format(options), AnalysisOptions(**(FIXED | given)))  # type: ignore[arg-type]
+def analysed(
+    options: str = "", taken: tuple[tuple[str, str], ...] = (), region: str | None = None
+) -> Analysis:
+    chosen = AnalysisOptions(SourceOptions(region=region), Target(alignment=0, taken=taken))
+    return Analyzer().analyze(TEXT.format(options), chosen)
 
 
 def test_a_region_is_given_along_one_way_and_the_other_one_is_named() -> None:
@@ -170,7 +173,9 @@ f:
 def test_a_loop_around_another_one_has_the_sum_of_its_blocks() -> None:
     analysis = Analyzer().analyze(
         LOOPS,
-        AnalysisOptions(regions="loops", taken=((".Louter", "0.9"),), **FIXED),  # type: ignore[arg-type]
+        AnalysisOptions(
+            SourceOptions(regions=Regions.LOOPS), Target(alignment=0, taken=((".Louter", "0.9"),))
+        ),
     )
     figures = {region.region.name: region.predictions[0].cycles_per_iteration for region in analysis.regions}
     assert list(figures) == [".Louter.1", ".Louter.2", ".Linner"]

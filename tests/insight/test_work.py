@@ -8,7 +8,8 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.hints.region import hints
 from cyclelens.analyzer.insight.work import Pace, faster, rate, sentence, stated, work_of
-from cyclelens.analyzer.model.result import AnalysisOptions, Work
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from cyclelens.analyzer.model.result import Work
 
 
 def analysed(body: str, option: str = ""):

@@ -14,8 +14,8 @@ from cyclelens.analyzer.measuring import repeated
 from cyclelens.analyzer.measuring.harness import Clock
 from cyclelens.analyzer.measuring.requests import Measurement, Request
 from cyclelens.analyzer.measuring.states import described, steady_states
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Clocks
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.server.worker_messages.results import Job
 from cyclelens.server.workers import measuring
 

@@ -10,9 +10,9 @@ from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.isa.att_syntax import att_loop
 from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.result import AnalysisOptions
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNEL = """# cyclelens-begin chain
@@ -113,7 +113,7 @@ def test_the_listing_is_the_same_instructions(name: str) -> None:
     for region in assemble((EXAMPLES / name).read_text(encoding="utf-8")).regions:
         instructions = decode(region.code)
         listing = f"# cyclelens-begin\n{att_loop(instructions)}# cyclelens-end\n"
-        (again,) = assemble(listing, AnalysisOptions(syntax=Syntax.ATT)).regions
+        (again,) = assemble(listing, SourceOptions(syntax=Syntax.ATT)).regions
         assert list(map(_words, decode(again.code))) == list(map(_words, instructions))
 
 

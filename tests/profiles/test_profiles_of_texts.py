@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions
+from cyclelens.analyzer.model.choices import Assembler
+from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import Origin
 from walked_programs import CHAINED, GNU, NASM, ODD, WALKED, Run, follow_kernel
 
@@ -23,11 +24,13 @@ class Kernel:
         self.path.write_text(text)
         self.run: Run = follow_kernel(folder, follower, self.path)
 
-    def analysis(self, profile: str, text: str | None = None, **options: Any) -> Analysis:
+    def analysis(self, profile: str, text: str | None = None, assembler: str = "auto") -> Analysis:
         (self.folder / "profile.txt").write_text(profile)
         origin = Origin(str(self.path), (str(self.folder),))
-        chosen = AnalysisOptions(profile=str(self.folder / "profile.txt"), origin=origin, **options)
-        return Analyzer().analyze(self.text if text is None else text, chosen)
+        read = SourceOptions(
+            profile=str(self.folder / "profile.txt"), origin=origin, assembler=Assembler(assembler)
+        )
+        return Analyzer().analyze(self.text if text is None else text, AnalysisOptions(read))
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +90,10 @@ def test_a_program_elsewhere_is_not_read(kernel: Kernel, tmp_path: Path) -> None
     profile = kernel.run.mapping() + kernel.run.script(symbols=False)
     (kernel.folder / "profile.txt").write_text(profile)
     options = AnalysisOptions(
-        profile=str(kernel.folder / "profile.txt"),
-        origin=Origin(str(tmp_path / "kernel.s"), (str(tmp_path),)),
+        source=SourceOptions(
+            profile=str(kernel.folder / "profile.txt"),
+            origin=Origin(str(tmp_path / "kernel.s"), (str(tmp_path),)),
+        )
     )
     analysis = Analyzer().analyze(kernel.text, options)
     (problem,) = (problem for problem in analysis.problems if problem.code == "not-in-profile")

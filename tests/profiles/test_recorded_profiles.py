@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions
 from walked_programs import CHAINED, ODD, WALKED, Run
 
 ROOT = Path(__file__).parents[2]
@@ -93,7 +93,9 @@ def test_samples_tell_the_ways_from_where_they_fell(
     (branching,) = analysed(capsys, fixed, fixed.script(symbols=True), tmp_path, "walk")["branchings"]
     lines = []
     for block in branching["blocks"]:
-        (region,) = analyzer.analyze_object(program, AnalysisOptions(region=block["name"]), "walk").regions
+        (region,) = analyzer.analyze_object(
+            program, AnalysisOptions(source=SourceOptions(region=block["name"])), "walk"
+        ).regions
         last = region.region.lines[-1].address
         assert last is not None
         lines.append((last, round(1000 * block["executions"] * block["cycles_per_iteration"]["SKL"])))

@@ -3,7 +3,8 @@
 from blocks import store
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
-from cyclelens.analyzer.model.result import AnalysisOptions, Finding
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
+from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.reports.card import instruction_card, region_card
 from factories import facts, prediction, region_analysis, template, usage
@@ -30,7 +31,7 @@ def test_the_card_links_to_the_source_of_the_figures():
 
 def test_what_keeps_the_core_for_itself_takes_no_divider():
     text = "# cyclelens-begin\n    lock addq $1, (%rsi)\n    div %rcx\n# cyclelens-end\n"
-    (region,) = Analyzer().analyze(text, AnalysisOptions(microarchitectures=("ZEN5",))).regions
+    (region,) = Analyzer().analyze(text, AnalysisOptions(target=Target(microarchitectures=("ZEN5",)))).regions
     locked, divided = (instruction_card(region, index) for index in (0, 1))
     assert "one at a time: the next of its kind starts 20 cycles later" in locked
     assert "divider" not in locked and "divider: busy for" in divided

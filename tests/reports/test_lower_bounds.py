@@ -9,7 +9,8 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.insight.wording import headline
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
+from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.reports import source
 from cyclelens.analyzer.reports.card import region_card
 from cyclelens.analyzer.reports.registry import render
@@ -28,7 +29,7 @@ REASON = "SPR has no figures for tdpbssd and tileloadd (AMX is not modelled)"
 
 
 def analysed(text: str, *cores: str) -> Analysis:
-    return Analyzer().analyze(text, AnalysisOptions(microarchitectures=cores))
+    return Analyzer().analyze(text, AnalysisOptions(target=Target(microarchitectures=cores)))
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "sarif"])

@@ -10,7 +10,7 @@ import pytest
 import real_editors
 import workbench
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.reports.registry import render
 
 KERNEL = """# cyclelens-begin chain
@@ -55,7 +55,9 @@ def first_iteration() -> int:
 
 def show(page: Any, text: str = KERNEL, *names: str) -> Any:
     """The report of a text, and its first timeline with the focus."""
-    options = AnalysisOptions(names or ("SKL",), trace=True, account=True)
+    options = AnalysisOptions(
+        target=Target(microarchitectures=names or ("SKL",)), detail=Detail(trace=True, account=True)
+    )
     file = page.folder / "report.html"
     file.write_text(render(Analyzer().analyze(text, options), "kernel.s", "html"), encoding="utf-8")
     page.goto(file.as_uri())

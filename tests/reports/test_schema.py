@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.reports.json import document
 from factories import analysis, region_analysis
 
@@ -17,7 +17,12 @@ SCHEMA = json.loads((ROOT / "docs/schema/report-2.schema.json").read_text())
 @pytest.fixture(scope="module")
 def report():
     text = (ROOT / "examples/lcp_stall.s").read_text() + "\nsomething wrong %eax, %ebx, %ecx, %edx\n"
-    analyzed = Analyzer().analyze(text, AnalysisOptions(("SKL", "HSW"), trace=True, account=True))
+    analyzed = Analyzer().analyze(
+        text,
+        AnalysisOptions(
+            target=Target(microarchitectures=("SKL", "HSW")), detail=Detail(trace=True, account=True)
+        ),
+    )
     return json.loads(json.dumps(document(analyzed, "a.s")))
 
 

@@ -18,7 +18,8 @@ from cyclelens.analyzer.common.escaping import painted
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.wording import places
-from cyclelens.analyzer.model.result import Analysis, AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
+from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.reports import text
 from cyclelens.analyzer.reports.lines import Style, paragraph
@@ -31,7 +32,9 @@ EXAMPLE = ROOT / "examples" / "dot_product.s"
 
 @pytest.fixture(scope="module")
 def dot4() -> Analysis:
-    options = AnalysisOptions(("SKL",), region="dot4", alignment=0)
+    options = AnalysisOptions(
+        source=SourceOptions(region="dot4"), target=Target(microarchitectures=("SKL",), alignment=0)
+    )
     return Analyzer().analyze(EXAMPLE.read_text(), options)
 
 

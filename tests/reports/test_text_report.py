@@ -2,8 +2,9 @@
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.result import AnalysisOptions, Finding
+from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import AnalysisOptions, RegionAnalysis
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from cyclelens.analyzer.model.result import RegionAnalysis
 from cyclelens.analyzer.rewrites.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.rewrites.search import advise
 

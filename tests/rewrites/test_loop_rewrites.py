@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.rewrites.search import Advice, advise, alternatives, search
 from cyclelens.analyzer.simulator.failures import Cancelled

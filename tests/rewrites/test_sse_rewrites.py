@@ -3,9 +3,9 @@
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.isa.vex_forms import VexForm, vex_form
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.rewrites.proposal import apply
 from cyclelens.analyzer.rewrites.registry import fixes
 
@@ -18,7 +18,9 @@ def kernel(*statements, intel=False):
 
 def found(text, core="ZEN3"):
     """The rewrites for the finding, by what they do in a few words."""
-    options = AnalysisOptions(microarchitectures=(core,), model=ModelOptions(model=Model.HARDWARE))
+    options = AnalysisOptions(
+        target=Target(microarchitectures=(core,), model=ModelOptions(model=Model.HARDWARE))
+    )
     analyzer = Analyzer()
     analysis = analyzer.analyze(text, options)
     offered = fixes(analyzer, text, options, analysis)
@@ -70,7 +72,9 @@ def test_the_gain_is_what_the_rewritten_text_shows():
     text = kernel(WIDE, "addps %xmm4, %xmm5")
     fix = found(text, "HSW")["SSE with VEX"]
     after = apply(text, fix.proposal.edits)
-    options = AnalysisOptions(microarchitectures=("HSW",), model=ModelOptions(model=Model.HARDWARE))
+    options = AnalysisOptions(
+        target=Target(microarchitectures=("HSW",), model=ModelOptions(model=Model.HARDWARE))
+    )
     (region,) = Analyzer().analyze(after, options).regions
     assert region.predictions[0].cycles_per_iteration == fix.after < fix.before
     assert not [each for each in region.findings if each.code == "sse-avx-mix"]

@@ -7,7 +7,7 @@ from types import FrameType
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 
 FEW, MANY = 400, 2_000
 MOST_CALLS = 700
@@ -36,7 +36,7 @@ def calls(text: str) -> int:
 
     sys.setprofile(counted)
     try:
-        assemble(text, AnalysisOptions(allow_external_programs=False))
+        assemble(text, SourceOptions(allow_external_programs=False))
     finally:
         sys.setprofile(None)
     return count

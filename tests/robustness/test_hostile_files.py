@@ -24,8 +24,8 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files import includes
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions
 from cyclelens.analyzer.model.choices import Assembler
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
 from cyclelens.analyzer.profiles.perf_script import Branches
@@ -48,7 +48,7 @@ def analysed(folder: Path, kind: str, name: str = "x.inc") -> tuple[list[str], l
     mark = MARKS.get(file, "# cyclelens-{}\n")
     text = mark.format("begin") + "ret\n" + include.replace("x.inc", name) + mark.format("end")
     origin = Origin(str(folder / file), (str(folder),), (str(folder / "sub"),))
-    result = assemble(text, AnalysisOptions(assembler=assembler, origin=origin))
+    result = assemble(text, SourceOptions(assembler=assembler, origin=origin))
     code = [line.code.hex() for region in result.regions for line in region.lines]
     return code, [problem.message for problem in result.problems]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.rewrites import registry
 from editor import Editor, small_capabilities
 from lsprotocol import types

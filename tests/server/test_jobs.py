@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from cyclelens.analyzer.common import log
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.server.worker_messages.results import FileResult, Job, JobResult
 from cyclelens.server.workers.jobs import Jobs, Trouble
 

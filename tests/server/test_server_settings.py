@@ -61,7 +61,7 @@ def test_without_a_choice_the_core_is_that_of_this_machine(
     monkeypatch.setattr(processors, "this_processor", lambda: machine)
     monkeypatch.delenv(registry.DEFAULT_ARCH)
     settings, messages = resolve(sent, KNOWN)
-    assert (settings.cores, settings.options.by_default, messages) == (("ZEN3",), "this machine", ())
+    assert (settings.cores, settings.options.target.by_default, messages) == (("ZEN3",), "this machine", ())
     assert settings.within({"microarchitectures": ("HSW",)}).cores == ("HSW",), "a project's file wins"
 
 
@@ -124,4 +124,8 @@ def test_every_kind_of_hint_has_a_switch() -> None:
 def test_settings_become_the_analyzers_options() -> None:
     settings, _ = resolve({"microarchitectures": ["ICL"], "mode": "loop", "syntax": "intel"}, KNOWN)
     options = settings.options
-    assert (options.microarchitectures, options.mode, options.syntax) == (("ICL",), "loop", "intel")
+    assert (options.target.microarchitectures, options.target.mode, options.source.syntax) == (
+        ("ICL",),
+        "loop",
+        "intel",
+    )

@@ -23,7 +23,7 @@ end"""
 
 
 def analyse(snapshot: Snapshot) -> FileResult:
-    from cyclelens.analyzer.model.result import AnalysisOptions
+    from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 
     job = Job(1, snapshot.uri, snapshot.revision, snapshot.text, AnalysisOptions())
     return FakeEngine().analyse(job, lambda: False)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.serving.disassembly import written_out
 from cyclelens.analyzer.simulator.failures import Cancelled
 
@@ -21,7 +21,7 @@ def again(text: str) -> bytes:
     """What a text becomes, all of it."""
     body = text.replace("# cyclelens-begin code\n", "").replace("# cyclelens-end\n", "")
     found = assemble(
-        f"# cyclelens-begin all\n{body}# cyclelens-end\n", AnalysisOptions(regions=Regions.MARKERS)
+        f"# cyclelens-begin all\n{body}# cyclelens-end\n", SourceOptions(regions=Regions.MARKERS)
     )
     return b"".join(region.code for region in found.regions)
 

@@ -9,7 +9,7 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.reports.registry import render
 from cyclelens.analyzer.simulator.pipeline import simulate
 from simulated import cycles, rows_of, simulated

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.model.result import AnalysisOptions
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS, render
 from simulated import column, cycles
 

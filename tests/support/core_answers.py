@@ -19,9 +19,9 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.simulator.failures import SimulationStuck
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
@@ -79,7 +79,9 @@ def _one_pass(code: bytes, core: str, options: ModelOptions, store: FactsStore) 
 def of_example(path: Path, model: Model, store: FactsStore, cores: Sequence[str]) -> Counter[str]:
     """How the regions of an example end on all cores. Raises where the analysis has no answer."""
     options = AnalysisOptions(
-        microarchitectures=tuple(cores), model=ModelOptions(model=model), forced=frozenset({"arch"})
+        target=Target(
+            microarchitectures=tuple(cores), model=ModelOptions(model=model), forced=frozenset({"arch"})
+        )
     )
     analysis = Analyzer(Workspace(store)).analyze(path.read_text("utf-8"), options)
     ends = Counter(problem.message for problem in analysis.problems)

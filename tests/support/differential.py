@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import AssembledFile, Severity, SourceLine
 
 COMMANDS = {
@@ -125,7 +125,7 @@ def compare(
 ) -> Comparison:
     """The same, and how much there was to disagree about."""
     expected = by_assembler(text, language, folder)
-    found = assemble(text, AnalysisOptions(syntax=syntax, allow_external_programs=programs))
+    found = assemble(text, SourceOptions(syntax=syntax, allow_external_programs=programs))
     if expected.made is None:
         return Comparison(list(_taken(found, expected.said)))
     lines = text.split("\n")

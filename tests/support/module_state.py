@@ -15,8 +15,8 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.hints.registry import hints
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS, render
 
 PREFIX = "cyclelens.analyzer."
@@ -97,7 +97,10 @@ def work() -> None:
     for file in sorted(Path("examples").glob("*.s")):
         text = file.read_text()
         for trace in (False, True):
-            options = AnalysisOptions(("SKL", "ZEN4"), prices=not trace, trace=trace, account=trace)
+            options = AnalysisOptions(
+                target=Target(microarchitectures=("SKL", "ZEN4")),
+                detail=Detail(prices=not trace, trace=trace, account=trace),
+            )
             found = analyzer.analyze(text, options)
             hints(found)
             for report_format in FORMATS if file.stem == "lcp_stall" else ():

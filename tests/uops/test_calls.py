@@ -11,9 +11,10 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions, Prediction
+from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.calls import coming_back
 
@@ -55,7 +56,9 @@ def test_what_comes_back_and_what_does_not(code: str, found: set[int]) -> None:
 
 def predicted(text: str, name: str, model: ModelOptions = HARDWARE, head: str = "") -> Prediction:
     source = f"{head}# cyclelens-begin k\n.L1:\n{text}\n dec %rbx\n jnz .L1\n# cyclelens-end\nwork: ret\n"
-    options = AnalysisOptions(microarchitectures=(name,), model=model, alignment=0, alternatives=False)
+    options = AnalysisOptions(
+        target=Target(microarchitectures=(name,), model=model, alignment=0), detail=Detail(alternatives=False)
+    )
     (region,) = Analyzer().analyze(source, options).regions
     return region.predictions[0]
 
@@ -96,7 +99,10 @@ def test_the_way_to_memory_is_the_same_in_every_dialect() -> None:
         " movups [rsp+16], xmm0\n call work\n movups xmm0, [rsp+16]\n addps xmm0, xmm1\n dec rbx\n jnz .L1\n"
     )
     source = f"{head}# cyclelens-begin k\n.L1:\n{body}# cyclelens-end\nwork: ret\n"
-    options = AnalysisOptions(microarchitectures=("ZEN3",), model=HARDWARE, alignment=0, alternatives=False)
+    options = AnalysisOptions(
+        target=Target(microarchitectures=("ZEN3",), model=HARDWARE, alignment=0),
+        detail=Detail(alternatives=False),
+    )
     (region,) = Analyzer().analyze(source, options).regions
     assert region.predictions[0].cycles_per_iteration == pytest.approx(12.0, abs=0.05)
 

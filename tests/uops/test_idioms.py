@@ -13,9 +13,9 @@ from blocks import block_of, template_of
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
@@ -124,7 +124,9 @@ GATHER = """\
 
 def gather(mask: str, number: int, name: str, instruction: str) -> float:
     text = GATHER.format(mask=mask.format(number=number), number=number, gather=instruction)
-    options = AnalysisOptions(microarchitectures=(name,), model=HARDWARE, alternatives=False)
+    options = AnalysisOptions(
+        target=Target(microarchitectures=(name,), model=HARDWARE), detail=Detail(alternatives=False)
+    )
     (region,) = Analyzer().analyze(text, options).regions
     return region.predictions[0].cycles_per_iteration
 

@@ -30,8 +30,8 @@ from cyclelens.analyzer.frontend.source.dialect import Dialect, Style, style
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span, coverage
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from cyclelens.analyzer.model.result import AnalysisOptions
 from cyclelens.analyzer.model.source import (
     UNKNOWN_LINE,
     Branching,
@@ -55,7 +55,7 @@ class AssemblyRun:
 
     source: Source
     dialect: Dialect
-    options: AnalysisOptions
+    options: SourceOptions
     client: AssemblerClient
     stop: Callable[[], bool]
     memory: EncodingCache
