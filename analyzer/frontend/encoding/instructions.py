@@ -19,6 +19,7 @@ from cyclelens.analyzer.frontend.encoding.nasm_choices import (
     shortest,
 )
 from cyclelens.analyzer.frontend.encoding.requests import MARK, EncodingRequest, Repair, is_segment
+from cyclelens.analyzer.frontend.encoding.string_instructions import OPCODES, STRING, string_instruction
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL, has_odd_blank
 from cyclelens.analyzer.frontend.statements import registers
@@ -80,18 +81,6 @@ _SCALAR_VECTOR = re.compile(
     r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
 )
 _TO_INTEGER = re.compile(r"vcvtt?s[sd]2si")
-_STRING = re.compile(r"(movs|cmps|stos|lods|scas|ins|outs)([bwlqd]?)")
-_STRING_OPCODES = {
-    "ins": 0x6C,
-    "outs": 0x6E,
-    "movs": 0xA4,
-    "cmps": 0xA6,
-    "stos": 0xAA,
-    "lods": 0xAC,
-    "scas": 0xAE,
-}
-_STRING_MEMORY = {"ins": 1, "outs": 1, "movs": 2, "cmps": 2, "stos": 1, "lods": 1, "scas": 1}
-"""Number of memory operands in explicit form."""
 _BYTES_OF = {"b": 1, "w": 2, "l": 4, "d": 4, "q": 8, "byte": 1, "word": 2, "dword": 4, "qword": 8}
 _INTEL_NAMES = {"pushf": "pushfq", "popf": "popfq", "iret": "iretd"}
 """Mnemonics that Keystone's Intel parser would take for their 16-bit forms."""
@@ -184,13 +173,13 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
             raise OperandError(f"GNU as does not accept 'notrack' before a direct '{mnemonic}'.")
         target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
         return Jump(mnemonic, _with_prefixes(mnemonic, prefix, dialect), target)
-    if not operands and mnemonic in _STRING_OPCODES:
+    if not operands and mnemonic in OPCODES:
         raise OperandError(f"The size of '{mnemonic}' is unknown: add a suffix.")
-    if (code := _string(mnemonic, operands)) is not None:
+    if (code := string_instruction(mnemonic, operands)) is not None:
         return Encoded(prefixed(prefix, code, is_nasm=dialect.is_nasm))
     if dialect.is_gnu and (code := shortest(mnemonic, operands)):
         return Encoded(prefixed(prefix, code))
-    if _STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
+    if STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
         _check_implied_address(mnemonic, operands)
     for operand in operands:
         if (
@@ -350,27 +339,6 @@ def _default_segment(memory: MemoryOperand) -> bool:
     """Whether the segment is the address's default, so that it needs no prefix."""
     stack = memory.base in ("rsp", "esp", "rbp", "ebp")
     return memory.segment == ("ss" if stack else "ds")
-
-
-def _string(mnemonic: str, operands: Sequence[Operand]) -> bytes | None:
-    """Bytes of a string instruction with explicit operands; None if it is something else."""
-    match = _STRING.fullmatch(mnemonic)
-    memory = [operand for operand in operands if isinstance(operand, MemoryOperand)]
-    if match is None or not memory or len(memory) != _STRING_MEMORY[match[1]]:
-        return None
-    if any(place.base not in ("rsi", "rdi") or place.index or place.displacement for place in memory):
-        return None
-    if any(place.segment not in (None, "es" if place.base == "rdi" else "ds") for place in memory):
-        raise UnsupportedError("Segment overrides of string instructions are not supported.")
-    widths = [registers.width(operand.name) // 8 for operand in operands if isinstance(operand, Register)]
-    if match[1] in ("ins", "outs"):
-        widths = []
-    sizes = [_BYTES_OF[place.size] for place in memory if place.size in _BYTES_OF]
-    size = ([_BYTES_OF[match[2]]] if match[2] else widths + sizes) or [0]
-    if not size[0]:
-        raise OperandError(f"The size of '{mnemonic}' is unknown: add a suffix.")
-    opcode = _STRING_OPCODES[match[1]] + (size[0] > 1)
-    return {2: b"\x66", 8: b"\x48"}.get(size[0], b"") + bytes([opcode])
 
 
 def _question(

@@ -12,7 +12,6 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -32,6 +31,7 @@ from cyclelens.analyzer.frontend.objects.elf_format import (
     check_header,
     damaged,
     function_of,
+    no_such_function,
     section_headers,
     symbol_entry,
     text_at,
@@ -174,7 +174,11 @@ class ObjectFile:
         label = self._label(name)
         if label is not None:
             return label
-        raise ObjectFileError(self._missing(name))
+        raise ObjectFileError(
+            no_such_function(
+                name, [each.name for each in self.functions], has_symbols=self._is_there(_SYMBOLS)
+            )
+        )
 
     def code(self, function: Function) -> bytes:
         """Bytes of a function; addresses that only a linker knows are placeholders. Raises ObjectFileError if
@@ -408,25 +412,6 @@ class ObjectFile:
 
     def _is_there(self, kind: int) -> bool:
         return any(header.kind == kind for header in self._headers)
-
-    def _missing(self, name: str) -> str:
-        names = sorted({function.name for function in self.functions})
-        if not names:
-            return (
-                f"there is no function '{name}': the file has no symbols (it is stripped); give an address "
-                "such as 0x1139, or a file with symbols"
-            )
-        # A mangled name contains the plain one.
-        close = get_close_matches(name, names) + [other for other in names if name.lower() in other.lower()]
-        hint = "; --list-functions lists all"
-        if close:
-            hint = f"; did you mean {' or '.join(list(dict.fromkeys(close))[:3])}?"
-        stripped = (
-            ""
-            if self._is_there(_SYMBOLS)
-            else " (the file is stripped: only functions that it exports have names)"
-        )
-        return f"there is no function '{name}'{stripped}{hint}"
 
     # Line information
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.data_classes import dataclass
@@ -184,3 +185,20 @@ def unnamed_function(address: int, size: int, section: Section) -> Function:
     """A range of code without a symbol, named by its address."""
     name = f"{address - section.origin:#x}"
     return Function(name, address, size, section.origin, section.alignment)
+
+
+def no_such_function(name: str, known: Iterable[str], *, has_symbols: bool) -> str:
+    """Message that a file has no function of this name, with names that come near."""
+    names = sorted(set(known))
+    if not names:
+        return (
+            f"there is no function '{name}': the file has no symbols (it is stripped); give an address "
+            "such as 0x1139, or a file with symbols"
+        )
+    # A mangled name contains the plain one.
+    close = get_close_matches(name, names) + [other for other in names if name.lower() in other.lower()]
+    hint = "; --list-functions lists all"
+    if close:
+        hint = f"; did you mean {' or '.join(list(dict.fromkeys(close))[:3])}?"
+    stripped = "" if has_symbols else " (the file is stripped: only functions that it exports have names)"
+    return f"there is no function '{name}'{stripped}{hint}"
