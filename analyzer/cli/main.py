@@ -52,6 +52,10 @@ _COLLECTION_THRESHOLD = 10_000
 time."""
 
 
+_ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGALRM", "SIGVTALRM", "SIGUSR1", "SIGUSR2")
+"""Sent by users, batch systems (before the time is over) and limits."""
+
+
 def command() -> NoReturn:
     """``cyclelens`` as a process of its own."""
     gc.set_threshold(_COLLECTION_THRESHOLD)
@@ -63,13 +67,13 @@ def command() -> NoReturn:
 
 
 def _end_on_signals() -> None:
-    """Let SIGTERM and SIGHUP end this process as an exception does, so that what is open is closed and what
-    is temporary removed. Ctrl-C does the same by itself."""
+    """Let signals that ask a process to end do so as an exception does, so that what is open is closed and
+    what is temporary removed. Ctrl-C does the same by itself."""
 
     def end(number: int, _frame: object) -> NoReturn:
         raise SystemExit(128 + number)
 
-    for name in ("SIGTERM", "SIGHUP"):
+    for name in _ENDING:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)
