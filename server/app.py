@@ -1,4 +1,4 @@
-"""The language server put together: the one list of its features, and how it is started."""
+"""The assembled language server: the list of its features, and how it starts."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
-    # Editors cancel requests that were answered a moment before: nothing that anybody has to know.
+    # Editors often cancel requests that have just been answered; such log messages are noise.
     messages = logging.getLogger("pygls.protocol.json_rpc")
     messages.setLevel(logging.ERROR)
     messages.addFilter(no_refusal)
     server = server or create_server()
-    # What is there now stays: going over all of it takes longer than answering a request. What a long text
-    # adds is looked at rarely.
+    # Exempt the objects that exist now from collection: scanning them takes longer than answering a request.
+    # Objects that a long text adds are scanned rarely.
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
     try:
@@ -94,7 +94,7 @@ def run(tcp_port: int | None = None, server: CyclelensServer | None = None) -> i
 
 
 def _protocol_output() -> BinaryIO:
-    """Standard output for the protocol alone: whatever else prints goes to standard error instead."""
+    """Standard output, reserved for the protocol; everything else printed goes to standard error."""
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return output

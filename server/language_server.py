@@ -1,4 +1,4 @@
-"""The server object that all features share: session, jobs, settings, and what the client can take."""
+"""The server object that all features share: session, jobs, settings, and the client's capabilities."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 REMEMBER_SECONDS = 0.2
-"""After an answer; until then a crash loses what the answer brought."""
+"""Delay before the state is saved after an answer; a crash within it loses what the answer brought."""
 
 
 class CyclelensServer(LanguageServer):
-    """A language server with stored results. Features register themselves and their reactions to results."""
+    """A language server with stored results. Features register themselves and their result listeners."""
 
     protocol: Protocol
 
@@ -54,18 +54,19 @@ class CyclelensServer(LanguageServer):
         self.memory = SavedFiles()
         self.settings = DEFAULTS
         self.settings_known = asyncio.Event()
-        """Set when the client has said what it wants: nothing is analysed for the wrong processor before."""
+        """Set once the client has sent its settings; until then nothing is analysed, as the core may be
+        wrong."""
         self.shutdown_requested = False
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
         self.source_jobs = Jobs(self._answered, self._in_trouble, factory=factory, timeout=PATIENCE + 10)
-        """Sources have a worker of their own: nobody who writes assembly waits for a compiler."""
+        """Sources have a worker of their own, so that assembly texts never wait for a compiler."""
         self.activity = Progress(self)
         self.tasks = Tasks(factory, self.options, self.activity, self._log_error)
         self.searches = Searches(factory, self.options, self._searched, self._log_error)
         self.cost_listeners: list[Callable[[Snapshot], None]] = []
-        """Called when more is known of what findings cost."""
+        """Called when costs of findings become known."""
         self.costs = InstructionCosts()
         self.projects = Projects(lambda message: self.tell(types.MessageType.Warning, message))
         self._arrived = asyncio.Event()
@@ -77,7 +78,7 @@ class CyclelensServer(LanguageServer):
 
     @property
     def session(self) -> Snapshots:
-        """The open documents, which requests read. What opens or changes one is an ``EditedServer``'s."""
+        """The open documents, for reading. Only an ``EditedServer`` opens and changes them."""
         return self._session
 
     @property
@@ -87,9 +88,10 @@ class CyclelensServer(LanguageServer):
         return Converter(str(getattr(encoding, "value", encoding) or "utf-16"))
 
     def analyse(self, snapshot: Snapshot, delay: float | None = None, *, asked: bool = False) -> None:
-        """Have a document analysed after ``delay`` seconds, by default the debounce time; never waits.
+        """Schedule the analysis of a document after ``delay`` seconds, by default the debounce time; never
+        waits.
 
-        :param asked: somebody wants it; else a large text is left alone.
+        :param asked: the user requested it; otherwise a large text is skipped.
         """
         settings = self.settings
         if self._session.is_large(snapshot) and not asked:
@@ -118,7 +120,7 @@ class CyclelensServer(LanguageServer):
         self.activity.started(snapshot.uri, doing, lambda: jobs.forget(snapshot.uri), delay)
 
     def options(self, snapshot: Snapshot) -> AnalysisOptions:
-        """What the settings ask for, with the place of this document."""
+        """The analysis options from the settings, with the location of this document."""
         settings = self.settings_of(snapshot)
         origin = origin_of(snapshot.uri, self._folders, *settings.places)
         profile = settings["profile"] and first_of(settings["profile"], origin.folders)
@@ -129,8 +131,8 @@ class CyclelensServer(LanguageServer):
         return replace(settings.options, source=source)
 
     def _may_open(self, path: str, origin: Origin, settings: Settings) -> bool:
-        """Whether a file outside of the workspace may be opened because a setting names it: only in a folder
-        that the user trusts, and not by a link within the workspace that leads out of it."""
+        """Whether a file outside the workspace may be opened because a setting names it: only in a trusted
+        folder, and not through a link inside the workspace that leads out of it."""
         named_inside = any(is_below(path, folder) for folder in origin.folders)
         return bool(settings["allowExternalPrograms"]) and not named_inside
 
@@ -140,7 +142,7 @@ class CyclelensServer(LanguageServer):
             self.tell(types.MessageType.Warning, message)
 
     def settings_of(self, snapshot: Snapshot) -> Settings:
-        """The settings of a document: the editor's, and those of its project."""
+        """The settings of a document: the editor's combined with those of its project."""
         path, folders = place_of(snapshot.uri, self._folders)
         return self.settings.within(self.projects.settings_for(path, folders))
 
@@ -149,7 +151,7 @@ class CyclelensServer(LanguageServer):
         return list(self.workspace.folders) or [self.workspace.root_uri]
 
     def configure(self, sent: object) -> None:
-        """Take over settings as sent: complain once about each wrong one, analyse anew where it matters."""
+        """Apply settings as sent: report each wrong one once, and repeat the analyses that they affect."""
         settings, complaints = resolve(sent, registry.names())
         for message in complaints:
             if message not in self._setting_messages:
@@ -170,7 +172,7 @@ class CyclelensServer(LanguageServer):
                 self.refresh(snapshot)
 
     def refresh(self, snapshot: Snapshot) -> None:
-        """Analyse a document anew because something but its text has changed."""
+        """Repeat the analysis of a document because something other than its text has changed."""
         if self.settings["analyse"] != "manual":
             self.analyse(snapshot, delay=0)
 
@@ -184,12 +186,12 @@ class CyclelensServer(LanguageServer):
         self.window_show_message(types.ShowMessageParams(type=kind, message=printable(message)))
 
     def note(self, kind: types.MessageType, message: str) -> None:
-        """Put something into the client's log only."""
+        """Write to the client's log only."""
         self.window_log_message(types.LogMessageParams(type=kind, message=message))
 
     def misunderstood(self, method: str, params: object, reason: str) -> None:
-        """A notification could not be read. A document that it is about is not known any more: what would be
-        shown for it would be about another text than the one that the user sees."""
+        """Handle an unreadable notification. If it was a change, the server drops the document: its results
+        would be about a text other than the one the user sees."""
         document = params.get("textDocument") if isinstance(params, Mapping) else None
         uri = document.get("uri") if isinstance(document, Mapping) else None
         snapshot = self.session.get(uri) if isinstance(uri, str) else None
@@ -203,8 +205,8 @@ class CyclelensServer(LanguageServer):
         )
 
     async def detailed(self, uri: str, patience: float) -> Snapshot | None:
-        """The document as it is now, with the cards of its instructions if they are on their way and come
-        within ``patience`` seconds; None if it is not open."""
+        """The present snapshot, with the cards of its instructions if they arrive within ``patience``
+        seconds; None if the document is not open."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 while (known := self.session.get(uri)) and known.detailed < known.analysed == known.revision:
@@ -212,7 +214,7 @@ class CyclelensServer(LanguageServer):
         return self.session.get(uri)
 
     def remember(self, uri: str) -> None:
-        """Keep what the figures of a document are compared with, for the case that this process is killed."""
+        """Save the baselines and the history of a document, in case this process is killed."""
 
         def write() -> None:
             if self.session.get(uri) is not None and not self.shutdown_requested:
@@ -223,7 +225,7 @@ class CyclelensServer(LanguageServer):
         asyncio.get_running_loop().call_later(REMEMBER_SECONDS, write)
 
     def recall(self, uri: str) -> bool:
-        """Know again what a server that was killed knew of a document; False if none was."""
+        """Restore what a killed server saved of a document; False if nothing was saved."""
         state = self.memory.read(uri)
         if state is None:
             return False
@@ -231,15 +233,15 @@ class CyclelensServer(LanguageServer):
             self.baselines.restore(uri, state["baselines"])
             self.history.restore(uri, state["history"])
         except (KeyError, TypeError, ValueError):
-            # Of another version of the server.
+            # Written by another version of the server.
             self.baselines.forget(uri)
             self.history.forget(uri)
             return False
         return True
 
     async def answered(self, uri: str, patience: float) -> Snapshot | None:
-        """The document as it is now, analysed if that takes no more than ``patience`` seconds;
-        None if it is not open."""
+        """The present snapshot, analysed if that takes at most ``patience`` seconds; None if the document is
+        not open."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 while (known := self.session.get(uri)) and known.analysed != known.revision:
@@ -247,7 +249,7 @@ class CyclelensServer(LanguageServer):
         return self.session.get(uri)
 
     def forget(self, uri: str) -> None:
-        """A document is not open any more."""
+        """Drop everything about a document that was closed."""
         self.jobs.forget(uri)
         self.source_jobs.forget(uri)
         self.activity.ended(uri)
@@ -280,8 +282,8 @@ class CyclelensServer(LanguageServer):
             self.remember(snapshot.uri)
             if outcome.result.detailed and self.settings_of(snapshot)["advice"]:
                 self.searches.begin(snapshot)
-            # What follows the first whole answer is mostly for those who ask; but the other positions of long
-            # code can change the figures and the warnings on the screen.
+            # Results after the first complete answer are mostly requested on demand. For long code, however,
+            # the other positions can change the figures and warnings on screen.
             if job.identifier != self._last_answered:
                 for problem in outcome.result.problems:
                     if problem.traceback:
@@ -292,11 +294,11 @@ class CyclelensServer(LanguageServer):
             return
         self._log_error(f"The analysis failed:\n{outcome.error}")
         self.activity.ended(job.uri)
-        self._report_trouble("The analysis failed because of a mistake in Cyclelens; its log says more.")
+        self._report_trouble("The analysis failed because of an error in Cyclelens; see its log for details.")
         self.notify(self._session.put(snapshot.unanswered()))
 
     def _searched(self, uri: str, advised: bool) -> None:
-        """The search knows more of a document: of its rewrites, if ``advised``."""
+        """The search has new results for a document: new rewrites if ``advised``, otherwise only costs."""
         snapshot = self.session.get(uri)
         if snapshot is None or snapshot.analysed != snapshot.revision:
             return
@@ -316,7 +318,7 @@ class CyclelensServer(LanguageServer):
             self.notify(self._session.put(snapshot.unanswered()))
 
     def _report_trouble(self, message: str) -> None:
-        """Show it the first time; until an analysis succeeds again the log is enough."""
+        """Show the message the first time; until an analysis succeeds again, only log it."""
         if self._trouble_reported:
             self.note(types.MessageType.Error, message)
         else:
@@ -324,7 +326,7 @@ class CyclelensServer(LanguageServer):
         self._trouble_reported = True
 
     def notify(self, snapshot: Snapshot) -> None:
-        """Tell the features that what is to be shown of a document may have changed."""
+        """Tell the features that the results of a document may have changed."""
         if snapshot.analysed == snapshot.revision:
             self.activity.ended(snapshot.uri)
         for listener in self.result_listeners:
@@ -332,11 +334,11 @@ class CyclelensServer(LanguageServer):
 
 
 class EditedServer(CyclelensServer):
-    """The same for the features that open, change and close documents."""
+    """The server for features that open, change and close documents."""
 
     @property
     def documents(self) -> Session:
-        """The open documents, which these features change."""
+        """The open documents, for writing."""
         return self._session
 
 

@@ -1,9 +1,8 @@
-"""Serving one client: over standard input and output, or a port of the loopback interface.
+"""Serves one client over standard input and output, or a port of the loopback interface.
 
-Where the system allows it the event loop itself waits for what arrives. A thread that does costs hand-overs,
-which take longer on a busy machine than all that is done with a message. What is sent goes through
-``Replies``: the server never waits in a system call for a client that does not read, and it says nothing to
-one that has left.
+Where the system allows it, the event loop itself waits for input. A reader thread would cost hand-overs,
+which take longer on a busy machine than handling a message. Output goes through ``Replies``: the server never
+blocks on a client that does not read, and sends nothing to one that has left.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from cyclelens.server.protocol.protocol import Messages
 
 HOST = "127.0.0.1"
 UNREAD_BYTES = 16 << 20
-"""What a client may leave unread before its further messages have to wait."""
+"""Largest number of bytes that a client may leave unread; beyond it, its further messages wait."""
 PARTING_SECONDS = 2.0
-"""How long the last replies may take to go out once the client has said goodbye."""
+"""Seconds that the last replies have to go out after the client disconnects."""
 _CHUNK = 1 << 16
 _POLL_SECONDS = 0.05
 _HEADER = re.compile(rb"Content-(?:Length|Type)[ \t]*:", re.IGNORECASE)
@@ -33,22 +32,22 @@ _LONGEST_FIELD = len(b"Content-Length") + 64
 
 
 class Replies:
-    """What goes to the client, with the interface of a writer of pygls. Nothing is raised and nothing logged
-    when the client has left: there is nobody to tell."""
+    """Output to the client, with the interface of a pygls writer. Once the client has left, nothing is raised
+    or logged."""
 
     def __init__(self, transport: asyncio.WriteTransport | None = None, file: BinaryIO | None = None) -> None:
-        """:param transport: where the event loop can write without waiting; else ``file``."""
+        """:param transport: writes through the event loop without blocking; otherwise ``file`` is used."""
         self._transport = transport
         self._file = file
         self._closed = False
 
     @property
     def unread(self) -> int:
-        """Bytes that the client has not taken yet."""
+        """Bytes that the client has not read yet."""
         return self._transport.get_write_buffer_size() if self._transport and not self._closed else 0
 
     def write(self, data: bytes) -> None:
-        """Send it, or forget it if the client has left."""
+        """Send data; discard it if the client has left."""
         if self._closed or (self._transport is not None and self._transport.is_closing()):
             return
         try:
@@ -61,8 +60,8 @@ class Replies:
             self._closed = True
 
     def close(self) -> Awaitable[None] | None:
-        """Say no more. What was said still goes out if the client takes it within ``PARTING_SECONDS``; the
-        caller waits for what is returned."""
+        """Stop writing. Pending data still goes out if the client reads it within ``PARTING_SECONDS``; the
+        caller awaits the returned value."""
         if self.unread:
             return self._part()
         self._end()
@@ -125,8 +124,8 @@ async def _serve_tcp(server: CyclelensServer, port: int) -> None:
     connected: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter, bytes]] = loop.create_future()
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """The first one whose first line is that of a message is the client. Anything else, a web page that
-        tries ports for one, is refused, and the port goes on listening."""
+        """Accept the first connection whose first line is a message header. Refuse anything else, such as a
+        web page that probes ports, and keep listening."""
         begun = b""
         while not (found := _HEADER.match(begun)) and len(begun) < _LONGEST_FIELD:
             try:
@@ -153,7 +152,7 @@ async def _serve_tcp(server: CyclelensServer, port: int) -> None:
 
 
 def _may_be_header(begun: bytes) -> bool:
-    """Whether these first bytes can still become the header of a message."""
+    """Whether these first bytes can still become a message header."""
     if ":" in begun.decode("latin-1"):
         return _HEADER.match(begun) is not None
     name = begun.rstrip(b" \t").lower()
@@ -167,8 +166,8 @@ async def _serve(
     has_left: Callable[[], bool],
     begun: bytes = b"",
 ) -> None:
-    """``read`` returns what has arrived, nothing when the client has left."""
-    # pygls waits for what closing returns if it can be waited for; its declared type does not say so.
+    """Serve messages. ``read`` returns what has arrived, and nothing once the client has left."""
+    # pygls awaits the result of closing if it is awaitable; its declared type does not say so.
     server.protocol.set_writer(replies)  # type: ignore[arg-type]
     messages = Messages()
     data = begun or await read()
@@ -176,7 +175,7 @@ async def _serve(
         while data:
             for message in messages.feed(data):
                 server.protocol.receive(message)
-                # What has arrived is read without waiting: let others have their turn between two messages.
+                # Messages that have arrived are read without waiting: let other tasks run in between.
                 await asyncio.sleep(0)
             while replies.unread > UNREAD_BYTES:
                 if has_left():
@@ -189,14 +188,14 @@ async def _serve(
 
 
 def _is_pipe(file: BinaryIO) -> bool:
-    """Whether it is a pipe or a socket."""
+    """Whether the file is a pipe or a socket."""
     status = os.fstat(file.fileno())
     return stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
 
 
 def _can_be_awaited(requests: BinaryIO, replies: BinaryIO) -> bool:
-    """Whether it is a pipe or a socket, and another one than that of the replies: waiting needs a descriptor
-    that does not block, and writing one that does."""
+    """Whether the event loop can read the requests: they come through a pipe or a socket that is not also the
+    one for replies. Reading needs a non-blocking descriptor and writing a blocking one."""
     if sys.platform == "win32":
         return False  # its event loop cannot wait for the pipes that a parent process makes
     same = os.path.samestat(os.fstat(requests.fileno()), os.fstat(replies.fileno()))
@@ -204,7 +203,7 @@ def _can_be_awaited(requests: BinaryIO, replies: BinaryIO) -> bool:
 
 
 def _has_left(requests: BinaryIO) -> bool:
-    """Whether nobody holds the other end any more, though there may be messages left to read."""
+    """Whether the other end is closed, though messages may be left to read."""
     if requests.closed:
         return True
     poll = select.poll()

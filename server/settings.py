@@ -1,4 +1,4 @@
-"""Settings: one list with type, default and a sentence for each; values as sent -> values as resolved.
+"""Settings: one list with type, default and a sentence for each, and the check of values that editors send.
 
 The documentation and the editors' packages repeat this list; tests keep them equal.
 """
@@ -18,10 +18,10 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 
 SECTION = "cyclelens"
-"""Name under which editors keep the settings."""
+"""Section in which editors keep the settings."""
 
 CLIENT_SETTINGS = frozenset({"server", "trace"})
-"""Names in the same section that belong to the editor's own package; nothing is said about them."""
+"""Names in the section that belong to the editor's own package; they are ignored silently."""
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -30,40 +30,50 @@ SETTINGS: tuple[Setting, ...] = (
         "allowExternalPrograms",
         "boolean",
         True,
-        "Run the C compiler's preprocessor, GNU as and NASM where they are needed. In workspaces that are "
-        "not trusted they never run.",
+        "Run the C compiler's preprocessor, GNU as and NASM where they are needed. They never run in "
+        "untrusted workspaces.",
     ),
     Setting(
         "sources",
         "boolean",
         True,
-        "Show figures in C, C++ and Rust files: they are compiled in the background as compile_commands.json "
-        "or Cargo say. Needs allowExternalPrograms.",
+        "Show figures in C, C++ and Rust files, compiled in the background as compile_commands.json or Cargo "
+        "specify. Needs allowExternalPrograms.",
     ),
     Setting(
         "profile",
         "text",
         "",
-        "A file of perf script -F brstacksym or perf annotate --stdio, relative to the workspace: loops show "
-        "how often their branches jump in it, and which of them matters.",
+        "Output file of perf script -F brstacksym or perf annotate --stdio, relative to the workspace. Loops "
+        "then show how often their branches were taken, and which loop matters most.",
     ),
     Setting("hints.enabled", "boolean", True, "Show hints inside the text."),
     Setting("hints.region", "boolean", True, "Show cycles per iteration on the line that opens a region."),
-    Setting("hints.heat", "boolean", True, "Show a bar for the cycles that are lost because of a line."),
+    Setting("hints.heat", "boolean", True, "Show a bar for the cycles that a line costs."),
+    Setting("hints.ports", "boolean", True, "Show how much of the limiting ports each instruction uses."),
     Setting(
-        "hints.ports", "boolean", True, "Show how much instructions take of the ports that limit the figure."
+        "hints.chain", "boolean", True, "Show the critical chain of a latency-bound region, with its cycles."
     ),
-    Setting("hints.chain", "boolean", True, "Show what a latency-bound region waits for, with its cycles."),
-    Setting("hints.fusion", "boolean", True, "Show which branches are one uop with the instruction before."),
-    Setting("hints.rename", "boolean", True, "Show what the renamer does by itself."),
+    Setting("hints.fusion", "boolean", True, "Show which branches fuse with the previous instruction."),
+    Setting(
+        "hints.rename",
+        "boolean",
+        True,
+        "Show which instructions the renamer handles without an execution port.",
+    ),
     Setting("hints.stalls", "boolean", True, "Show stalls and other hazards on the lines that cause them."),
-    Setting("hints.change", "boolean", True, "Show how a figure changed since it was saved or pinned."),
+    Setting(
+        "hints.change",
+        "boolean",
+        True,
+        "Show how a figure changed since the file was saved or the figure was pinned.",
+    ),
     Setting("hints.column", "boolean", True, "Show the hints of a region in one column."),
     Setting(
         "hints.tabSize",
         "integer",
         None,
-        "Columns of a tab, for hints in one column; null: as in the editor, or 8 where it does not say.",
+        "Tab width for hints in one column; null: as in the editor, or 8 if it does not report one.",
         minimum=1,
         maximum=16,
     ),
@@ -81,7 +91,7 @@ SETTINGS: tuple[Setting, ...] = (
         "diagnostics.documentationUrl",
         "text",
         "",
-        "Where the pages about diagnostics are published; empty means those that came with the server.",
+        "URL of the published pages about diagnostics; empty: the pages that ship with the server.",
     ),
     Setting(
         "analyse",
@@ -95,20 +105,20 @@ SETTINGS: tuple[Setting, ...] = (
         "debounceMs",
         "integer",
         150,
-        "Milliseconds without typing before a text is analysed.",
+        "Milliseconds without typing before the analysis starts.",
         maximum=5000,
     ),
     Setting(
         "advice",
         "boolean",
         True,
-        "Search in the background for rewrites that make regions faster and what findings cost, and say so.",
+        "Search in the background for rewrites that make regions faster and for what findings cost.",
     ),
     Setting(
         "timeoutMs",
         "integer",
         10000,
-        "Milliseconds after which an analysis is given up.",
+        "Milliseconds after which an analysis is stopped.",
         minimum=100,
         maximum=600000,
     ),
@@ -116,9 +126,9 @@ SETTINGS: tuple[Setting, ...] = (
         "largeFileLines",
         "integer",
         100_000,
-        "Lines from which on a text is analysed only by command, coloured only where it is visible, and not "
-        "searched for names, so that it slows down no other document; 80 characters count as a line at "
-        "least. 0: no text is large.",
+        "Size in lines above which a text is analysed only by command, coloured only where visible, and not "
+        "searched for names, so that other documents stay fast. Every 80 characters count as at least one "
+        "line. 0: no limit.",
         maximum=10_000_000,
     ),
 )
@@ -134,39 +144,39 @@ class Settings:
         return self.values[name]
 
     def within(self, project: Values) -> Settings:
-        """With what a project's file sets, where the editor has no other value than the default: editors send
-        defaults along, so that they cannot be told from what somebody chose."""
+        """These settings with the project's values where the editor's equal the default. Editors send
+        defaults along, so a default cannot be told from a choice."""
         unset = {name: value for name, value in project.items() if self[name] == DEFAULTS[name]}
         return Settings({**self.values, **unset}) if unset else self
 
     @property
     def cores(self) -> tuple[str, ...]:
-        """What is analysed for where no marker names a core."""
+        """The cores to analyse for where no marker names one."""
         return self.options.target.microarchitectures
 
     @property
     def options(self) -> AnalysisOptions:
-        """The part that the analyzer wants to know."""
+        """The options for the analyzer."""
         try:
             options = to_options(self.values)
-        except registry.UnknownMicroarchitecture:  # of the environment, which ``resolve`` complains about
+        except registry.UnknownMicroarchitecture:  # set by the environment; ``resolve`` reports it
             options = to_options({**self.values, _CORES: (registry.FALLBACK,)})
         source = replace(options.source, allow_external_programs=self["allowExternalPrograms"])
         return replace(options, source=source)
 
     @property
     def analysis(self) -> tuple[object, ...]:
-        """All that a result depends on: where it differs, documents are analysed anew."""
+        """All settings that results depend on: when they change, documents are analysed again."""
         return self.options, self.hint_kinds, self.places, self["sources"], self["profile"]
 
     @property
     def places(self) -> tuple[tuple[str, ...], ...]:
-        """What is read besides a document, as it is written: folders, definitions, files before it."""
+        """What is read besides a document, as written: include folders, definitions, files before it."""
         return self["includePaths"], self["defines"], self["preIncludes"]
 
     @property
     def hint_kinds(self) -> tuple[str, ...]:
-        """The kinds of hints that are wanted."""
+        """The names of the enabled kinds of hints."""
         if not self["hints.enabled"]:
             return ()
         return tuple(
@@ -181,11 +191,11 @@ DEFAULTS = Settings({setting.name: setting.default for setting in SETTINGS})
 
 
 def resolve(sent: object, microarchitectures: Sequence[str]) -> tuple[Settings, tuple[str, ...]]:
-    """Check what an editor sent.
+    """Check the settings that an editor sent.
 
     :param sent: the section's value: nested, dotted, or None for "nothing set".
-    :param microarchitectures: the names that exist.
-    :returns: the settings, with the default wherever a value is not usable, and a message for each such one.
+    :param microarchitectures: the names of the known cores.
+    :returns: the settings, with the default in place of each unusable value, and a message for each of those.
     """
     known = {setting.name: setting for setting in SETTINGS}
     values: dict[str, Any] = dict(DEFAULTS.values)
@@ -206,7 +216,7 @@ def resolve(sent: object, microarchitectures: Sequence[str]) -> tuple[Settings, 
 
 
 def _not_simulated() -> Iterator[str]:
-    """Why the default is not the core of this machine."""
+    """A message if the default is not the core of this machine."""
     try:
         found = registry.default()
     except registry.UnknownMicroarchitecture as error:

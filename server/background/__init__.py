@@ -1,1 +1,1 @@
-"""What runs beside the analysis: searches after it, and what a user asks for by command."""
+"""Work beside the analysis: background searches, and tasks that a user starts by command."""

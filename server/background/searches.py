@@ -1,8 +1,8 @@
-"""What is found out in the background, once everything is shown: rewrites that make regions faster, and what
-each finding costs.
+"""Background searches, run once everything is shown: rewrites that make regions faster, and what each finding
+costs.
 
-It has a worker process of its own, with less right to the processor than anything else: no hint waits for it.
-The next edit ends the search.
+They run in a worker process of their own at low priority, so no hint waits for them. The next edit ends the
+search.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class _Known:
     revision: int
     regions: Mapping[str, RegionFindings] = field(default_factory=dict)
     present: frozenset[str] = frozenset()
-    """Those of which this is about the text of this revision, not an earlier one."""
+    """Regions searched in the text of this revision, not an earlier one."""
 
 
 class Searches:
-    """One search for each document, and what it has found."""
+    """One search per document, and its results."""
 
     def __init__(
         self,
@@ -40,8 +40,8 @@ class Searches:
         found: Callable[[str, bool], None],
         log: Callable[[str], None],
     ) -> None:
-        """``found`` is called with a document of which more is known, and whether the advice changed.
-        ``log``: where errors of ours go."""
+        """``found`` is called with a document that has new results, and whether its advice changed. ``log``
+        receives internal errors."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory, background=True)
         self._options = options
         self._found = found
@@ -49,7 +49,7 @@ class Searches:
         self._known: dict[str, _Known] = {}
 
     def begin(self, snapshot: Snapshot) -> None:
-        """Search in a text that was analysed; one that is searched already is left alone."""
+        """Search an analysed text; does nothing if this revision is being searched already."""
         known = self._known.get(snapshot.uri)
         if known is not None and known.revision == snapshot.revision:
             return
@@ -62,21 +62,24 @@ class Searches:
         self.jobs.submit(snapshot.uri, job, DELAY)
 
     def stop(self, uri: str) -> None:
-        """The text has changed; what is known of its regions stays until it is known anew."""
+        """The text has changed: stop its search, but keep the earlier findings until new ones replace
+        them."""
         self.jobs.forget(uri)
 
     def again(self, uri: str) -> None:
-        """What was found was for other settings."""
+        """The settings changed: drop the findings."""
         self.jobs.forget(uri)
         self._known.pop(uri, None)
 
     def advice(self, snapshot: Snapshot, region: ShownRegion) -> Advice | None:
-        """What helps a region, as long as its figure is the same; None if nothing is known to."""
+        """The rewrites that make a region faster, while its figure is unchanged; None if no rewrite is
+        known."""
         searched = self._of(snapshot, region)
         return searched.advice if searched is not None and searched.advice.fixes else None
 
     def fixes(self, snapshot: Snapshot, region: ShownRegion) -> tuple[Fix, ...]:
-        """Rewrites of this very text; none of a source, whose machine code the advice is about."""
+        """Rewrites that fit the present text; empty for a source, because its advice is about machine
+        code."""
         if snapshot.language:
             return ()
         known, advice = self._known.get(snapshot.uri), self.advice(snapshot, region)
@@ -85,8 +88,8 @@ class Searches:
         return advice.fixes if region.result.name in known.present else ()
 
     def cost(self, snapshot: Snapshot, region: ShownRegion, finding: Problem) -> tuple[float, str] | None:
-        """What a finding costs in cycles per iteration, with the sentence that says so; None as long as that
-        is not known."""
+        """The cost of a finding in cycles per iteration and the sentence that states it; None while it is
+        unknown."""
         searched = self._of(snapshot, region)
         key = finding.code, finding.line - region.result.first_line
         return None if searched is None else searched.costs.get(key)
@@ -105,7 +108,7 @@ class Searches:
         elif (
             isinstance(outcome.result, SearchUpdate) and known is not None and known.revision == job.revision
         ):
-            # Regions that are not searched yet keep what was known of them.
+            # Regions that have not been searched yet keep their earlier findings.
             new = outcome.result.regions
             present = known.present | new.keys()
             self._known[job.uri] = _Known(job.revision, {**known.regions, **new}, present)
@@ -115,4 +118,4 @@ class Searches:
                 self._found(job.uri, advised)
 
     def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
-        self._log(f"The search for rewrites was given up: {trouble}.")
+        self._log(f"The search for rewrites was stopped: {trouble}.")

@@ -1,6 +1,6 @@
-"""What somebody asks for by command and waits for: comparisons and measurements of one region.
+"""Tasks that a user starts by command and waits for: comparisons and measurements of one region.
 
-They have a worker process of their own, started with the first one: no edit waits for them.
+They run in a worker process of their own, started with the first task, so no edit waits for them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from cyclelens.server.workers.jobs import Jobs, Trouble
 
 
 class TaskFailed(Exception):
-    """There will be no answer; the message is for the user."""
+    """The task has no result; the message is for the user."""
 
 
 class TaskCancelled(Exception):
-    """The user wants no answer any more."""
+    """The user cancelled the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Task:
     html: bool = False
     fixes: tuple[Fix, ...] = ()
     doing: str = "comparing"
-    """What is shown as progress."""
+    """The verb that the progress display shows."""
 
 
 class Tasks:
-    """What is under way."""
+    """The tasks in progress."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Tasks:
         activity: Progress,
         log: Callable[[str], None],
     ) -> None:
-        """``options``: what a document is analysed with. ``log``: where errors of ours are written."""
+        """``options`` gives the analysis options of a document. ``log`` receives internal errors."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
         self._options = options
         self._activity = activity
@@ -60,7 +60,7 @@ class Tasks:
         self._number = 0
 
     async def run(self, snapshot: Snapshot, task: Task) -> ComparisonTable:
-        """Have it done. Raises TaskFailed if nothing came of it, TaskCancelled if the user cancelled it."""
+        """Run a task. Raises TaskFailed if it has no result, TaskCancelled if the user cancelled it."""
         self._number += 1
         key = f"{task.kind} {self._number}"
         future = self._futures[key] = asyncio.get_running_loop().create_future()

@@ -1,1 +1,1 @@
-"""What several features show alike: figures of instructions, advice, columns, links."""
+"""What several features display: instruction costs, advice, columns, links."""

@@ -1,4 +1,4 @@
-"""The label of a region's first line with what would make it faster.
+"""The label of a region's first line, with the rewrites that would make it faster.
 
 # cyclelens-begin dot        8.00 cycles/iter · two accumulators: 4.00, four: 2.00
 """
@@ -13,8 +13,8 @@ _SEPARATOR = " · "
 
 
 def label_with_advice(label: str, advice: Advice, budget: int = LINE_BUDGET) -> str:
-    """The advice in the place of all that stands behind the figure; without the unit if there is no room for
-    both. Unchanged if there is no room at all."""
+    """The label with advice in place of everything behind the figure. The unit is dropped if both do not fit;
+    the label is unchanged if nothing fits."""
     figure = label.partition(_SEPARATOR)[0]
     short = figure.partition(_UNIT)[0]
     for head in (figure.partition(" (")[0], short):
@@ -26,11 +26,11 @@ def label_with_advice(label: str, advice: Advice, budget: int = LINE_BUDGET) -> 
 
 
 def told(advice: Advice, compiled: bool = False) -> str:
-    """All of it, one rewrite per line. ``compiled``: of a source, it is about what that became."""
+    """The whole advice, one rewrite per line. ``compiled``: the region is a source's machine code."""
     lines = [f"{fix.after:.2f}: {fix.proposal.title}" for fix in advice.fixes]
     heading = (
-        "What would make its machine code faster, and the source perhaps, if written so (results are not "
-        "checked):"
+        "Rewrites that make the machine code faster, and perhaps the source written the same way "
+        "(results are not checked):"
         if compiled
         else "Rewrites that make it faster (code actions; results are not checked):"
     )

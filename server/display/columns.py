@@ -1,4 +1,4 @@
-"""Hints in one column: how many spaces stand between the end of a line and its hint."""
+"""Hints in one column: the number of spaces between the end of a line and its hint."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Mapping
 
 WIDEST = 100
-"""Lines beyond this column do not move the hints of the others."""
+"""Lines longer than this do not move the hints of other lines."""
 
 TAB_SIZE = 8
-"""Where the editor does not say."""
+"""Used if the editor does not report its tab size."""
 
 
 def width(text: str, tab_size: int) -> int:
@@ -26,7 +26,7 @@ def width(text: str, tab_size: int) -> int:
 
 
 def paddings(lines: Mapping[int, str], tab_size: int) -> dict[int, int]:
-    """Line -> the spaces behind it up to the end of the widest one."""
+    """Line -> the spaces that pad it to the width of the widest line."""
     widths = {number: width(line, tab_size) for number, line in lines.items()}
     column = max((each for each in widths.values() if each <= WIDEST), default=0)
     return {number: max(column - each, 0) for number, each in widths.items()}

@@ -1,4 +1,4 @@
-"""What instructions cost by themselves, for completion and for hovers outside of regions."""
+"""What single instructions cost, for completion and for hovers outside regions."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ Costs = Mapping[str, tuple[Cost, ...]]
 """Mnemonic in lower case -> its variants, the typical one first."""
 
 MAX_VARIANTS = 16
-"""Variants of an instruction that are listed."""
+"""Largest number of an instruction's variants in a list."""
 
 
 class InstructionCosts:
-    """The tables of the microarchitectures that somebody asked for; reading one takes a moment, once."""
+    """The cost tables of the microarchitectures in use; each is read once, on first use."""
 
     def __init__(self) -> None:
         self._tables: dict[str, asyncio.Task[Costs]] = {}
 
     async def of(self, microarchitecture: str) -> Costs:
-        """What its instructions cost; empty if the tables cannot be read."""
+        """The costs of a core's instructions; empty if the tables cannot be read."""
         if microarchitecture not in self._tables:
             reading = asyncio.to_thread(_read, microarchitecture)
             self._tables[microarchitecture] = asyncio.create_task(reading)
-        # Shielded: whoever else waits for it must not be cancelled along with one request.
+        # Shielded: cancelling one request must not cancel the others that wait for the table.
         return await asyncio.shield(self._tables[microarchitecture])
 
 
 def _read(microarchitecture: str) -> Costs:
-    """In a thread of its own, with a connection of its own."""
+    """Read the table; runs in a thread, with its own connection."""
     try:
         store = open_store()
     except TablesUnavailable:
@@ -44,7 +44,7 @@ def _read(microarchitecture: str) -> Costs:
 
 
 def variants(table: Costs, mnemonic: str) -> Sequence[Cost]:
-    """Of an instruction as it is written, AT&T's suffix of the size included; empty if it is not known."""
+    """The variants of an instruction as written, with or without AT&T's size suffix; empty if unknown."""
     name = mnemonic.lower()
     return table.get(name) or (table.get(name[:-1], ()) if name[-1:] in ("b", "w", "l", "q") else ())
 
@@ -59,7 +59,7 @@ def documentation(microarchitecture: str, found: Sequence[Cost]) -> str:
     more = len(found) - MAX_VARIANTS
     return "\n".join(
         [
-            f"On {microarchitecture}, by itself; cycles from one to the next independent one:",
+            f"On {microarchitecture}, each instruction alone; cycles: between independent instances:",
             "",
             f"| operands | uops | {vocabulary.of(microarchitecture).unit}s | latency | cycles |",
             "|---|---:|---|---:|---:|",

@@ -1,4 +1,4 @@
-"""Where the documentation of a diagnostic's code is: one page for each code in ``docs/diagnostics``."""
+"""Addresses of the pages about diagnostic codes: one page per code in ``docs/diagnostics``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _FOLDERS = (
     Path(__file__).resolve().parents[2] / "docs" / "diagnostics",
     Path(sys.prefix) / "share" / "doc" / "cyclelens" / "diagnostics",
 )
-"""In the source tree; in an environment that the package was installed into."""
+"""The folders in the source tree and in an environment with the package installed."""
 
 
 def page(code: str, base_url: str = "") -> str | None:
-    """Address of the page of a code; None if there is none.
+    """Address of a code's page; None if the code has no page.
 
-    :param base_url: where the pages are published; empty: the ones that came with the program.
+    :param base_url: where the pages are published; empty: use the pages that ship with the program.
     """
     path = _page(code)
     if base_url:
-        # A code without a page of ours has none elsewhere either, as long as our pages are at hand.
+        # If the local pages exist and lack this code, the published ones lack it too.
         known = path is not None or not any(folder.is_dir() for folder in _FOLDERS)
         return f"{base_url.rstrip('/')}/{code}.md" if known else None
     return path

@@ -1,4 +1,4 @@
-"""What users are told in sentences by commands and requests: why nothing came of them, and what they did."""
+"""Sentences that commands and requests show to users: why there is no result, and what was done."""
 
 from __future__ import annotations
 
@@ -12,109 +12,105 @@ UNPINNED = "Regions are compared with the last save again."
 RUN_IT = "Run It"
 DO_NOT_RUN_IT = "Do Not Run It"
 MAY_IT_RUN = (
-    "This runs the code of the region on this machine, in a sandbox: it can compute, but it reaches no "
-    "file, no network and no other program. Run it?"
+    "This runs the code of the region on this machine, in a sandbox: it can compute, but it has no access to "
+    "files, the network or other programs. Run it?"
 )
 NOT_TRUSTED = (
-    "Code is run only in workspaces that are trusted, and where the setting cyclelens.allowExternalPrograms "
-    "is on."
+    "Code runs only in trusted workspaces, and only if the setting cyclelens.allowExternalPrograms is on."
 )
-NOTHING_TO_RENAME = "There is nothing here that can be renamed."
-STACK_POINTER = "The stack pointer cannot be another register."
+NOTHING_TO_RENAME = "There is nothing to rename here."
+STACK_POINTER = "The stack pointer cannot be renamed, and no register can be renamed to it."
 NO_DOCUMENT = 'expected {"textDocument": {"uri": "..."}}'
-COMPARISON_FAILED = "The comparison failed; the log says more."
+COMPARISON_FAILED = "The comparison failed; see the log for details."
 
 
 def pinned(count: int) -> str:
-    """So many regions have a baseline now."""
-    return f"{count} {'region is' if count == 1 else 'regions are'} compared with the present figures now."
+    """The number of regions that now have a baseline."""
+    return f"{count} {'region is' if count == 1 else 'regions are'} now compared with the present figures."
 
 
 def not_open(uri: object) -> str:
-    """A command is about a document that is not open."""
+    """A command names a document that is not open."""
     return f"the document is not open: {uri}"
 
 
 def no_place(where: object) -> str:
-    """A command names a region in no way that is understood."""
-    return f"neither the name of a region nor a line: {where}"
+    """A command names a region by neither a name nor a line."""
+    return f"expected the name of a region or a line number, not {where}"
 
 
 def no_region_of_name(name: str) -> str:
-    """A command names a region that the document does not have."""
+    """A command names a region that does not exist in the document."""
     return f"There is no region '{name}' in this file."
 
 
 def profile_outside(path: str) -> str:
-    """The setting names a file that may not be opened here."""
+    """The setting names a file that this workspace may not open."""
     return (
-        f"cyclelens.profile: '{path}' lies outside of the workspace. It is read only in folders that are "
-        "trusted and where the setting cyclelens.allowExternalPrograms is on, and not through a link."
+        f"cyclelens.profile: '{path}' is outside the workspace. It is read only in trusted "
+        "folders with the setting cyclelens.allowExternalPrograms on, and never through a link."
     )
 
 
 def large(size: int, limit: int) -> str:
-    """A text is not analysed by itself."""
+    """The text is too large to be analysed automatically."""
     return (
-        f"This file has about {size:,} lines. A text of more than {limit:,} is analysed when you run "
-        "the command cyclelens.analyse, and only what is visible of it is coloured. The setting "
-        "cyclelens.largeFileLines moves that limit."
+        f"This file has about {size:,} lines. A file of more than {limit:,} lines is analysed only when you "
+        "run the command cyclelens.analyse, and only its visible part is coloured. The setting "
+        "cyclelens.largeFileLines sets this limit."
     )
 
 
 def no_rewrites(region: str) -> str:
-    """There is nothing to be checked."""
-    return f"No rewrite of {region} is known that would make it faster."
+    """The region has no rewrites to check."""
+    return f"No rewrite is known that makes {region} faster."
 
 
 def not_in_profile(profile: str, file: str, reason: str) -> str:
-    """A recorded profile says nothing of a file."""
-    return f"{profile}, {file}: {reason} This is said once."
+    """A recorded profile has no data for a file."""
+    return f"{profile}, {file}: {reason} This message is shown once."
 
 
 def unreadable(reason: str) -> str:
-    """A message of the client that is none."""
-    return f"A message of the editor could not be read: {reason}"
+    """A message of the client could not be parsed."""
+    return f"A message from the editor could not be read: {reason}"
 
 
 def unreadable_change(uri: str, reason: str) -> str:
-    """What a document is now is not known any more."""
-    return (
-        f"A change of {uri} could not be read, so that nothing can be shown for it until it is opened again: "
-        f"{reason}"
-    )
+    """The server lost track of this document's text."""
+    return f"A change to {uri} could not be read; nothing is shown for it until it is opened again: {reason}"
 
 
 def tries_again(reason: str) -> str:
-    """There was no analysis. ``reason``: a sentence without its full stop."""
+    """The analysis failed. ``reason``: a sentence without its full stop."""
     return f"{reason}; the next edit tries again."
 
 
 def no_label(name: str) -> str:
-    """A new name that labels cannot have."""
-    return f"'{name}' cannot be the name of a label."
+    """The new name is not a valid label."""
+    return f"'{name}' is not a valid label name."
 
 
 def defined_already(name: str) -> str:
-    """A new name that the file has."""
-    return f"'{name}' is defined already."
+    """The file already defines the new name."""
+    return f"'{name}' is already defined."
 
 
 def no_substitute(new: str, old: str) -> str:
-    """A register of another kind."""
-    return f"'{new}' cannot take the place of {old}."
+    """The new register is of another kind."""
+    return f"'{new}' cannot replace {old}."
 
 
 def used_implicitly(line: int, mnemonic: str, register: str) -> str:
-    """``line``: zero-based."""
-    return f"Line {line + 1} has {mnemonic}, which uses {register} whatever is written."
+    """An instruction uses the register implicitly. ``line``: zero-based."""
+    return f"{mnemonic} in line {line + 1} uses {register} implicitly."
 
 
 def used_already(register: str, line: int) -> str:
-    """``line``: zero-based."""
-    return f"{register} is used in line {line + 1} of the region already."
+    """The region already uses the new register. ``line``: zero-based."""
+    return f"The region already uses {register}, in line {line + 1}."
 
 
 def without_equal(line: int, register: str) -> str:
-    """A part of a register that others have not. ``line``: zero-based."""
-    return f"Line {line + 1} has {register}, which no other register has."
+    """The register's high byte has no counterpart in other registers. ``line``: zero-based."""
+    return f"Line {line + 1} uses {register}; other registers have no such high byte."

@@ -1,1 +1,1 @@
-"""What the server knows about open documents and the folders that they stand in."""
+"""What the server knows about open documents and their folders."""

@@ -1,4 +1,4 @@
-"""What the figures of regions are compared with: those of the last save, or those that were pinned."""
+"""The baselines of regions: their figures at the last save, or pinned ones."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.worker_messages.results import RegionResult
 
 Key = tuple[str, str]
-"""Region and microarchitecture: figures of different processors are not compared."""
+"""Region and microarchitecture: figures of different processors are never compared."""
 
 
 _NUMBERED = re.compile(r".*[-.]\d+")
-"""A name that was made from a count, ``region-2`` or ``dot.3``: another region may bear it after an edit."""
+"""A name made from a counter, such as ``region-2`` or ``dot.3``; after an edit it may belong to another
+region."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
     names: tuple[str, ...] = ()
-    """Of all regions of the text, in its order."""
+    """Names of all regions of the text, in order."""
     paces: Mapping[Key, Pace] = field(default_factory=dict)
     revision: int | None = None
-    """Of the text that they are of: a later answer for it takes their place. None: of one before a crash."""
+    """Revision of the text that has these figures; a later answer for it replaces them. None: from before a
+    crash."""
 
     def state(self) -> dict[str, Any]:
-        """As plain JSON values."""
+        """The figures as plain JSON values."""
         return {
             "names": list(self.names),
             "paces": [[*key, pace_to(pace)] for key, pace in self.paces.items()],
@@ -37,7 +39,7 @@ class _Figures:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> _Figures:
-        """What ``state`` said."""
+        """The figures that ``state`` holds."""
         paces = {(region, name): pace_from(pace) for region, name, pace in state["paces"]}
         return cls(tuple(state["names"]), paces)
 
@@ -47,7 +49,7 @@ class _Document:
     saved: _Figures = _Figures()
     pinned: _Figures | None = None
     due: int | None = None
-    """Revision whose analysis, still to come, is the saved one."""
+    """Revision whose pending analysis gives the saved figures."""
 
 
 class Baselines:
@@ -57,7 +59,8 @@ class Baselines:
         self._documents: dict[str, _Document] = {}
 
     def before(self, snapshot: Snapshot, region: RegionResult) -> Pace | None:
-        """The figure that a region is compared with; None if there is none, or it may be another region's."""
+        """The figure that a region is compared with; None if there is none, or if it may belong to another
+        region."""
         document = self._documents.get(snapshot.uri)
         if document is None:
             return None
@@ -67,9 +70,9 @@ class Baselines:
         return figures.paces.get(_key(region))
 
     def saved(self, snapshot: Snapshot, *, wait: bool = True) -> None:
-        """The text was saved (or opened). Its analysis counts as soon as it is there.
+        """The text was saved or opened. Its figures become the baseline once its analysis arrives.
 
-        ``wait``: False takes what is known now, which is right where saving is what starts an analysis.
+        ``wait``: False takes the figures known now, which is right where saving starts the analysis.
         """
         document = self._documents.setdefault(snapshot.uri, _Document())
         if wait and snapshot.analysed != snapshot.revision:
@@ -78,8 +81,8 @@ class Baselines:
             document.saved, document.due = _figures(snapshot, stale=True), None
 
     def answered(self, snapshot: Snapshot) -> None:
-        """An analysis arrived: it may be the one of the saved text, the first after it, or one that says more
-        of the text whose figures are kept."""
+        """An analysis arrived: that of the saved text, the first one after it, or a more complete one of the
+        text whose figures are kept."""
         document = self._documents.get(snapshot.uri)
         if document is None:
             return
@@ -91,7 +94,8 @@ class Baselines:
             document.pinned = _figures(snapshot, stale=True)
 
     def pin(self, snapshot: Snapshot) -> int:
-        """Compare with the present figures until they are unpinned. Returns how many regions have one."""
+        """Pin the present figures as the baseline until unpinned. Returns the number of regions with a
+        figure."""
         document = self._documents.setdefault(snapshot.uri, _Document())
         document.pinned = _figures(snapshot)
         return len(document.pinned.paces)
@@ -106,7 +110,7 @@ class Baselines:
         self._documents.pop(uri, None)
 
     def state(self, uri: str) -> dict[str, Any]:
-        """What is known of a document, as plain JSON values."""
+        """The baselines of a document as plain JSON values."""
         document = self._documents.get(uri, _Document())
         pinned = document.pinned
         return {
@@ -115,7 +119,7 @@ class Baselines:
         }
 
     def restore(self, uri: str, state: Mapping[str, Any]) -> None:
-        """Know again what ``state`` said."""
+        """Restore the baselines from ``state``."""
         pinned = state["pinned"]
         self._documents[uri] = _Document(
             _Figures.restored(state["saved"]), None if pinned is None else _Figures.restored(pinned)
@@ -143,7 +147,7 @@ def _names(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def _figures(snapshot: Snapshot, *, stale: bool = False) -> _Figures:
-    """What is known; ``stale``: also of regions that were edited since."""
+    """The figures known now; ``stale``: include regions edited since."""
     paces = {
         _key(region.result): Pace(region.result.cycles, region.result.work)
         for region in snapshot.regions

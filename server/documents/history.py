@@ -1,4 +1,4 @@
-"""The figures that each region has had since its document was opened, with the text that had them."""
+"""The figures of each region since its document was opened, with the text that had them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclelens.server.documents.baselines import pace_from, pace_to
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 
 MOST = 30
-"""Figures that are kept of a region: the first and the last ones."""
+"""Figures kept per region: the first one and the latest ones."""
 
 Key = tuple[str, str]
 """Region and microarchitecture."""
@@ -19,22 +19,22 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A region as it was when it had a figure."""
+    """A region's figure and its text at that time."""
 
     pace: Pace
     text: str
     revision: int | None = None
-    """Of the document; None: of one that was known before the server was started again."""
+    """Revision of the document; None: from before a restart of the server."""
 
 
 class History:
-    """By document and region. A figure that is the same to two decimals is no other one."""
+    """Figures by document and region. Figures that agree to two decimals count as one."""
 
     def __init__(self) -> None:
         self._documents: dict[str, dict[Key, tuple[Version, ...]]] = {}
 
     def of(self, snapshot: Snapshot, region: ShownRegion) -> Sequence[Version]:
-        """The versions of a region, the oldest first; the last one is the present."""
+        """The versions of a region, oldest first; the last one is the present one."""
         return self._documents.get(snapshot.uri, {}).get(_key(region), ())
 
     def answered(self, snapshot: Snapshot) -> None:
@@ -50,7 +50,7 @@ class History:
             versions = known.get(key, ())
             last = versions[-1] if versions else None
             if last is not None and last.revision == snapshot.revision:
-                # A later answer for the same text says it better.
+                # A later answer for the same text replaces the earlier one.
                 versions = versions[:-1]
                 last = versions[-1] if versions else None
             if last is not None and _same(last.pace, version.pace):
@@ -59,11 +59,11 @@ class History:
                 known[key] = (*versions[:1], *versions[1:][2 - MOST :], version)
 
     def forget(self, uri: str) -> None:
-        """A document was closed; unknown ones are ignored."""
+        """Drop a closed document; unknown ones are ignored."""
         self._documents.pop(uri, None)
 
     def state(self, uri: str) -> list[dict[str, Any]]:
-        """What is known of a document, as plain JSON values."""
+        """The history of a document as plain JSON values."""
         return [
             {
                 "region": region,
@@ -74,7 +74,7 @@ class History:
         ]
 
     def restore(self, uri: str, state: Sequence[Mapping[str, Any]]) -> None:
-        """Know again what ``state`` said."""
+        """Restore the history from ``state``."""
         self._documents[uri] = {
             (each["region"], each["microarchitecture"]): tuple(
                 Version(pace_from(version["pace"]), version["text"]) for version in each["versions"]

@@ -1,7 +1,7 @@
-"""What outlives a server that dies: baselines, pins and history, in one small file a document.
+"""State that survives a killed server: baselines, pins and history, in one small file per document.
 
-A file is written soon after something changed and removed when its document is closed or the server is shut
-down. One that is there when a document is opened by the same editor is what a server left that was killed.
+A file is written soon after a change, and removed when its document is closed or the server shuts down. If
+one exists when the same editor opens the document, a killed server left it behind.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from cyclelens.analyzer.common.regular_files import read_regular
 from cyclelens.analyzer.common.temporary import lives
 
 MAXIMUM_BYTES = 1 << 20
-"""Longer ones are not kept: a crash is rare, and a disk is no place for all versions of a huge region."""
+"""Longer states are not written: crashes are rare, and the versions of a huge region would fill the disk."""
 
 
 def folder() -> Path:
-    """Where the files are; their owner alone can read them: they hold text that may not be saved yet."""
+    """The folder of the files, readable by its owner alone: they may hold unsaved text."""
     named = (os.environ.get(name, "") for name in ("XDG_STATE_HOME", "LOCALAPPDATA"))
-    # The XDG specification: a path that is not absolute is to be ignored.
+    # XDG Base Directory specification: relative paths are ignored.
     base = next(filter(os.path.isabs, named), Path.home() / ".local" / "state")
     return Path(base) / "cyclelens"
 
 
 class SavedFiles:
-    """The files of one editor, which its process number names; without one nothing is kept."""
+    """The state files of one editor, named after its process number; without one nothing is written."""
 
     def __init__(self) -> None:
         self._editor: int | None = None
         self._written: dict[str, str] = {}
 
     def belongs_to(self, editor: int | None) -> None:
-        """The editor's process, as it said at the start. Files of those that are gone are removed."""
+        """Set the editor's process number, given at initialization. Removes the files of editors that have
+        ended."""
         self._editor = editor
         with contextlib.suppress(OSError):
             for file in folder().glob("*-*.json"):
@@ -46,13 +47,13 @@ class SavedFiles:
                     file.unlink(missing_ok=True)
 
     def write(self, uri: str, state: dict[str, Any]) -> None:
-        """Keep the state of a document. What cannot be written is not kept, without a word."""
+        """Write the state of a document. Failures are ignored silently."""
         file, text = self._file(uri), json.dumps(state)
         if file is None or self._written.get(uri) == text or len(text) > MAXIMUM_BYTES:
             return
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # Readable for the owner alone, and never half written.
+            # Readable by the owner alone, and replaced atomically.
             descriptor, name = tempfile.mkstemp(dir=file.parent)
             with open(descriptor, "w", encoding="utf-8") as new:
                 new.write(text)
@@ -60,7 +61,7 @@ class SavedFiles:
             self._written[uri] = text
 
     def read(self, uri: str) -> dict[str, Any] | None:
-        """The state of a document that a server left behind; None if there is none that can be read."""
+        """The state of a document that a killed server left behind; None if there is no readable one."""
         file = self._file(uri)
         if file is None:
             return None
@@ -71,7 +72,7 @@ class SavedFiles:
         return state if isinstance(state, dict) else None
 
     def forget(self, uri: str) -> None:
-        """A document was closed."""
+        """Remove the state of a closed document."""
         self._written.pop(uri, None)
         file = self._file(uri)
         if file is not None:

@@ -1,4 +1,4 @@
-"""Documents on disk: which files may be read to understand one."""
+"""Locations of documents on disk: which files the analysis of a document may read."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def origin_of(
     defines: Iterable[str],
     pre_includes: Iterable[str] = (),
 ) -> Origin:
-    """The place of a document in a workspace. Relative include paths are those of every folder of the
-    workspace, files to be read before the document are looked for there and in the include paths; a file that
-    is open without a workspace has its own folder for one."""
+    """The location of a document in its workspace. Relative include paths are resolved in every workspace
+    folder; files read before the document are looked up there and in the include paths. Without a workspace,
+    the document's own folder serves as one."""
     path, folders = place_of(uri, folder_uris)
-    # An absolute path stays as it is in a join.
+    # Joining keeps absolute paths unchanged.
     found = [
         os.path.normpath(os.path.join(folder, name)) for name in include_paths for folder in folders or [""]
     ]
@@ -30,29 +30,29 @@ def origin_of(
 
 
 def place_of(uri: str, folder_uris: Iterable[str | None]) -> tuple[str, list[str]]:
-    """The file of a document, empty if it is in none, and the folders of its workspace."""
+    """The path of a document, empty if it is not a file, and the folders of its workspace."""
     path = path_of(uri)
     folders = [folder for folder_uri in folder_uris if folder_uri and (folder := path_of(folder_uri))]
     return path, folders or ([os.path.dirname(path)] if path else [])
 
 
 def path_of(uri: str) -> str:
-    """The path of a ``file:`` URI; empty for any other, and for what is no URI or no path."""
+    """The path of a ``file:`` URI; empty for other URIs and for malformed ones."""
     if not uri.startswith("file:"):
         return ""
     try:
         path = to_fs_path(uri) or ""
-    except ValueError:  # no URI: an address in brackets that is none, say
+    except ValueError:  # malformed, for example an invalid address in brackets
         return ""
     return "" if "\0" in path else path
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a path lies in a folder by its name, whatever links make of it."""
+    """Whether a path is inside a folder by its name; links are not followed."""
     return os.path.normpath(path).startswith(os.path.join(os.path.normpath(folder), ""))
 
 
 def first_of(name: str, folders: Iterable[str]) -> str:
-    """The first file of this name that is there; if there is none, where it should be."""
+    """The first existing file of this name; if there is none, the path where it is expected."""
     places = [os.path.normpath(os.path.join(folder, name)) for folder in folders] or [name]
     return next(filter(os.path.isfile, places), places[0])

@@ -1,4 +1,4 @@
-"""The files ``cyclelens.toml`` of a workspace: read again when they change, and complained about once."""
+"""The ``cyclelens.toml`` files of a workspace: read again when they change; each error is reported once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from cyclelens.analyzer.engine.project import Project, ProjectError, Values, fin
 
 
 class Projects:
-    """What the projects' files say. Each document asks at every analysis; that costs some calls of the
-    system for the folders around it."""
+    """The contents of the project files. Every analysis of a document looks them up, at the cost of a few
+    system calls for the folders around it."""
 
     def __init__(self, complain: Callable[[str], None]) -> None:
-        """``complain``: tells the user why a file cannot be used."""
+        """``complain`` tells the user why a file cannot be used."""
         self._complain = complain
         self._known: dict[Path, tuple[tuple[int, int], Project | None]] = {}
-        """By file what it was like when it was read, and the last content that could be used."""
+        """File -> its signature when it was read, and the last usable content."""
 
     def settings_for(self, path: str, folders: Collection[str]) -> Values:
-        """What is set for a document; nothing for one that is in no file. ``folders``: the workspace's; no
-        file outside of them is read, and none beside a document that lies outside."""
+        """The project's settings for a document; empty if it is not a file. ``folders`` are the workspace's:
+        no file outside them is read, and none for a document outside them."""
         if not path:
             return {}
         file = find(os.path.dirname(path), folders)
@@ -39,6 +39,6 @@ class Projects:
             try:
                 project = read(file)
             except ProjectError as error:
-                self._complain(f"{error}. What could be read of it last is used.")
+                self._complain(f"{error}. The last version that could be read is used.")
             self._known[file] = signature, project
         return project

@@ -1,7 +1,7 @@
-"""Open documents as frozen snapshots: text, revision, and what is known about each region.
+"""Open documents as frozen snapshots: text, revision, and the results of each region.
 
-Nothing here knows LSP: columns are code points. A region keeps its last complete result; it is *stale* from
-the moment an edit touches it until an analysis of the new text is complete again.
+This module knows nothing of LSP: columns are code points. A region keeps its last complete result; it is
+*stale* from the moment an edit touches it until an analysis of the new text is complete.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cyclelens.server.texts.lines import Lines
 from cyclelens.server.worker_messages.results import FileResult, RegionResult
 
 LINE_CHARACTERS = 80
-"""Of a line, where the size of a text is counted in lines."""
+"""Characters that count as one line when the size of a text is given in lines."""
 _MATCH_LIMIT = 300
-"""Changed lines up to which lines that only moved are looked for; more at once count as one change."""
+"""Largest number of changed lines that are matched to find moved ones; a longer change counts as one edit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The lines that a change really changed: ``old`` from line ``first`` on became ``new``."""
+    """A minimal change of lines: ``old``, from line ``first`` on, became ``new``."""
 
     first: int
     old: tuple[str, ...]
@@ -34,16 +34,17 @@ class Edit:
 
     @property
     def end(self) -> int:
-        """First old line behind the change; from here on lines only move."""
+        """First old line behind the change; from here on, lines only move."""
         return self.first + len(self.old)
 
     @property
     def shift(self) -> int:
-        """Lines by which everything behind the change moves."""
+        """Number of lines by which everything behind the change moves."""
         return len(self.new) - len(self.old)
 
     def line(self, line: int) -> int | None:
-        """Where a line is afterwards: a changed one at the same place within the change, None if deleted."""
+        """The new number of a line: a changed line keeps its place within the change; None if it was
+        deleted."""
         if line < self.first:
             return line
         if line >= self.end:
@@ -51,7 +52,7 @@ class Edit:
         return line if line - self.first < len(self.new) else None
 
     def column(self, line: int, column: int) -> int:
-        """Where a column of a changed line is afterwards: it keeps to the unchanged side of the line."""
+        """The new column of a position in a changed line: it stays with the unchanged side of the line."""
         old, new = self.old[line - self.first], self.new[line - self.first]
         behind = len(old) - column
         if old[column:] == (new[-behind:] if behind > 0 else ""):
@@ -91,7 +92,7 @@ def _shifted(result: RegionResult, shift: int) -> RegionResult:
 
 
 def _remapped(result: RegionResult, edit: Edit) -> RegionResult:
-    """The result with every line where the edit put it; what stood on deleted lines is dropped."""
+    """The result with every line at its place after the edit; what belongs to deleted lines is dropped."""
     hints = []
     for hint in result.hints:
         line = edit.line(hint.line)
@@ -110,45 +111,45 @@ def _remapped(result: RegionResult, edit: Edit) -> RegionResult:
         last_line=last,
         hints=tuple(hints),
         cards={new: card for line, card in result.cards.items() if (new := edit.line(line)) is not None},
-        findings=(),  # they were pushed as diagnostics, which the editor moves by itself
-        fixes=(),  # they are about a text that is no longer there
+        findings=(),  # they were sent as diagnostics, which the editor moves by itself
+        fixes=(),  # they were made for the text before the edit
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One revision of a document and what can be shown for it."""
+    """One revision of a document and the results shown for it."""
 
     uri: str
     version: int | None
     """The client's number for the text."""
     revision: int
-    """Our own number: grows with every change, also where a client's version does not."""
+    """The server's number: grows with every change, even if a client's version does not."""
     lines: Lines
     regions: tuple[ShownRegion, ...] = ()
     problems: tuple[Problem, ...] = ()
-    """Of the last analysis, at the places they had then."""
+    """Problems of the last analysis, at their places in the text it saw."""
     dialect: str = ""
     analysed: int = -1
     """Revision that the last analysis saw; -1 before the first one."""
     calls: Mapping[str, str] = field(default_factory=dict)
-    """Of a source what intrinsics became, by their names."""
+    """For a source: what its intrinsics were compiled to, by name."""
     detailed: int = -1
-    """Revision that the last analysis with cards, timelines and plain data saw."""
+    """Revision of the last analysis with cards, timelines and plain data."""
 
     @property
     def language(self) -> str:
-        """That of a source which is compiled, ``C`` for example; empty for assembly texts."""
+        """The language of a compiled source, such as ``C``; empty for assembly texts."""
         return language(self.uri)
 
     @property
     def text(self) -> str:
-        """The text for the analyzer: line ends are newlines, and nothing else looks like one."""
+        """The text for the analyzer, with newlines as the only line ends."""
         return self.lines.text
 
     @property
     def size(self) -> int:
-        """In lines; a very long one counts as several."""
+        """Size in lines; a very long line counts as several."""
         return max(len(self.lines), self.lines.characters // LINE_CHARACTERS)
 
     def edited(
@@ -158,7 +159,7 @@ class Snapshot:
         if end < start:
             start, end = end, start
         lines = self.lines.edited(start, end, text)
-        # A carriage return and a newline may have come to stand together, or apart, at either side.
+        # At either side, a carriage return and a newline may have been joined or separated.
         first, behind = max(start[0] - 1, 0), end[0] + 2
         old, new = self.lines[first:behind], lines[first : behind + len(lines) - len(self.lines)]
         return self._changed(version, lines, _edits(first, old, new))
@@ -171,7 +172,7 @@ class Snapshot:
 
     def _changed(self, version: int | None, lines: Lines, edits: Sequence[Edit]) -> Snapshot:
         regions = self.regions
-        # From the last to the first, so that the places of those to come stay right.
+        # Backwards, so that the earlier places stay valid.
         for edit in reversed(edits):
             moved = (region.moved(edit) for region in regions)
             regions = tuple(region for region in moved if region is not None)
@@ -184,9 +185,8 @@ class Snapshot:
         )
 
     def answered(self, result: FileResult) -> Snapshot:
-        """The snapshot with the analysis of this very text. A region without a figure keeps its last one, and
-        one without cards and bars its last ones, until the answer that has them.
-        While regions are pending, what is known of others stays, and the analysis does not count as done."""
+        """The snapshot with the analysis of its text. A region without a figure keeps its last one, and a
+        region without cards and bars keeps its last ones until the answer that has them."""
         if result.failed:
             stale = tuple(
                 replace(region, stale=True, result=replace(region.result, note=result.failed))
@@ -223,12 +223,12 @@ class Snapshot:
         )
 
     def unanswered(self) -> Snapshot:
-        """The snapshot after an analysis failed: what is shown stays, marked."""
+        """The snapshot after a failed analysis: results stay and are marked as stale."""
         return replace(self, regions=tuple(replace(region, stale=True) for region in self.regions))
 
     @property
     def shown(self) -> tuple[object, ...]:
-        """What editors keep on the screen until they are told that it has changed; all else they ask for."""
+        """What editors keep on screen until they are notified of a change; everything else they request."""
         results = (region.result for region in self.regions)
         return self.problems, [
             (each.name, each.first_line, each.last_line, each.headline, each.note, each.hints, each.findings)
@@ -237,13 +237,13 @@ class Snapshot:
 
     @property
     def has_nested_regions(self) -> bool:
-        """Whether some line belongs to more than one region."""
+        """Whether any line belongs to more than one region."""
         spans = sorted((region.result.first_line, region.result.last_line) for region in self.regions)
         return any(first[1] >= second[0] for first, second in pairwise(spans))
 
     def leading(self) -> Iterator[tuple[ShownRegion, tuple[ShownRegion, ...]]]:
-        """Each region with those that are shown along with it: of a source the other loops that the compiler
-        made of the same one. The first of them does most."""
+        """Each region with those shown beside it. For a source, these are the other loops compiled from the
+        same source loop; the first one does most of the work."""
         groups: dict[object, list[ShownRegion]] = {}
         for region in self.regions:
             key = region.result.first_line if self.language else region.result.name
@@ -251,13 +251,13 @@ class Snapshot:
         return ((first, tuple(others)) for first, *others in groups.values())
 
     def region_at(self, line: int) -> ShownRegion | None:
-        """The innermost region around a line."""
+        """The innermost region that contains a line; None if there is none."""
         around = [r for r in self.regions if r.result.first_line <= line <= r.result.last_line]
         return max(around, key=lambda region: region.result.first_line, default=None)
 
 
 def _edits(first: int, old: tuple[str, ...], new: tuple[str, ...]) -> list[Edit]:
-    """What really changed between two versions of the lines from ``first`` on, in order."""
+    """The differences between two versions of the lines from ``first`` on, in order."""
     head = _common_head(old, new)
     tail = _common_head(old[head:][::-1], new[head:][::-1])
     first += head
@@ -283,7 +283,7 @@ def _common_head(first: tuple[str, ...], second: tuple[str, ...]) -> int:
 
 
 def _take(earlier: list[ShownRegion], region: RegionResult) -> ShownRegion | None:
-    """Remove and return what was known of this region: the one at its place, else the one of its name."""
+    """Remove and return the known state of this region: by its place, else by its name."""
     here = [known for known in earlier if known.result.first_line == region.first_line]
     called = [known for known in earlier if known.result.name == region.name]
     found = next(iter(here + called), None)
@@ -293,21 +293,21 @@ def _take(earlier: list[ShownRegion], region: RegionResult) -> ShownRegion | Non
 
 
 class Snapshots:
-    """The open documents, for who reads them. A snapshot that was handed out stays as it is."""
+    """The open documents, for readers. A snapshot never changes once it was handed out."""
 
     def __init__(self) -> None:
         self._documents: dict[str, Snapshot] = {}
         self._names: dict[str, tuple[int, Names]] = {}
-        """By document, with the revision that has them."""
+        """Document -> revision and the names in it."""
         self.large_size = 0
-        """Lines above which a text is large (0: none is): it is analysed when somebody asks for it, only what
-        is visible is coloured, and its names are not collected. So it harms no other document."""
+        """Lines above which a text is large (0: no limit). A large text is analysed only on request, only its
+        visible part is coloured, and its names are not collected, so that other documents stay fast."""
 
     def __iter__(self) -> Iterator[Snapshot]:
         return iter(tuple(self._documents.values()))
 
     def get(self, uri: str) -> Snapshot | None:
-        """The present snapshot, None for a document that is not open."""
+        """The present snapshot; None for a document that is not open."""
         return self._documents.get(uri)
 
     def is_large(self, snapshot: Snapshot) -> bool:
@@ -315,8 +315,8 @@ class Snapshots:
         return 0 < self.large_size < snapshot.size
 
     def assembly(self, uri: str, *, part: bool = False) -> Snapshot | None:
-        """The same, for what only assembly texts have: None for sources, too. Nor have large texts what goes
-        through the whole text; ``part``: some lines are all that is looked at."""
+        """The present snapshot, for features that need an assembly text: None for sources, and for large
+        texts unless ``part`` says that only some lines are read."""
         snapshot = self.get(uri)
         if snapshot is None or snapshot.language or (self.is_large(snapshot) and not part):
             return None
@@ -332,10 +332,10 @@ class Snapshots:
 
 
 class Session(Snapshots):
-    """The same for who changes them: a change replaces a document's snapshot."""
+    """The open documents, for writers: a change replaces a document's snapshot."""
 
     def open(self, uri: str, version: int | None, text: str) -> Snapshot:
-        """Start (or restart) a document."""
+        """Open (or reopen) a document."""
         known = self._documents.get(uri)
         revision = known.revision + 1 if known else 0
         return self.put(Snapshot(uri, version, revision, Lines.of(text)))

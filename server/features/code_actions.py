@@ -24,9 +24,9 @@ from pygls.capabilities import get_capability
 
 _ANNOTATION = "rewrite"
 PREVIEW = "cyclelens.previewRewrite"
-"""A command of clients that show the difference by themselves."""
+"""Command of clients that show the difference themselves."""
 KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
-"""A quick fix settles a diagnostic; what nothing was said about is a rewrite."""
+"""A quick fix resolves a diagnostic; a rewrite without a diagnostic is a refactoring."""
 
 
 def register(server: CyclelensServer) -> None:
@@ -35,7 +35,7 @@ def register(server: CyclelensServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=KINDS))
     def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
         snapshot = server.session.assembly(params.text_document.uri)
-        # Clients from before literals would take the answer for commands.
+        # Clients without code action literals would read the answer as commands.
         path = "text_document.code_action.code_action_literal_support"
         if snapshot is None or get_capability(server.client_capabilities, path, None) is None:
             return []
@@ -75,7 +75,7 @@ def _actions(
             and diagnostic.range.start.line == fix.proposal.line
         ]
         kind = KINDS[0] if settled else KINDS[1]
-        # Kinds are hierarchical: who wants "refactor" wants "refactor.rewrite".
+        # Kinds are hierarchical: "refactor" includes "refactor.rewrite".
         if wanted and not any(_wants(only, kind) for only in wanted):
             continue
         gain = f"{change(Pace(fix.before), Pace(fix.after))}{fix.where}"
@@ -99,7 +99,7 @@ def _regions(snapshot: Snapshot, first: int, last: int) -> list[ShownRegion]:
 
 
 def checked(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion, fix: Fix) -> str:
-    """What came of running a rewrite beside the region; empty if nobody has asked for it."""
+    """The result of checking a rewrite against the region; empty if it was not checked."""
     table = server.measurements.get(snapshot, region.result.name, CHECKED)
     rows = table.rows if table is not None else ()
     return next((str(row[1]) for row in rows if row[0] == fix.proposal.title), "")
@@ -112,7 +112,7 @@ def _short(result: str) -> str:
 def _checking(
     server: CyclelensServer, snapshot: Snapshot, params: types.CodeActionParams
 ) -> Iterator[types.CodeAction]:
-    """Whether rewrites compute the same, where code may be run."""
+    """The action that checks whether rewrites compute the same, where code may run."""
     wanted = params.context.only
     if not is_offered(server) or (wanted and not any(_wants(only, KINDS[1]) for only in wanted)):
         return
@@ -128,7 +128,7 @@ def _checking(
 def _marking(
     snapshot: Snapshot, converter: Converter, params: types.CodeActionParams, versioned: bool
 ) -> Iterator[types.CodeAction]:
-    """Markers around the loop that is pointed at, if nobody has put them there."""
+    """The action that puts markers around an unmarked loop in the range."""
     first, last = params.range.start.line, params.range.end.line
     wanted = params.context.only
     if wanted and not any(_wants(only, KINDS[1]) for only in wanted):
@@ -153,7 +153,7 @@ def _marking(
 
 
 def _wants(only: types.CodeActionKind | str, kind: types.CodeActionKind) -> bool:
-    """Whether who asks for a kind alone wants this one."""
+    """Whether the requested kind ``only`` includes ``kind``."""
     return f"{kind.value}.".startswith(f"{getattr(only, 'value', only)}.")
 
 
@@ -168,20 +168,22 @@ def _workspace_edit(
 
 
 def _preview(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) -> types.Command:
-    """The client's command that shows the difference, and makes it when the user has looked at it."""
+    """The client's command that shows the difference and applies it once the user agrees."""
     title, details = _described(fix, result)
     edits = _text_edits(snapshot, converter, fix.proposal.edits)
     return types.Command(title, PREVIEW, arguments=[snapshot.uri, snapshot.version, edits, title, details])
 
 
 def _described(fix: Fix, result: str) -> tuple[str, str]:
-    """What a whole rewrite brings, and what it is."""
-    checked = f"{result[:1].upper()}{result[1:]}" if result else "That results are equal is not checked"
+    """The gain of a whole rewrite, and its description."""
+    checked = (
+        f"{result[:1].upper()}{result[1:]}" if result else "Whether the results are equal is not checked"
+    )
     return f"{fix.region}: {change(Pace(fix.before), Pace(fix.after))}", f"{fix.proposal.title}. {checked}."
 
 
 def _confirmed(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) -> types.WorkspaceEdit:
-    """An edit that a client makes when the user has confirmed it."""
+    """An edit that a client applies once the user has confirmed it."""
     edits: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = [
         types.AnnotatedTextEdit(_ANNOTATION, edit.range, edit.new_text)
         for edit in _text_edits(snapshot, converter, fix.proposal.edits)

@@ -1,7 +1,7 @@
 """textDocument/codeLens: above each region
-``Timeline | Compare CPUs | Alignment | Measure``, behind the figure if the settings want it there:
-``4.00 cycles/iter · SKL · latency-bound``. Loops that nobody marked have at most the figure. In a source the
-other loops that the compiler made of one stand behind: ``chain.loop-2: 7.00``."""
+``Timeline | Compare CPUs | Alignment | Measure``, behind the figure if the settings put it there: ``4.00
+cycles/iter · SKL · latency-bound``. Unmarked loops have at most the figure. In a source, the other loops
+compiled from the same one follow: ``chain.loop-2: 7.00``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pygls.capabilities import get_capability
 
 
 def register(server: CyclelensServer) -> None:
-    """Register the request; ask the client to repeat it after each analysis, if it can."""
+    """Register the request; have the client repeat it after each analysis, if it can."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
     def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
@@ -42,7 +42,7 @@ def register(server: CyclelensServer) -> None:
         ]
 
     def figure(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.Command]:
-        """The figure, where it stands in a lens. No command: there is nothing to run."""
+        """The figure, if the settings show it in a lens. It has no command, as there is nothing to run."""
         if server.settings["figure"] != "hint":
             title = change_shown(server, snapshot, region, region.result.headline)
             if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
@@ -68,7 +68,7 @@ def _commands(uri: str, region: ShownRegion, offered: Sequence[tuple[str, str]])
 
 
 def _also(uri: str, others: Sequence[ShownRegion]) -> Iterator[types.Command]:
-    """The other loops that the compiler made of this one."""
+    """The other loops compiled from this source loop."""
     for region in others:
         if region.result.figure:
             title = f"{region.result.name}: {region.result.figure}"

@@ -1,10 +1,10 @@
-"""workspace/executeCommand: what the lenses offer and more about one region, and the baseline.
+"""workspace/executeCommand: the commands of the lenses, further ones about a region, and the baseline.
 
-Commands about a region take a document's URI and the region: its name, or a line (from zero) that it is
-around or above. They answer ``{"title", "text", "columns", "rows"}``, some with more that
-``docs/server.md`` names, or null if the user cancelled them. A client that has a window for it says so among
-its capabilities, as ``{"experimental": {"cyclelens": {"panels": true}}}``, and with ``"html": true`` that it
-can show pages; clients without panels are sent a message. The other commands take the URI alone.
+Commands about a region take a document's URI and the region: its name, or a zero-based line inside or above
+it. They answer ``{"title", "text", "columns", "rows"}``, some with further members that ``docs/server.md``
+lists, or null if the user cancelled them. A client with a window for the answers declares the capability
+``{"experimental": {"cyclelens": {"panels": true}}}``, and with ``"html": true`` that it can show pages; other
+clients are sent a message. The remaining commands take the URI alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UNPIN = "cyclelens.unpinBaseline"
 ANALYSE = "cyclelens.analyse"
 
 LENSES = (("Timeline", TIMELINE), ("Compare CPUs", COMPARE), ("Alignment", ALIGNMENT))
-"""Titles and commands that are offered above each region."""
+"""Titles and commands of the lenses above each region."""
 
 
 def register(server: CyclelensServer) -> None:
@@ -119,7 +119,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def known_document(server: CyclelensServer, uri: str) -> Snapshot:
-    """The document that a command is about; raises if it is not open."""
+    """The document of a command. Raises JsonRpcInvalidParams if it is not open."""
     snapshot = server.session.get(uri) if isinstance(uri, str) else None
     if snapshot is None:
         raise JsonRpcInvalidParams(messages.not_open(uri))
@@ -127,18 +127,18 @@ def known_document(server: CyclelensServer, uri: str) -> Snapshot:
 
 
 def shows(capabilities: types.ClientCapabilities, what: str) -> bool:
-    """Whether a client says of itself that it can show something of ours."""
+    """Whether a client declares that it can show one of Cyclelens's own elements."""
     own = _member(capabilities.experimental, "cyclelens")
     return _member(own, what) is True
 
 
 def _member(value: Any, name: str) -> Any:
-    """Of an object of the protocol: pygls hands them over as mappings or as objects with attributes."""
+    """A member of a protocol object, which pygls passes as a mapping or as an object with attributes."""
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 def known_region(snapshot: Snapshot, where: str | int) -> ShownRegion:
-    """The region that a command is about; raises if there is none."""
+    """The region of a command. Raises JsonRpcInvalidParams if there is none."""
     name = region_name(snapshot, where)
     region = _region(snapshot, name)
     if region is None:
@@ -147,7 +147,8 @@ def known_region(snapshot: Snapshot, where: str | int) -> ShownRegion:
 
 
 def _region(snapshot: Snapshot, where: str | int) -> ShownRegion | None:
-    """The region of a name; around a line the innermost one, else the next one below, else the last one."""
+    """The region with a name; for a line the innermost region around it, else the next below, else the
+    last."""
     regions = snapshot.regions
     if isinstance(where, str):
         return next((region for region in regions if region.result.name == where), None)
@@ -156,7 +157,7 @@ def _region(snapshot: Snapshot, where: str | int) -> ShownRegion | None:
 
 
 def region_name(snapshot: Snapshot, where: str | int) -> str:
-    """The name of a region; raises if there is none at all."""
+    """The name of a region. Raises JsonRpcInvalidParams if the document has none."""
     if not isinstance(where, str | int):
         raise JsonRpcInvalidParams(messages.no_place(where))
     region = _region(snapshot, where)

@@ -1,5 +1,5 @@
-"""textDocument/completion: markers behind a comment sign and their options, directives behind a dot, labels
-behind a jump, and instructions with what they cost.
+"""textDocument/completion: markers and their options in comments, directives behind a dot, labels behind a
+jump, and instructions with their costs.
 
 vfma|     vfmadd231ps     1 uop p01 · latency 4 · 0.50 cycles · SKL
 """
@@ -28,7 +28,7 @@ _DIRECTIVES = tuple(
 _MARKERS = ("cyclelens-begin", "cyclelens-end")
 
 MAX_MNEMONICS = 100
-"""So many are offered; a client asks again when more was typed."""
+"""Largest number of mnemonics in an answer; the client asks again after further typing."""
 _ATT_NAMES = frozenset(name.lower() for names in ATT_NAMES.values() for name in names)
 
 _OPTION = re.compile(
@@ -58,7 +58,7 @@ def register(server: CyclelensServer) -> None:
         def item(
             word: str, text: str, kind: types.CompletionItemKind, detail: str = "", data: Any = None
         ) -> types.CompletionItem:
-            # An edit of the very word: editors do not agree on whether a dot or a hyphen belongs to it.
+            # Replace exactly the typed word: editors disagree on whether a dot or a hyphen belongs to it.
             place = converter.range(snapshot.lines, line, column - len(word), column)
             edit = types.TextEdit(place, text)
             return types.CompletionItem(text, kind=kind, detail=detail or None, text_edit=edit, data=data)
@@ -90,7 +90,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def _mnemonic(before: str) -> str:
-    """What was typed of an instruction's name; empty in any other place."""
+    """The typed part of a mnemonic; empty in any other place."""
     found, _ = line_tokens(before, False, False)
     last = found[-1] if found else None
     if last is None or last.kind is not TokenKind.INSTRUCTION or last.column + last.length != len(before):
@@ -99,7 +99,7 @@ def _mnemonic(before: str) -> str:
 
 
 def _candidates(names: Names, line: int, before: str) -> Iterator[tuple[str, str, types.CompletionItemKind]]:
-    """What was typed of it, the whole, and its kind."""
+    """The typed part, the whole word, and its kind."""
     if match := _JUMP.search(before):
         for name, places in sorted(names.index.items()):
             if not places[0].label:

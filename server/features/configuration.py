@@ -1,7 +1,7 @@
 """initialized, workspace/didChangeConfiguration, workspace/configuration, workspace/didChangeWatchedFiles:
 how settings arrive.
 
-A client that can be asked is asked, at the start and at every change. From others we take what they send:
+Clients that can be asked are asked, at the start and at every change. Other clients send their settings:
 ``initializationOptions`` first, then the value of each change.
 """
 
@@ -19,7 +19,8 @@ from pygls.capabilities import get_capability
 from pygls.exceptions import JsonRpcException
 
 ANSWER_TIMEOUT = 2.0
-"""Seconds after which a client that does not answer gets what it sent at the start, or the defaults."""
+"""Seconds to wait for a client's answer; after that the settings it sent at the start apply, or the
+defaults."""
 
 
 def register(server: CyclelensServer) -> None:
@@ -82,12 +83,14 @@ def register(server: CyclelensServer) -> None:
             answers = await asyncio.wait_for(asyncio.shield(request), ANSWER_TIMEOUT)
             answer = answers[0] if answers else None
         except (TimeoutError, JsonRpcException):
-            server.note(types.MessageType.Warning, "The editor did not tell its settings; defaults are used.")
-        # What the user set wins over what the editor's package sent along at the start.
+            server.note(
+                types.MessageType.Warning, "The editor did not send its settings; the defaults are used."
+            )
+        # The user's settings override those that the editor's package sent at the start.
         server.configure({**sent_at_start, **answer} if isinstance(answer, Mapping) else sent_at_start)
 
 
 def _section(sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Clients send the section's value or an object that holds it."""
+    """The section of the settings; clients send it directly or within an object."""
     inner = sent.get(SECTION)
     return inner if isinstance(inner, Mapping) else sent

@@ -1,5 +1,5 @@
-"""textDocument/publishDiagnostics, or textDocument/diagnostic where the client asks by itself: problems of
-the text and hazards of the regions, after every analysis."""
+"""textDocument/publishDiagnostics, or textDocument/diagnostic for clients that pull: problems of the text and
+hazards of the regions, after every analysis."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from pygls.capabilities import get_capability
 SOURCE = "cyclelens"
 
 _PATIENCE = 10.0
-"""Seconds that a client waits for an analysis; it asks again when it is told that there is one."""
+"""Seconds that a request waits for an analysis; the client asks again when it is notified of one."""
 
 NO_COST = "no-cost"
-"""The code of what is said together about findings that cost nothing."""
+"""Code of the diagnostic that sums up findings without cost."""
 
 _NOT_IN_PROFILE = "not-in-profile"
-"""The code of what is said once for a profile: the setting holds for all files, most have no part in it."""
+"""Code of the problem that is reported once per profile: the setting holds for all files, and most are not in
+the profile."""
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,
@@ -35,7 +36,8 @@ _SEVERITIES = {
 
 
 def register(server: CyclelensServer) -> None:
-    """Push after each analysis. A failed one leaves what the client has: it may still be right."""
+    """Publish after each analysis. After a failed one the client keeps what it has, which may still be
+    right."""
 
     told = set[str]()
 
@@ -60,7 +62,8 @@ def register(server: CyclelensServer) -> None:
         )
 
     def pulls() -> bool:
-        """Whether the client asks, and asks again when it is told to: it would show twice what is pushed."""
+        """Whether the client pulls, and pulls again when notified. Pushed diagnostics would then appear
+        twice."""
         able = server.client_capabilities
         return get_capability(able, "text_document.diagnostic", None) is not None and bool(
             get_capability(able, "workspace.diagnostics.refresh_support", False)
@@ -74,14 +77,14 @@ def register(server: CyclelensServer) -> None:
     )
     async def pull(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
         if not pulls():
-            # It is told, and would show twice what it was told as well.
+            # This client gets its diagnostics pushed; pulled ones would appear twice.
             return types.RelatedFullDocumentDiagnosticReport(items=[])
         snapshot = await server.answered(params.text_document.uri, _PATIENCE)
         known = snapshot is not None and snapshot.analysed == snapshot.revision
         shown = shown_now(server, snapshot) if snapshot is not None and known else []
         identifier = sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         if params.previous_result_id is not None and (not known or params.previous_result_id == identifier):
-            # Also where nothing is known yet: what the client has may still be right.
+            # If nothing is known yet, what the client has may still be right.
             return types.RelatedUnchangedDocumentDiagnosticReport(params.previous_result_id)
         return types.RelatedFullDocumentDiagnosticReport(items=shown, result_id=identifier)
 
@@ -90,7 +93,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def shown_now(server: CyclelensServer, snapshot: Snapshot) -> list[types.Diagnostic]:
-    """The diagnostics of a snapshot that was just analysed, as the settings want them."""
+    """The diagnostics of a newly analysed snapshot, subject to the settings."""
     settings = server.settings
     if not settings["diagnostics.enabled"]:
         return []
@@ -102,7 +105,7 @@ def shown_now(server: CyclelensServer, snapshot: Snapshot) -> list[types.Diagnos
 
 
 def _unknown(_region: ShownRegion, _finding: Problem) -> None:
-    """Nothing is known of costs."""
+    """No costs are known."""
 
 
 def diagnostics(
@@ -111,11 +114,11 @@ def diagnostics(
     base_url: str = "",
     cost: Callable[[ShownRegion, Problem], tuple[float, str] | None] = _unknown,
 ) -> list[types.Diagnostic]:
-    """The diagnostics of a snapshot that was just analysed, in the order of their lines, each once.
+    """The diagnostics of a newly analysed snapshot, in line order, without duplicates.
 
-    ``base_url``: where the pages about the codes are published; empty: those on this machine. ``cost``: what
-    a finding costs in cycles per iteration, and the sentence that says so. Those of a region that cost
-    nothing are one diagnostic.
+    ``base_url``: where the pages about the codes are published; empty: those on this machine. ``cost`` gives
+    a finding's cost in cycles per iteration and the sentence that states it. A region's findings without cost
+    become one diagnostic.
     """
     problems = [problem for problem in snapshot.problems if problem.code != _NOT_IN_PROFILE]
     for region in snapshot.regions:
@@ -135,7 +138,7 @@ def diagnostics(
 
 
 def _together(snapshot: Snapshot, region: ShownRegion, worthless: Sequence[Problem]) -> Problem:
-    """One line about findings that cost nothing."""
+    """One problem that sums up the findings without cost."""
     lines: dict[str, list[int]] = {}
     for finding in worthless:
         lines.setdefault(finding.code, []).append(finding.line + 1)

@@ -1,4 +1,4 @@
-"""textDocument/documentSymbol: the regions by name with their labels, and all other labels and macros."""
+"""textDocument/documentSymbol: the regions by name, with their labels, and all other labels and macros."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 
 MAX_SYMBOLS = 5_000
-"""Labels of a text that are listed, so that no list is too long for an editor."""
+"""Largest number of labels in an answer, so that editors can handle the list."""
 
 
 def register(server: CyclelensServer) -> None:

@@ -1,4 +1,5 @@
-"""textDocument/didOpen, didChange, willSave, didSave, didClose: an analysis is asked for, nothing waits."""
+"""textDocument/didOpen, didChange, willSave, didSave, didClose: each starts an analysis without waiting for
+it."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from lsprotocol import types
 def register(server: EditedServer) -> None:
     """Register the methods above."""
     automatic: set[str] = set()
-    """Documents that the editor saves by itself: the baseline stays what it was before the edit."""
+    """Documents that the editor saved automatically; their baseline stays unchanged."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
@@ -26,7 +27,7 @@ def register(server: EditedServer) -> None:
         if snapshot is None:
             return
         version, converter = params.text_document.version, server.converter
-        # An answer that was asked for and has not come would be about a text that is not there any more.
+        # A pending answer would be about a text that no longer exists.
         unanswered = snapshot.analysed != snapshot.revision and server.jobs.expects(snapshot.uri)
         for change in params.content_changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
@@ -54,10 +55,10 @@ def register(server: EditedServer) -> None:
             automatic.discard(snapshot.uri)
         else:
             server.baselines.saved(snapshot, wait=mode == "onType")
-            # There is nothing to compare with any more.
+            # The figures and the baseline are equal now: update the hints.
             server.notify(snapshot)
             server.remember(snapshot.uri)
-        # Cargo compiles what is saved.
+        # Cargo compiles the saved file.
         if mode == "onSave" or (snapshot.language and mode == "onType"):
             server.analyse(snapshot, delay=0)
 

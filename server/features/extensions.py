@@ -1,4 +1,4 @@
-"""Requests of our own. Editor clients mirror them; ``docs/server.md`` describes them.
+"""Cyclelens's own requests. Editor clients use them; ``docs/server.md`` describes them.
 
 ``cyclelens/analysis``  ``{"textDocument": {"uri": ...}}`` -> everything known about a document, as plain JSON
 ``cyclelens/regions``   the same without the analysis of each: cheap enough for every movement of a cursor

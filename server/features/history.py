@@ -1,5 +1,5 @@
 """workspace/executeCommand ``cyclelens.history``: the figures of a region since HEAD and since the document
-was opened, each with the text that had it.
+was opened, each with its text.
 
 8.00 -> 4.00 -> 2.00
 """
@@ -23,7 +23,7 @@ HISTORY = "cyclelens.history"
 
 _COLUMNS = ("version", "cycles/iter", "the present one is")
 _STRIP = 4
-"""Figures in a lens: the first and the last ones."""
+"""Number of figures in a lens: the first one and the latest ones."""
 
 
 class _Entry(NamedTuple):
@@ -64,7 +64,7 @@ def strip(versions: Sequence[Version]) -> str:
 
 
 def _entries(versions: Sequence[Version]) -> list[_Entry]:
-    """One for each version; none for a region that never had a figure."""
+    """One entry per version; empty for a region that never had a figure."""
     names = ["opened", *(f"edit {number}" for number in range(1, len(versions)))][: len(versions)]
     if len(versions) > 1:
         names[-1] = "now"

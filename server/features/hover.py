@@ -1,5 +1,5 @@
-"""textDocument/hover: what an instruction costs, in a region where it stands and elsewhere by itself; on a
-region's first line the summary; on a label where it is used."""
+"""textDocument/hover: the cost of an instruction, in context inside a region and alone elsewhere; the summary
+on a region's first line; the definition and uses of a label."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.capabilities import get_capability
 
 PATIENCE = 0.5
-"""Seconds for which a hover waits for cards that come soon after the figures."""
+"""Seconds that a hover waits for instruction cards, which follow soon after the figures."""
 
 
 def register(server: CyclelensServer) -> None:
@@ -50,7 +50,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def instruction_at(line: str, column: int) -> str:
-    """The instruction's name that a position touches; empty if it touches something else."""
+    """The mnemonic at a position; empty if there is none."""
     for token in line_tokens(line, False, False)[0]:
         if token.kind is TokenKind.INSTRUCTION and token.column <= column <= token.column + token.length:
             return line[token.column : token.column + token.length]
@@ -58,21 +58,21 @@ def instruction_at(line: str, column: int) -> str:
 
 
 def call_text(snapshot: Snapshot, line: int, column: int) -> str:
-    """Markdown about the intrinsic that a position touches, in a source; else empty."""
+    """Markdown about the intrinsic at a position of a source; empty if there is none."""
     for word in _WORD.finditer(snapshot.lines[line]) if snapshot.calls else ():
         if word.start() <= column <= word.end():
             if known := snapshot.calls.get(word[0]):
                 return known
             if _INTRINSIC.fullmatch(word[0]):
                 return (
-                    f"**`{word[0]}`** has no instruction of its own here: the compiler made it part of "
-                    "others, or left it out."
+                    f"**`{word[0]}`** has no instruction of its own here: the compiler merged it into "
+                    "others or removed it."
                 )
     return ""
 
 
 def name_text(names: Names, line: int, column: int) -> str:
-    """Where the name that a position touches is defined and used; empty if it touches none."""
+    """Where the name at a position is defined and used; empty if there is none."""
     target = names.definition_at(line, column)
     if target is None:
         return ""
@@ -86,13 +86,13 @@ _INTRINSIC = re.compile(r"_mm(?:256|512|_)\w+")
 
 
 def hover_text(snapshot: Snapshot, line: int) -> str:
-    """Markdown for a line; empty where there is nothing to say."""
+    """Markdown for a line; empty if there is nothing to show."""
     region = snapshot.region_at(line)
     if region is None:
         return ""
     result = region.result
     if line == result.first_line:
-        # A loop without markers may begin with an instruction behind its label.
+        # The first line of an unmarked loop may have an instruction behind its label.
         parts = [result.summary or prose(result.note), result.cards.get(line, "")]
         text = "\n\n".join(part for part in parts if part)
     else:

@@ -1,4 +1,4 @@
-"""textDocument/inlayHint and workspace/inlayHint/refresh: one hint per line, all of a region in one column.
+"""textDocument/inlayHint and workspace/inlayHint/refresh: one hint per line, aligned within a region.
 
 # cyclelens-begin dot              4.00 cycles/iter · SKL · latency-bound
     vfmadd231ps (%rdi), %ymm1, %ymm0  █ chain +4
@@ -27,16 +27,16 @@ from pygls.capabilities import get_capability
 
 STALE_SUFFIX = " (stale)"
 SOURCE_BUDGET = 40
-"""Characters of a hint in a source: VS Code cuts what is longer."""
+"""Longest hint in a source, in characters; VS Code truncates longer ones."""
 _LEAST = 30
-"""Characters that advice always has behind a measured figure: ``4.00 · four accumulators: 1.00``."""
+"""Characters reserved for advice behind a measured figure: ``4.00 · four accumulators: 1.00``."""
 _SEPARATOR = " · "
 
 STALE_SENTENCE = "This is the last complete result; the text has changed since."
 
 
 class _HintPart(NamedTuple):
-    """One thing that a line's hint says."""
+    """One part of a line's hint."""
 
     label: str
     tooltip: str = ""
@@ -44,7 +44,7 @@ class _HintPart(NamedTuple):
 
 
 def register(server: CyclelensServer) -> None:
-    """Register the request; ask the client to repeat it after each analysis, if it can."""
+    """Register the request; have the client repeat it after each analysis, if it can."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
     def hints(params: types.InlayHintParams) -> list[types.InlayHint]:
@@ -63,7 +63,7 @@ def register(server: CyclelensServer) -> None:
         ]
 
     def without_tooltip(snapshot: Snapshot, hint: types.InlayHint) -> types.InlayHint:
-        """A hint whose tooltip is asked for when somebody points at it."""
+        """The hint without its tooltip, which the client requests when the pointer is on the hint."""
         hint.tooltip, hint.data = None, [snapshot.uri, snapshot.revision, hint.position.line]
         return hint
 
@@ -72,7 +72,7 @@ def register(server: CyclelensServer) -> None:
         known = hint.data if isinstance(hint.data, list | tuple) and len(hint.data) == 3 else ("", -1, 0)
         snapshot = server.session.get(str(known[0]))
         if snapshot is None or snapshot.revision != known[1]:
-            return hint  # of a text that is not there any more
+            return hint  # belongs to a text that no longer exists
         nested = snapshot.has_nested_regions
         for region, others in snapshot.leading():
             for found in of_region(snapshot, region, others, known[2], known[2], nested):
@@ -88,22 +88,22 @@ def register(server: CyclelensServer) -> None:
         last: int,
         nested: bool,
     ) -> Iterator[types.InlayHint]:
-        """One hint for each line of a region that has something to say and is asked for."""
+        """One hint for each requested line of a region that has one."""
         result, settings = region.result, server.settings
         lines: defaultdict[int, list[_HintPart]] = defaultdict(list)
-        # What was just asked for comes first: the line has not room for both.
+        # A measurement comes first: the user just asked for it, and the line has no room for both.
         found = server.measurements.get(snapshot, result.name)
         measured = found.title if found is not None else ""
         if found is not None:
             lines[result.first_line].append(_HintPart(measured, found.text))
         for hint in result.hints:
-            # Within nested regions a line says what the innermost has to say: two would not fit.
+            # A line in nested regions shows the hint of the innermost one: two would not fit.
             if hint.kind == region_hint.KIND or not nested or snapshot.region_at(hint.line) is region:
                 lines[hint.line].append(part(snapshot, region, hint, others, measured))
         heated = any(each.heat for parts in lines.values() for each in parts)
         tab_size = settings["hints.tabSize"] or columns.TAB_SIZE
         shown = {line: snapshot.lines[line] for line in lines}
-        # Editors cut hints in other languages by their length, spaces included.
+        # Editors truncate hints in other languages by length, spaces included.
         in_column = settings["hints.column"] and not snapshot.language
         spaces = columns.paddings(shown, tab_size) if in_column else {}
         for line, parts in sorted(lines.items()):
@@ -133,7 +133,7 @@ def register(server: CyclelensServer) -> None:
             if _says_figure(measured, label):
                 label = label.partition(_SEPARATOR)[2]
         if region.stale and hint.line == region.result.first_line:
-            # Once for each region is enough to see; every tooltip says it.
+            # One mark per region is enough; every tooltip repeats it.
             label = stale_label(label)
         return _HintPart(label, tooltip, hint.kind == heat.KIND)
 
@@ -145,7 +145,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def change_shown(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion, label: str) -> str:
-    """A region's label compared with the last save or the pinned baseline, if there is a figure of it."""
+    """A region's label with the change since the last save or the pinned baseline, if that has a figure."""
     result = region.result
     before = server.baselines.before(snapshot, result)
     if before is None or result.cycles is None or region.stale or not server.settings["hints.change"]:
@@ -154,8 +154,8 @@ def change_shown(server: CyclelensServer, snapshot: Snapshot, region: ShownRegio
 
 
 def short_label(label: str, others: Sequence[ShownRegion], taken: int = 0) -> str:
-    """What fits into a source, where editors cut hints: the figure, those of the other loops that the
-    compiler made of this one, and as much of the rest as there is room for."""
+    """The label of a source line, where editors truncate hints: the figure, those of the other loops compiled
+    from this one, and as much of the rest as fits."""
     figure, *rest = label.split(_SEPARATOR)
     also = [each.result.figure for each in others if each.result.figure]
     shown = f"{figure} (also {', '.join(also)})" if also else figure
@@ -167,7 +167,7 @@ def short_label(label: str, others: Sequence[ShownRegion], taken: int = 0) -> st
 
 
 def _says_figure(measured: str, label: str) -> bool:
-    """Whether the figure that a label begins with was just said, as what was predicted."""
+    """Whether the measured text already states the figure that the label begins with."""
     return measured.startswith(f"predicted {label.partition(_SEPARATOR)[0].partition(' ')[0]}, ")
 
 
@@ -186,7 +186,7 @@ def _also(region: ShownRegion) -> str:
 
 
 def stale_label(label: str) -> str:
-    """The label with the mark behind it; whole parts make room for it, so that nothing is cut off."""
+    """The label with the stale mark; trailing parts are dropped so that the mark is not truncated."""
     room = LINE_BUDGET - len(STALE_SUFFIX)
     while len(label) > room and _SEPARATOR in label:
         label = label.rpartition(_SEPARATOR)[0]
@@ -194,14 +194,14 @@ def stale_label(label: str) -> str:
 
 
 def _label(parts: Sequence[_HintPart], heated: bool) -> str:
-    """What a line says; the bar has a column of its own in regions that have one."""
+    """The text of a line's hint; in regions with bars, the bar has its own column."""
     bar = "".join(part.label for part in parts if part.heat)[:1]
     words = _SEPARATOR.join(part.label for part in parts if not part.heat)
     return f"{bar or ' '} {words}".rstrip() if heated else words
 
 
 def _tooltip(parts: Sequence[_HintPart], region: ShownRegion) -> str:
-    """A single part needs no name."""
+    """The tooltip of a line; a single part needs no name in front."""
     told = [
         part.tooltip if part.heat or len(parts) == 1 or not part.tooltip else f"{part.label}: {part.tooltip}"
         for part in parts

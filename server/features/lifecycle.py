@@ -1,4 +1,4 @@
-"""initialized, shutdown, exit: the worker lives from the first to the second."""
+"""initialized, shutdown, exit: the worker runs from initialized to shutdown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lsprotocol import types
 
 
 def register(server: CyclelensServer) -> None:
-    """Register ``shutdown`` and ``exit``; ``initialized`` belongs to the configuration."""
+    """Register ``shutdown`` and ``exit``; ``configuration.py`` handles ``initialized``."""
 
     @server.feature(types.SHUTDOWN)
     def shutdown(_params: None) -> None:

@@ -1,10 +1,9 @@
 """workspace/executeCommand ``cyclelens.measure``: run one region on this machine, in a sandbox; and
 ``cyclelens.checkRewrites``: run it beside its rewrites, on the same random inputs.
 
-They are the only commands that run the code of a document. They do so only when a user asks for it, in a
-workspace in which programs may run, and after asking once whether they may. The figure stands beside the
-prediction on the line that opens the region, until the text changes; what came of a rewrite stands in the
-code action that makes it.
+Only these commands run the code of a document. They do so only when a user asks for it, in a workspace where
+programs may run, and after asking once for permission. Until the text changes, the measured figure stands
+beside the prediction on the region's first line, and the result of a check in the code action of its rewrite.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ NO = types.MessageActionItem(messages.DO_NOT_RUN_IT)
 
 
 def is_offered(server: CyclelensServer) -> bool:
-    """Whether this machine and these settings let anything be measured."""
+    """Whether this machine and the settings allow measurements."""
     return bool(server.settings["allowExternalPrograms"]) and PROGRAM.exists()
 
 
@@ -88,7 +87,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def known_fixes(server: CyclelensServer, snapshot: Snapshot, name: str) -> tuple[Fix, ...]:
-    """The rewrites of a region that are offered: of its statements, and of the whole of it."""
+    """The rewrites offered for a region: of single statements, and of the whole region."""
     return tuple(
         fix
         for region in snapshot.regions

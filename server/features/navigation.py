@@ -1,5 +1,5 @@
-"""textDocument/definition, references and foldingRange: labels, symbols and macros; regions,
-macros, repetitions and conditions fold."""
+"""textDocument/definition, references and foldingRange: labels, symbols and macros; regions, macros,
+repetitions and conditions fold."""
 
 from __future__ import annotations
 

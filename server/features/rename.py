@@ -1,7 +1,7 @@
 """textDocument/prepareRename and rename: labels, symbols and macros in the whole file, registers within a
 region.
 
-A register keeps its widths: renaming ``rax`` to ``r8`` makes ``r8d`` of ``eax``.
+A register keeps its widths: renaming ``rax`` to ``r8`` turns ``eax`` into ``r8d``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _IMPLICIT = {
     "RSI": r"rep\w*|movs[bwdq]?|lods\w*|cmps[bwdq]?",
     "RDI": r"rep\w*|movs[bwdq]?|(stos|scas)\w*|cmps[bwdq]?",
 }
-"""Instructions that use a register without naming it, if they have less than two operands."""
+"""Instructions with fewer than two operands that use a register without naming it."""
 _ALWAYS_IMPLICIT = {"RAX": r"cmpxchg\w*", "RDX": r"mulx[lq]?|cmpxchg\d+b", "RBX": r"cmpxchg\d+b"}
 _BY_CL = re.compile(r"sh[lr]d?[bwlq]?|sa[lr][bwlq]?|r[co][lr][bwlq]?")
 
@@ -77,7 +77,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def _words(snapshot: Snapshot, line: int) -> Iterator[tuple[_Occurrence, TokenKind]]:
-    """The words of a line, without the percent sign of registers."""
+    """The words of a line, registers without their percent sign."""
     text = snapshot.lines[line]
     found, _ = line_tokens(text, False, False)
     for token in found:
@@ -87,7 +87,7 @@ def _words(snapshot: Snapshot, line: int) -> Iterator[tuple[_Occurrence, TokenKi
 
 
 def _register_at(snapshot: Snapshot, line: int, column: int) -> _Occurrence | None:
-    """A register that can be another one, within a region."""
+    """The renamable register at a position within a region; None if there is none."""
     if snapshot.region_at(line) is None:
         return None
     for place, kind in _words(snapshot, line):
@@ -146,7 +146,7 @@ def _register_edits(snapshot: Snapshot, place: _Occurrence, new: str) -> Iterato
 
 
 def _uses_implicitly(register: str, mnemonic: str, operands: str) -> bool:
-    """Whether an instruction takes a register whatever is written."""
+    """Whether an instruction uses a register implicitly."""
     if register == "RCX" and _BY_CL.fullmatch(mnemonic):
         return re.search(r"\bcl\b", operands.lower()) is not None
     pattern = _ALWAYS_IMPLICIT.get(register)
@@ -157,6 +157,6 @@ def _uses_implicitly(register: str, mnemonic: str, operands: str) -> bool:
 
 
 def _in_width(name: str, target: str, written: str) -> str:
-    """The register in the width of another name of it, in capitals if that is."""
+    """``target`` in the width of the register ``name``, in capitals if ``written`` is."""
     found = resized(target, width(name)) if is_general_purpose(target) else f"{name[0]}MM{target[3:]}"
     return found if written.isupper() else found.lower()

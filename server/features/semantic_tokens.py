@@ -1,4 +1,5 @@
-"""textDocument/semanticTokens/full, full/delta and range: colours for instructions, registers, labels ..."""
+"""textDocument/semanticTokens/full, full/delta and range: colours for instructions, registers, labels and
+more."""
 
 from __future__ import annotations
 
@@ -15,15 +16,15 @@ from cyclelens.server.texts.tokens import TokenKind
 from lsprotocol import types
 
 MAX_LINES = 20_000
-"""Longest text that is coloured as a whole; of longer ones a client gets the part that it shows."""
+"""Longest text, in lines, that is coloured as a whole; of longer texts only the visible part is."""
 
 _LINES_AT_ONCE = 1_000
-"""After so many lines other messages have their turn."""
+"""Lines after which other messages get a turn."""
 
 _TYPES = {
     TokenKind.INSTRUCTION: types.SemanticTokenTypes.Keyword,
     TokenKind.REGISTER: types.SemanticTokenTypes.Variable,
-    # "label" is newer than the clients that are in use.
+    # "label" is newer than many clients in use.
     TokenKind.LABEL: types.SemanticTokenTypes.Function,
     TokenKind.DIRECTIVE: types.SemanticTokenTypes.Macro,
     TokenKind.NUMBER: types.SemanticTokenTypes.Number,
@@ -47,7 +48,7 @@ def register(server: CyclelensServer) -> None:
     """Register the requests."""
     words = tokens.Words()
     sent: dict[str, tuple[str, list[int]]] = {}
-    """Document -> identifier and numbers of what its client has."""
+    """Document -> identifier and numbers of the tokens that its client has."""
 
     async def whole(uri: str) -> types.SemanticTokens | None:
         snapshot = server.session.assembly(uri)
@@ -85,8 +86,8 @@ def register(server: CyclelensServer) -> None:
 async def _data(
     words: tokens.Words, snapshot: Snapshot, converter: Converter, first: int, last: int
 ) -> list[int]:
-    """Five numbers a word: lines and characters since the word before, length, type, modifiers."""
-    # A long text tells at its beginning what it is.
+    """Five numbers per word: lines and characters since the previous word, length, type, modifiers."""
+    # The beginning of a long text is enough to detect its dialect.
     source = Source("\n".join(snapshot.lines[:MAX_LINES]))
     comments = semicolon_starts_comment(source, BY_NAME.get(snapshot.dialect) or detect(source))
     data: list[int] = []
@@ -108,7 +109,7 @@ async def _data(
 
 
 def _edits(before: Sequence[int], after: Sequence[int]) -> list[types.SemanticTokensEdit]:
-    """One edit from the first difference to the last."""
+    """A single edit that spans all differences; empty if there are none."""
     limit = min(len(before), len(after))
     head = next((i for i in range(limit) if before[i] != after[i]), limit)
     tail = next((i for i in range(limit - head) if before[-1 - i] != after[-1 - i]), limit - head)

@@ -1,5 +1,5 @@
-"""textDocument/signatureHelp: the operands that an instruction takes, in the order of the file's syntax, and
-what each form costs.
+"""textDocument/signatureHelp: the operands of an instruction, in the order of the file's syntax, and the cost
+of each form.
 
 vfmadd231ps (%rdi), |     vfmadd231ps M256, YMM, YMM    2 uops p01 p23 · latency 4 to 12 · 0.50 cycles · SKL
 """
@@ -12,7 +12,7 @@ from cyclelens.server.texts.tokens import TokenKind, line_tokens
 from lsprotocol import types
 
 _MOST = 12
-"""Forms that are shown."""
+"""Largest number of forms shown."""
 
 
 def register(server: CyclelensServer) -> None:
@@ -41,8 +41,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def _typed(before: str) -> tuple[str, int]:
-    """The instruction in front of the cursor and the number of the operand that it is at; empty for any other
-    place."""
+    """The mnemonic in front of the cursor and the number of the operand at the cursor; empty elsewhere."""
     found, _ = line_tokens(before, False, False)
     instructions = [token for token in found if token.kind is TokenKind.INSTRUCTION]
     if not instructions or any(token.kind is TokenKind.COMMENT for token in found):
@@ -61,7 +60,7 @@ def _typed(before: str) -> tuple[str, int]:
 def _signature(mnemonic: str, operands: str, cost: str, att: bool) -> types.SignatureInformation:
     parts = operands.split(", ")
     parts = parts[::-1] if att else parts
-    # Parameters are given by their places: several are called alike.
+    # Parameters are given by position, because several may have the same name.
     label, places = f"{mnemonic} ", []
     for number, part in enumerate(parts):
         label += ", " if number else ""

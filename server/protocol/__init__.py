@@ -1,1 +1,1 @@
-"""What the language server protocol asks of every server: messages, positions, progress."""
+"""Parts of the language server protocol that every server needs: messages, positions, progress."""

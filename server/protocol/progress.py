@@ -1,4 +1,4 @@
-"""Work-done progress: what takes long is shown as such, and can be cancelled there."""
+"""Work-done progress: long work is displayed, and can be cancelled there."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 
 DELAY = 0.5
-"""Seconds that something may take without a word."""
+"""Seconds before work is displayed."""
 
 
 class Progress:
-    """At most one progress for each key: a document, or a task."""
+    """At most one progress display per key (a document or a task)."""
 
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._shown: dict[str, str] = {}
-        """Key -> token of what the client was told to show."""
+        """Key -> token of the display that the client shows."""
         self._number = 0
 
     def started(self, key: str, message: str, cancel: Callable[[], None], delay: float = 0.0) -> None:
-        """Something was asked for and begins in ``delay`` seconds. What is shown already stays as it is.
+        """Register work that begins in ``delay`` seconds. A display that exists already stays unchanged.
 
-        :param cancel: called if the user cancels it.
+        :param cancel: called if the user cancels the work.
         """
         if key in self._tasks or not get_capability(
             self._server.client_capabilities, "window.work_done_progress", False
@@ -38,7 +38,7 @@ class Progress:
         self._timers[key] = loop.call_later(delay + DELAY, self._show, key, message, cancel)
 
     def step(self, key: str, done: int, total: int) -> None:
-        """So much of it is done."""
+        """Report that ``done`` of ``total`` steps are complete."""
         if (token := self._shown.get(key)) is not None:
             report = types.WorkDoneProgressReport(
                 message=f"{done} of {total}", percentage=100 * done // max(total, 1), cancellable=True
@@ -46,7 +46,7 @@ class Progress:
             self._server.work_done_progress.report(token, report)
 
     def ended(self, key: str) -> None:
-        """There is a result, or none will come."""
+        """End the display: there is a result, or none will come."""
         self._cancel_timer(key)
         task = self._tasks.pop(key, None)
         if task is not None:
@@ -64,9 +64,9 @@ class Progress:
         self._tasks[key] = asyncio.get_running_loop().create_task(work)
 
     async def _run(self, key: str, token: str, message: str, cancel: Callable[[], None]) -> None:
-        """Show it until :meth:`ended` cancels this task, or the user cancels what it stands for."""
+        """Show the display until :meth:`ended` cancels this task or the user cancels the work."""
         progress = self._server.work_done_progress
-        # Shielded: the answer to a request that was given up on would be shown to the user as an error.
+        # Shielded: the late answer to an abandoned request would be shown to the user as an error.
         await asyncio.shield(progress.create_async(token))
         begin = types.WorkDoneProgressBegin(title="Cyclelens", message=message, cancellable=True)
         progress.begin(token, begin)

@@ -1,11 +1,11 @@
-"""What pygls does not do as the protocol says, put right, all of it in this file.
+"""Corrections where pygls deviates from the protocol, all in this file.
 
-pygls 2.1 ends, or never reads on, at a long header line, an identifier that is an object, or a length that is
-none; it answers neither requests whose parameters do not fit nor those after ``shutdown``, takes every object
-with a member ``jsonrpc`` within a message for a message, and a client's answer with the identifier of the
-client's own request for one to us. Its copy of the documents breaks lines where LSP does not (form feeds, for
-one), so that later incremental changes land elsewhere; here there is none, the session's snapshots take its
-place.
+pygls 2.1 ends, or stops reading, at a long header line, an identifier that is an object, or an invalid
+length. It does not answer requests with unsuitable parameters, nor those after ``shutdown``. It takes any
+nested object with a member ``jsonrpc`` for a message, and a response that bears the identifier of the
+client's own request for one to ours. Its copy of the documents breaks lines where LSP does not (at form
+feeds, for example), so later incremental changes land in the wrong place; this server keeps no such copy and
+uses the session's snapshots instead.
 """
 
 from __future__ import annotations
@@ -35,41 +35,41 @@ from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage, 
 log = logging.getLogger(__name__)
 
 MAXIMUM_BODY = 256 << 20
-"""Bytes of one message; the longest texts that are analysed are far shorter."""
+"""Largest message in bytes; the longest texts that are analysed are far shorter."""
 _MAXIMUM_LINE = 8 << 10
-"""Bytes of a header line that are looked at."""
+"""Bytes of a header line that are examined."""
 _MAXIMUM_REASON = 500
-"""Characters of what is said about a message."""
+"""Longest error text about a message, in characters."""
 _LENGTH = re.compile(rb"Content-Length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
 
 
 def no_refusal(record: logging.LogRecord) -> bool:
-    """A filter for what pygls logs: a request that a feature refuses is answered, and that is no defect."""
+    """Log filter for pygls: a refused request has been answered, so it is not logged as an error."""
     return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Something that is no message; the reason is for the client."""
+    """Input that is not a message; ``reason`` is for the client."""
 
     reason: str
 
 
 class Messages:
-    """Cuts what arrives into messages: JSON values. Whatever is none costs only itself, because reading goes
-    on at the next header that gives a length, be it behind something else or in what was taken for a body:
-    within JSON no line ends like that."""
+    """Splits the input into messages (JSON values). Malformed input costs only itself: reading resumes at the
+    next header with a length, even within what was taken for a body, because no line inside JSON ends like
+    that."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._length: int | None = None
-        """Of the body, once its header was seen."""
+        """Length of the body in bytes, once its header was read."""
         self._in_body = False
         self._has_header = False
-        """Something stands in front of the empty line that ends a header."""
+        """Whether the header has any line before the empty one that ends it."""
 
     def feed(self, data: bytes) -> Iterator[Any]:
-        """The messages that are complete now, ``Unreadable`` for what is none."""
+        """The messages that are now complete; ``Unreadable`` for malformed input."""
         self._buffer += data
         while True:
             found = self._body() if self._in_body else self._header()
@@ -78,10 +78,10 @@ class Messages:
             yield from found
 
     def _header(self) -> list[Any] | None:
-        """One line of it; None: the rest of the line has not arrived."""
+        """Read one header line; None if the rest of the line has not arrived."""
         end = self._buffer.find(b"\n") + 1
         if not end:
-            # What ends a long line may still give a length.
+            # The end of a long line may still give a length.
             del self._buffer[:-_MAXIMUM_LINE]
             return None
         line = bytes(self._buffer[max(end - _MAXIMUM_LINE, 0) : end])
@@ -97,12 +97,12 @@ class Messages:
             return [Unreadable("a header without Content-Length")] if has_header else []
         if length > MAXIMUM_BODY:
             self._length = None
-            return [Unreadable(f"a message of {length} bytes; {MAXIMUM_BODY >> 20} MB are the most")]
+            return [Unreadable(f"a message of {length} bytes; the limit is {MAXIMUM_BODY >> 20} MB")]
         self._in_body = True
         return []
 
     def _body(self) -> list[Any] | None:
-        """The message; None: it has not arrived yet."""
+        """The message; None if it has not arrived completely."""
         assert self._length is not None
         if len(self._buffer) < self._length:
             return None
@@ -114,22 +114,22 @@ class Messages:
         except (ValueError, RecursionError) as error:
             if another := _LENGTH.search(body):
                 self._buffer[:0] = body[another.start() :]
-            return [Unreadable(f"no JSON: {error}")]
+            return [Unreadable(f"not JSON: {error}")]
 
 
 def _last(pattern: re.Pattern[bytes], line: bytes) -> re.Match[bytes] | None:
-    """The match with which a line ends."""
+    """The match that ends the line; None if there is none."""
     return next((match for match in pattern.finditer(line) if match.end() == len(line)), None)
 
 
 class Protocol(LanguageServerProtocol):
-    """One client's messages, parsed, checked and handed to the features."""
+    """Parses and checks one client's messages and passes them to the features."""
 
     _is_initialized = False
 
     def receive(self, received: Any) -> None:
-        """Handle one message of a client. Raises nothing but ``SystemExit`` at the end: every request is
-        answered, by an error if need be, and a mistake in one message is none of the next."""
+        """Handle one message of a client. Every request is answered, with an error if necessary, and an
+        invalid message does not affect the next one. Raises only ``SystemExit``, at the end."""
         if isinstance(received, Unreadable):
             self._refuse(None, JsonRpcParseError(f"This is not a message: {received.reason}"))
             return
@@ -178,7 +178,7 @@ class Protocol(LanguageServerProtocol):
             log.exception("a notification could not be handled")
 
     def _receive_response(self, received: dict[str, Any], identifier: Any) -> None:
-        """What we have not asked for is nothing to us."""
+        """Handle a response; responses to no request of ours are ignored."""
         if identifier not in self._result_types:
             return
         kind = self._result_types.pop(identifier) or JsonRPCResponseMessage
@@ -193,18 +193,18 @@ class Protocol(LanguageServerProtocol):
                 future.set_exception(JsonRpcInternalError(str(error)))
 
     def _structured(self, received: dict[str, Any], method: str, other: type[Any]) -> Any:
-        """The message as the type of its method, or ``other``. Raises JsonRpcInvalidParams."""
+        """The message as the type of its method, or as ``other``. Raises JsonRpcInvalidParams."""
         return _structure(self._converter, received, self.get_message_type(method) or other)
 
     def _refuse(self, identifier: Any, error: JsonRpcException) -> None:
         if identifier is not None:
             self._send_response(identifier, error=error.to_response_error())
             return
-        # pygls leaves out an identifier that is null.
+        # pygls omits an identifier that is null.
         refusal = {"code": error.code, "message": error.message}
         self._send_data({"jsonrpc": self.VERSION, "id": None, "error": refusal})
 
-    # Plain functions: of a generator that handles a notification pygls keeps the future for ever.
+    # Plain functions: if a generator handles a notification, pygls keeps its future for ever.
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: Any) -> None:
@@ -222,7 +222,8 @@ class Protocol(LanguageServerProtocol):
     async def lsp_workspace__execute_command(  # type: ignore[override]
         self, params: types.ExecuteCommandParams
     ) -> Any:
-        """Unlike pygls's own, hands the cancellation of the request on to the command."""
+        """Run a command. Unlike the method of pygls, it passes the cancellation of the request on to the
+        command."""
         command = self.fm.commands.get(params.command)
         if command is None:
             raise JsonRpcInvalidParams(f"there is no command {params.command}")
@@ -235,7 +236,7 @@ class Protocol(LanguageServerProtocol):
 
 
 def _wrong(received: Any) -> str:
-    """What keeps a JSON value from being a message; empty if nothing."""
+    """Why a JSON value is not a message; empty if it is one."""
     if not isinstance(received, dict):
         return "not an object"
     if received.get("jsonrpc") != LanguageServerProtocol.VERSION:
@@ -245,7 +246,7 @@ def _wrong(received: Any) -> str:
     is_response = "method" not in received
     if is_response and not received.keys() & {"result", "error"}:
         return "neither a method nor a result nor an error"
-    # That of an answer may be null.
+    # The id of a response may be null.
     if "id" in received and not (_is_identifier(received["id"]) or (is_response and received["id"] is None)):
         return "the id is neither a string nor a whole number"
     return ""
@@ -256,7 +257,7 @@ def _is_identifier(value: Any) -> bool:
 
 
 def _structure(converter: Any, received: dict[str, Any], kind: type[Any]) -> Any:
-    """Raises JsonRpcInvalidParams, which says where something does not fit."""
+    """The message as ``kind``. Raises JsonRpcInvalidParams, which says what does not fit and where."""
     try:
         return converter.structure(received, kind)
     except Exception as error:

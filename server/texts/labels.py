@@ -1,4 +1,4 @@
-"""Labels and names in a text: where they are defined and used. Reads lines alone and needs no analysis."""
+"""Labels and names in a text: where they are defined and used. Works on lines alone, without an analysis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAY_DEFINE = re.compile(r"\s*(?:[\w.$@?]+\s*:|\.(?:set|equ|equiv|macro)\b|%i?[m
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name at a place, in code points."""
+    """A name at a place; columns are code points."""
 
     text: str
     line: int
@@ -35,7 +35,7 @@ class Name:
 
 
 def definitions(lines: Sequence[str]) -> Iterator[Name]:
-    """Labels (several on a line, too), symbols and macros, in the order of the text."""
+    """Labels (several per line, too), symbols and macros, in text order."""
     for number, line in enumerate(lines):
         if not _MAY_DEFINE.match(line):
             continue
@@ -52,15 +52,15 @@ def definitions(lines: Sequence[str]) -> Iterator[Name]:
 
 
 class Names:
-    """The names of one text; what is found out about all of them is kept."""
+    """The names of one text; the index is built once."""
 
     def __init__(self, lines: Sequence[str], searched: bool = True) -> None:
-        """``searched``: definitions are looked for, which takes as long as the text is."""
+        """``searched``: collect the definitions, in time proportional to the length of the text."""
         self._lines = lines
         self._searched = searched
 
     def at(self, line: int, column: int) -> Name | None:
-        """The name that a position touches."""
+        """The name at a position; None if there is none."""
         for name in _on_line(self._lines, line):
             if name.column <= column <= name.end_column:
                 return name
@@ -68,23 +68,23 @@ class Names:
 
     @cached_property
     def index(self) -> Mapping[str, Sequence[Name]]:
-        """Name -> its definitions in the order of the text."""
+        """Name -> its definitions in text order."""
         found: dict[str, list[Name]] = {}
         for name in definitions(self._lines) if self._searched else ():
             found.setdefault(name.text, []).append(name)
         return found
 
     def definition_of(self, name: Name) -> Name | None:
-        """Where a name is defined; ``1b`` and ``1f`` mean the nearest ``1:`` before and after."""
+        """The definition of a name; ``1b`` and ``1f`` mean the nearest ``1:`` before and after."""
         return _meant(self._in_scope(self.index.get(_plain(name), ()), name.line), name)
 
     def definition_at(self, line: int, column: int) -> Name | None:
-        """Where the name is defined that a position touches."""
+        """The definition of the name at a position; None if there is none."""
         name = self.at(line, column)
         return self.definition_of(name) if name else None
 
     def references_to(self, target: Name) -> Iterator[Name]:
-        """Every place that means a definition, the definition itself not among them."""
+        """Every reference to a definition, without the definition itself."""
         found = self.index.get(target.text, ())
         for number, line in enumerate(self._lines):
             if target.text in line or (target.text == "@@" and "@" in line):
@@ -96,7 +96,7 @@ class Names:
 
     @cached_property
     def _scopes(self) -> Sequence[int]:
-        """The lines of the labels that are not local, in ascending order."""
+        """The lines of the non-local labels, in ascending order."""
         return sorted(
             name.line
             for found in self.index.values()
@@ -105,7 +105,8 @@ class Names:
         )
 
     def _in_scope(self, found: Sequence[Name], line: int) -> Sequence[Name]:
-        """Of several local labels of one name, as NASM allows them, those behind the same other label."""
+        """Among equal local labels, which NASM allows, those in the same scope (behind the same non-local
+        label)."""
         if len(found) < 2 or not found[0].text.startswith("."):
             return found
         here = bisect_right(self._scopes, line)
@@ -113,7 +114,7 @@ class Names:
 
 
 def _meant(found: Sequence[Name], name: Name) -> Name | None:
-    """The one of all definitions of a name that is meant at its place."""
+    """The definition that a name refers to at its place."""
     place = bisect_left(found, (name.line, name.column), key=lambda known: (known.line, known.column))
     behind = found[place] if place < len(found) else None
     if name.defined and behind and (behind.line, behind.column) == (name.line, name.column):
@@ -136,14 +137,14 @@ def _on_line(lines: Sequence[str], line: int) -> Iterator[Name]:
 
 
 def _plain(name: Name) -> str:
-    """What is to be looked for: ``1`` for ``1b``, ``@@`` for MASM's ``@B``."""
+    """The name to look up: ``1`` for ``1b``, ``@@`` for MASM's ``@B``."""
     if not _is_relative(name):
         return name.text
     return "@@" if name.text[0] == "@" else name.text[:-1]
 
 
 def _is_relative(name: Name) -> bool:
-    """Does it mean the nearest label of several?"""
+    """Whether the name refers to the nearest of several labels."""
     return not name.defined and (name.text[0].isdigit() or name.text.lower() in ("@b", "@f"))
 
 
@@ -153,7 +154,7 @@ _ENDS = {"macro": "endm", "rep": "endr", "rept": "endr", "irp": "endr", "irpc": 
 
 
 def blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """First and last lines of macros, repetitions and conditions; what is never closed is none."""
+    """First and last lines of macros, repetitions and conditions; unclosed ones are skipped."""
     still_open: list[tuple[str, int]] = []
     for number, line in enumerate(lines):
         if "." not in line and "%" not in line:

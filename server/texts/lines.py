@@ -1,8 +1,9 @@
-"""The lines of a document, in parts, so that an edit of a huge text costs no more than its neighbourhood.
+"""The lines of a document, kept in parts, so that the cost of an edit in a huge text depends only on its
+neighbourhood.
 
-A part is a stretch of text that ends behind a newline (but for the last one). Its lines are cut when somebody
-asks for one of them; a text that is only kept stays a few long strings, which go back to the system when the
-document is closed.
+A part is a stretch of text that ends behind a newline (except the last one). It is split into lines when one
+of them is first needed. A text that is only stored stays a few long strings, whose memory returns to the
+system when the document is closed.
 """
 
 from __future__ import annotations
@@ -16,47 +17,47 @@ from typing import overload
 from cyclelens.server.texts.text import plain, split
 
 PART_CHARACTERS = 1 << 16
-"""About as many characters has a part."""
+"""Approximate size of a part in characters."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class _LineBlock:
-    """Some whole lines of the text."""
+    """A stretch of whole lines of the text."""
 
     __slots__ = ("_split", "count", "text")
 
     def __init__(self, text: str, *, last: bool) -> None:
-        """``last``: it is the last part, whose last line has no end."""
+        """``last``: this is the last part, whose last line has no line end."""
         self.text = text
         self.count = _ends(text) + last
         self._split: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def cut(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Lines and what ends them; remembered, because who asks for a line asks for its neighbours."""
+        """The lines and their ends; cached, because requests for neighbouring lines follow."""
         if self._split is None:
             lines, ends = split(self.text)
             self._split = lines[: self.count], ends
         return self._split
 
     def lines(self) -> tuple[str, ...]:
-        """The lines, for somebody who goes through the whole text: they are not remembered."""
+        """The lines, for passes over the whole text; not cached."""
         return self._split[0] if self._split else split(self.text)[0][: self.count]
 
     def start_of(self, line: int) -> int:
-        """Characters in front of a line."""
+        """Number of characters in front of a line."""
         lines, ends = self.cut()
         return sum(map(len, lines[:line])) + sum(map(len, ends[:line]))
 
 
 class Lines(Sequence[str]):
-    """Immutable. There is at least one line; ends of lines are not part of them."""
+    """An immutable sequence of lines, without their ends; there is at least one."""
 
     __slots__ = ("_firsts", "_parts")
 
     def __init__(self, parts: Sequence[_LineBlock]) -> None:
         self._parts = tuple(parts)
         self._firsts = (0, *accumulate(part.count for part in self._parts))
-        """The first line of each part, and the number of all lines."""
+        """The first line of each part, then the total number of lines."""
 
     @classmethod
     def of(cls, text: str) -> Lines:
@@ -91,17 +92,17 @@ class Lines(Sequence[str]):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """What ends each line but the last."""
+        """The line end of each line except the last."""
         return tuple(end for part in self._parts for end in part.cut()[1])
 
     @property
     def text(self) -> str:
-        """The text for the analyzer: line ends are newlines, and nothing else looks like one."""
+        """The text for the analyzer, with newlines as the only line ends."""
         return _LINE_END.sub("\n", "".join(part.text for part in self._parts))
 
     @property
     def characters(self) -> int:
-        """Of the text, ends of lines included."""
+        """Length of the text in characters, line ends included."""
         return sum(len(part.text) for part in self._parts)
 
     def edited(self, start: tuple[int, int], end: tuple[int, int], text: str) -> Lines:
@@ -128,8 +129,8 @@ class Lines(Sequence[str]):
 
 
 def _parts(text: str, *, last: bool) -> Iterator[_LineBlock]:
-    """The parts of a stretch of text. ``last``: its last line has no end; else it ends with a newline, and an
-    empty one has no part."""
+    """The parts of a stretch of text. ``last``: its last line has no end. Otherwise the stretch ends with a
+    newline, and an empty one has no parts."""
     start = 0
     while len(text) - start > 2 * PART_CHARACTERS:
         end = text.find("\n", start + PART_CHARACTERS) + 1
@@ -142,5 +143,5 @@ def _parts(text: str, *, last: bool) -> Iterator[_LineBlock]:
 
 
 def _ends(text: str) -> int:
-    """How many lines end in a text."""
+    """Number of line ends in a text."""
     return text.count("\n") + (text.count("\r") - text.count("\r\n") if "\r" in text else 0)

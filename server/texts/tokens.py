@@ -1,7 +1,7 @@
-"""What each word of a text is: instruction, register, label ... Reads lines alone and needs no analysis.
+"""Classifies each word of a text: instruction, register, label and so on. Works on lines alone, without an
+analysis.
 
-Words are told apart by their shape and place, so that a half-typed line and a dialect that nobody else
-understands have colours, too.
+Words are classified by shape and place, so that half-typed lines and unknown dialects are coloured, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cyclelens.analyzer.frontend.statements.registers import REGISTERS
 
 
 class TokenKind(IntEnum):
-    """What a word is; the number is its place in the legend that clients are told."""
+    """Class of a word; the number is its index in the legend sent to clients."""
 
     INSTRUCTION = 0
     REGISTER = 1
@@ -31,15 +31,15 @@ class TokenKind(IntEnum):
 
 
 class Token(NamedTuple):
-    """A word within a line, in code points."""
+    """A word within a line; columns are code points."""
 
     column: int
     length: int
     kind: TokenKind
     defined: bool = False
-    """The place where a label, a symbol or a macro is defined."""
+    """Whether a label, a symbol or a macro is defined here."""
     marker: bool = False
-    """A comment that marks a region."""
+    """Whether the comment marks a region."""
 
 
 _PREFIXES = frozenset(
@@ -55,7 +55,7 @@ _DEFINING = frozenset([".set", ".equ", ".equiv", ".eqv", ".macro"])
 _WITHOUT_LABELS = frozenset(
     [".section", ".intel_syntax", ".att_syntax", ".arch", ".file", ".ident", ".altmacro"]
 )
-"""Directives whose words are none of the program's."""
+"""Directives whose operands are not names of the program."""
 _NASM_DEFINING = frozenset(["%define", "%macro", "%assign"])
 _DATA = re.compile(
     r"(?:d[bwdqto]|res[bwdqto]|times|equ|section|segment|global|extern|bits|default|align)\b", re.I
@@ -68,25 +68,25 @@ _SHAPES = {
     Shape.LOCAL: TokenKind.LABEL,
     Shape.REGISTER: TokenKind.REGISTER,
 }
-"""What an operand is whatever it is called."""
+"""Class of an operand that follows from its shape alone."""
 _ASSIGNED = re.compile(r"\s*=")
 
 
 FURTHEST = 20_000
-"""Lines before the ones that are asked for in which the beginning of a comment is looked for."""
+"""Number of earlier lines that are searched for the beginning of a block comment."""
 
 
 class Words:
-    """The words of lines, remembered by their texts: an edit changes one line, and all are asked for."""
+    """The words of lines, cached by text: an edit changes one line, and clients request all of them."""
 
     def __init__(self) -> None:
         self._lines: Recent[tuple[str, bool, bool], tuple[tuple[Token, ...], bool]] = Recent(1 << 15)
-        """What a line holds, by its text and what ``line_tokens`` is told of it."""
+        """Arguments of ``line_tokens`` -> its result."""
 
     def tokens(
         self, lines: Sequence[str], first: int, last: int, *, semicolon_comments: bool
     ) -> Iterator[tuple[int, tuple[Token, ...]]]:
-        """Line number and words of the lines from ``first`` to ``last``, the latter included."""
+        """Line number and words of each line from ``first`` to ``last``, inclusive."""
         self._lines.next_text()
         inside = self._inside_comment(lines, first)
         for number in range(first, min(last + 1, len(lines))):
@@ -94,7 +94,7 @@ class Words:
             yield number, found
 
     def _inside_comment(self, lines: Sequence[str], line: int) -> bool:
-        """Whether a line begins within a block comment that begins at most ``FURTHEST`` lines before it."""
+        """Whether a line is inside a block comment that begins at most ``FURTHEST`` lines before it."""
         inside = False
         for text in lines[max(line - FURTHEST, 0) : line]:
             if inside or "/*" in text:
@@ -110,7 +110,7 @@ class Words:
 
 
 def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tuple[Token, ...], bool]:
-    """The words of a line, and whether a block comment goes on behind it. ``inside``: it begins in one."""
+    """The words of a line, and whether a block comment continues after it. ``inside``: it begins in one."""
     pieces, goes_on = lexemes(line, semicolon_comments=semicolon_comments, inside=inside)
     found: list[Token] = []
     begins, defining, labels = True, False, True
@@ -135,7 +135,7 @@ def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tupl
                 found.append(Token(column, length, TokenKind.INSTRUCTION))
             begins = lower in _PREFIXES
         elif shape is Shape.REGISTER and begins:
-            # What stands first is a directive of NASM's preprocessor.
+            # A word with a percent sign in first place is a directive of NASM's preprocessor.
             found.append(Token(column, length, TokenKind.DIRECTIVE))
             begins, defining = False, text.lower() in _NASM_DEFINING
         else:

@@ -1,1 +1,1 @@
-"""What the worker process tells the server, and how little of it is sent."""
+"""The messages from the worker process to the server, and how they are kept small."""

@@ -1,6 +1,6 @@
-"""Outcomes on their way from the worker to the server: a region that is there already is not sent again.
+"""Transfers results from the worker to the server; regions that the server already has are not sent again.
 
-In a file with many regions an edit changes one of them, and all together are hundreds of kilobytes.
+In a file with many regions an edit changes one of them, while all together take hundreds of kilobytes.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from multiprocessing.connection import Connection
 from cyclelens.server.worker_messages.results import FileResult, JobResult, RegionResult
 
 _KEPT_MESSAGES = 8
-"""Regions that so many results did not have are forgotten, at both ends alike."""
+"""Number of results without a region after which both ends drop it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Message:
     outcome: JobResult
-    """A file's result is without its regions."""
+    """The result of a file, without its regions."""
     regions: tuple[int, ...] = ()
-    """The numbers of its regions."""
+    """The ids of its regions."""
     new: Mapping[int, RegionResult] = field(default_factory=dict)
 
 
 class _SentRegion:
-    """Regions by number, for as long as results have them now and then."""
+    """Regions by id; dropped after ``_KEPT_MESSAGES`` results without them."""
 
     def __init__(self) -> None:
         self.regions: dict[int, RegionResult] = {}
@@ -33,7 +33,7 @@ class _SentRegion:
         self._count = 0
 
     def note(self, numbers: tuple[int, ...]) -> None:
-        """A result has these regions."""
+        """Record that a result contains these regions."""
         self._count += 1
         self._used.update(dict.fromkeys(numbers, self._count))
         for number in [n for n, used in self._used.items() if used <= self._count - _KEPT_MESSAGES]:
@@ -49,12 +49,12 @@ class Sender:
         self._next = 0
 
     def send(self, outcome: JobResult) -> None:
-        """Raises OSError if there is nobody at the other end."""
+        """Send a result. Raises OSError if the server has closed the connection."""
         if not isinstance(outcome.result, FileResult):
             self._connection.send(_Message(outcome))
             return
         known = self._known.regions
-        # By content; the place is compared first because most regions differ there.
+        # Regions are matched by content; the place is compared first because it usually differs.
         places: dict[tuple[str, int], list[int]] = {}
         for number, region in known.items():
             places.setdefault((region.name, region.first_line), []).append(number)
@@ -82,7 +82,7 @@ class Receiver:
         self._known = _SentRegion()
 
     def receive(self) -> JobResult:
-        """The next outcome, whole. Waits for it; raises EOFError or OSError if the worker is gone."""
+        """Wait for the next complete result. Raises EOFError or OSError if the worker is gone."""
         message: _Message = self._connection.recv()
         if not isinstance(message.outcome.result, FileResult):
             return message.outcome

@@ -1,7 +1,6 @@
-"""What the worker sends back: finished texts and figures, small, and free of analyzer internals.
+"""The messages of the worker: finished texts and figures, small, and free of analyzer internals.
 
-Line numbers are zero-based and belong to the text that was analysed; ``documents/session.py`` moves
-them with edits.
+Line numbers are zero-based and refer to the analysed text; ``documents/session.py`` moves them with edits.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.analyzer.rewrites.search import Advice
 
 ANALYSIS = "analysis"
-"""The task of a job that wants everything about a text."""
+"""Task of a job that analyses a whole text."""
 
 SEARCH = "search"
-"""The task of a job that looks for rewrites; it is answered with ``SearchUpdate``, several times."""
+"""Task of a job that searches for rewrites; it is answered with several ``SearchUpdate``."""
 
 MEASURE, CHECK = "measure", "check"
-"""The tasks of jobs that measure a region, and that compare what it and its rewrites compute."""
+"""Tasks of jobs that measure a region, and that compare the results of a region and its rewrites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class TimelineResult:
     text: str
     """Drawn with characters, for hovers and plain windows."""
     instructions: tuple[str, ...] = ()
-    """By the number that a row gives."""
+    """Texts of the instructions; rows refer to them by index."""
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Any, ...], ...] = ()
     """The events of every uop, one row each; ``columns`` names the fields, times are in cycles."""
@@ -44,85 +43,85 @@ class TimelineResult:
 
 @dataclass(frozen=True, slots=True)
 class RegionResult:
-    """All that an editor can ask about one region."""
+    """Everything that an editor can request about one region."""
 
     name: str
     first_line: int
     last_line: int
     complete: bool
-    """False: something is wrong with the text, ``note`` says what; an older result may be shown instead. True
-    without a figure: no CPU that was asked for can run the region."""
+    """False: the text has an error, which ``note`` states; an older result may be shown instead. True without
+    a figure: none of the requested cores can run the region."""
     headline: str = ""
     """``4.00 cycles/iter · SKL · latency-bound``."""
     cycles: float | None = None
-    """Cycles per iteration on the primary microarchitecture; None without an exact figure: a lower bound is
-    compared with nothing."""
+    """Cycles per iteration on the primary microarchitecture; None if there is no exact figure, because a
+    lower bound is not compared with anything."""
     figure: str = ""
-    """The same as it is written: ``at least 4.00`` for a lower bound."""
+    """The figure as displayed: ``at least 4.00`` for a lower bound."""
     work: Work | None = None
-    """What an iteration does, if that is known."""
+    """The work that an iteration does; None if unknown."""
     microarchitecture: str = ""
-    """The primary one."""
+    """The primary microarchitecture."""
     note: str = ""
     summary: str = ""
     """Markdown for the line of the opening marker."""
     hints: tuple[Hint, ...] = ()
     cards: Mapping[int, str] = field(default_factory=dict)
-    """Line -> markdown about its instructions; with the second answer, like timelines and plain data."""
+    """Line -> Markdown about its instructions; part of the second answer, like timelines and plain data."""
     findings: tuple[Problem, ...] = ()
-    """Hazards, at the statements they belong to."""
+    """Hazards, at the statements that cause them."""
     timelines: tuple[TimelineResult, ...] = ()
     unmarked: bool = False
-    """A loop that nobody asked for: its figure is shown, and nothing else unasked."""
+    """An unmarked loop: only its figure is shown by default."""
     fixes: tuple[Fix, ...] = ()
-    """Rewrites that make the region faster; they are found last."""
+    """Rewrites that make the region faster; part of the last answer."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """The region's analysis as plain JSON values; with the second answer."""
+    """The region's analysis as plain JSON values; part of the second answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """The whole answer for one text."""
+    """The complete answer for one text."""
 
     regions: tuple[RegionResult, ...] = ()
     problems: tuple[Problem, ...] = ()
     dialect: str = ""
     detailed: bool = True
-    """False: cards of instructions, timelines and plain data are still missing."""
+    """False: cards of instructions, timelines and plain data are still to come."""
     pending: bool = False
-    """Regions are still missing."""
+    """Some regions are still to come."""
     calls: Mapping[str, str] = field(default_factory=dict)
-    """Markdown about what intrinsics became, by their names; with the second answer."""
+    """Markdown about what each intrinsic was compiled to, by name; part of the second answer."""
     failed: str = ""
-    """Why nothing is known of the text; what is known of an earlier one stays."""
+    """Why the text could not be analysed; the results of an earlier text stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegionFindings:
-    """What is known of a region beyond what is shown at once."""
+    """Results of the background search for a region."""
 
     cycles: float
-    """Its figure."""
+    """The region's figure in cycles per iteration."""
     advice: Advice
     costs: Mapping[tuple[str, int], tuple[float, str]] = field(default_factory=dict)
-    """By code and line, counted from the region's first, what findings cost in cycles per iteration, and the
-    sentence that says so."""
+    """(Code, line relative to the region's first) -> cost of the finding in cycles per iteration, and the
+    sentence that states it."""
 
     def moved(self, lines: int) -> RegionFindings:
-        """The same for a text in which everything is this many lines further down."""
+        """The same findings for a text that has moved down by this many lines."""
         return replace(self, advice=self.advice.moved(lines))
 
 
 @dataclass(frozen=True, slots=True)
 class SearchUpdate:
-    """What a search has found by now, by region."""
+    """The results of a search so far, by region."""
 
     regions: Mapping[str, RegionFindings]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One text to analyse. Identifiers ascend, so that "cancelled up to" is a single number."""
+    """One text to analyse. Identifiers ascend, so that a single number can cancel all jobs up to it."""
 
     identifier: int
     uri: str
@@ -130,30 +129,31 @@ class Job:
     text: str
     options: AnalysisOptions
     hint_kinds: tuple[str, ...] = ()
-    """The kinds of hints that are wanted."""
+    """The enabled kinds of hints."""
     task: str = ANALYSIS
-    """Or the name of a comparison (``comparisons/registry.py``), which is answered with steps and a table, or
-    one of ``measurements.py``, which is answered with a table."""
+    """``ANALYSIS``, the name of a comparison (``comparisons/registry.py``), which is answered with steps and
+    a table, or a task of ``measuring.py``, which is answered with a table."""
     region: str = ""
-    """Name of the region to compare."""
+    """Name of the region to compare or measure."""
     other: str = ""
-    """Name of the region to compare it with, if it is a region."""
+    """Name of the second region, if two regions are compared."""
     path: str = ""
-    """The file that the text belongs to, if it is compared with what is committed; empty if there is none."""
+    """File of the text, if it is compared with the committed version; empty if there is none."""
     html: bool = False
-    """The client shows pages."""
+    """Whether the client can show HTML pages."""
     fixes: tuple[Fix, ...] = ()
-    """Rewrites that are to be checked."""
+    """Rewrites to check."""
     ahead: bool = False
-    """Begun before its time: behind the first result the worker waits for the word to go on."""
+    """Started early: after its first result the worker waits for permission to continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What is known of a job by now: a result, an error text, or neither: then it goes on, or is done."""
+    """A message about a job: a result, an error text, or neither, which means that it continues or is
+    done."""
 
     identifier: int
     result: FileResult | ComparisonTable | ComparisonProgress | SearchUpdate | None = None
     error: str = ""
     last: bool = False
-    """True: the job is done; False: a result with more in it may follow."""
+    """True: the job is done; False: a more complete result may follow."""

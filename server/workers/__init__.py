@@ -1,1 +1,1 @@
-"""The worker process, from the inside and from the outside."""
+"""The worker process, seen from inside and from outside."""

@@ -1,4 +1,4 @@
-"""The real engine of the worker: one analyzer, and its analyses put into the words that are sent back."""
+"""The worker's real engine: one analyzer, and the conversion of its analyses into messages."""
 
 from __future__ import annotations
 
@@ -45,28 +45,28 @@ from cyclelens.server.workers.measuring import check, measure
 from cyclelens.server.workers.searching import Searcher
 
 TIMELINE_ROUNDS = 3
-"""Iterations that the request ``cyclelens/timeline`` shows, from the first one on."""
+"""Number of iterations that the request ``cyclelens/timeline`` shows, starting with the first."""
 
 PATIENCE = 1.0
-"""Seconds after which what there is so far is sent, of texts with many regions."""
+"""Seconds after which the regions analysed so far are sent, for texts with many regions."""
 
 _OF_SOURCES = ("region", "heat", "chain", "stalls")
-"""Kinds of hints that say something of a line that many instructions come from."""
+"""Kinds of hints that make sense for a source line with many instructions."""
 
 CACHED_PREDICTIONS = 64
-"""At least; for large files the analyzer keeps more. Some 40 kB each: of a trace only the rounds that a
-timeline shows are kept."""
+"""Minimum number of cached predictions; the analyzer keeps more for large files. Each takes about 40 kB,
+because only the rounds of a trace that a timeline shows are kept."""
 
 
 _QUIET = frozenset({region_hint.KIND})
-"""The kinds of hints that a loop gets that nobody marked."""
+"""Kinds of hints for unmarked loops."""
 
 _Shown = dict[tuple[object, ...], tuple[RegionAnalysis, RegionResult]]
-"""Regions by document, name and all else that their results depend on."""
+"""Regions by document, name and everything else that their results depend on."""
 
 
 class _Clock:
-    """Says, once each time, that ``PATIENCE`` seconds have passed."""
+    """Returns True once each time ``PATIENCE`` seconds have passed."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()
@@ -87,21 +87,21 @@ class AnalyzerEngine:
         self._analyzer = Analyzer(Workspace(store, cached_predictions=CACHED_PREDICTIONS))
         self._compiled = self._of_sources(CACHED_PREDICTIONS)
         self._shown: _Shown = {}
-        """Of the last text: what an edit leaves alone is not put into words again."""
+        """Results of the last text; regions that an edit leaves alone are not converted again."""
         self._fixes: dict[tuple[str, str], tuple[RegionAnalysis, tuple[Fix, ...]]] = {}
-        """Of the last text, by document and region: what only moves is not tried again."""
+        """Rewrites of the last text, by document and region; regions that only moved are not searched
+        again."""
 
         self._searcher: Searcher | None = None
-        """Made with the first search; the process then has nothing else to do."""
+        """Created by the first search; that process then does nothing else."""
 
     def run(
         self, job: Job, cancel: Callable[[], bool]
     ) -> Iterator[FileResult | ComparisonProgress | ComparisonTable | SearchUpdate | None]:
-        """Analyse a text: first what is shown within it; then also timelines and plain data, because
-        recording a trace takes several times as long as the simulation itself, and nobody waits for them;
-        last with the rewrites that help. Of texts with many regions the first figures come before the others
-        are there, and None says that the rest goes on. Raises whatever the analyzer raises, ``Cancelled``
-        among it."""
+        """Run a job. An analysis yields first what the text shows; then also timelines and plain data, since
+        recording a trace takes several times as long as the simulation; last the rewrites. For texts with
+        many regions, the first figures come before the others are ready, and None means that the rest
+        continues. Raises what the analyzer raises, including ``Cancelled``."""
         if job.task == SEARCH:
             self._searcher = self._searcher or Searcher(self._store)
             yield from self._searcher.run(job, cancel)
@@ -123,7 +123,7 @@ class AnalyzerEngine:
             )
             yield from COMPARISONS[job.task](request)
             return
-        # The first does not wait for the figures of many positions.
+        # The first answer does not wait for the figures of many positions.
         details = [
             replace(job.options.detail, trace=trace, quick=not trace, trace_rounds=TIMELINE_ROUNDS)
             for trace in (False, True)
@@ -136,11 +136,11 @@ class AnalyzerEngine:
         shown: _Shown = {}
 
         def put(stage: str, region: RegionAnalysis, make: Callable[[], RegionResult]) -> RegionResult:
-            """The region as an answer has it, that of last time if nothing has changed."""
+            """The region's result; the previous one if nothing has changed."""
             key = (job.uri, job.hint_kinds, analysis.dialect, analysis.unmarked, region.region.name, stage)
             known = self._shown.get(key)
             if known is None or _moved(known[0], region) != 0:
-                # Remembered at once: the next edit may come before the rest is done.
+                # Cached at once: the next edit may come before the rest is done.
                 known = self._shown[key] = (region, make())
             shown[key] = known
             return known[1]
@@ -168,7 +168,7 @@ class AnalyzerEngine:
         if source:
             yield replace(whole_answer, calls=self._calls(analysis, job.options.target.microarchitectures[0]))
             self._shown = shown
-            return  # rewrites are of assembly texts
+            return  # rewrites exist for assembly texts only
         yield whole_answer
         fixed = []
         for region, before in zip(analysis.regions, full, strict=True):
@@ -186,7 +186,7 @@ class AnalyzerEngine:
             yield FileResult(tuple(fixed), _problems(analysis), analysis.dialect)
 
     def _calls(self, analysis: Analysis, microarchitecture: str) -> dict[str, str]:
-        """What the intrinsics of a source became."""
+        """What the intrinsics of a source were compiled to."""
         return {
             name: inlined_card(
                 name, templates(self._compiled.workspace, codes, microarchitecture), microarchitecture
@@ -195,7 +195,7 @@ class AnalyzerEngine:
         }
 
     def _alone(self, source: bool) -> Analyzer:
-        """An analyzer of its own on the same tables: many figures must not push out those of the text."""
+        """A separate analyzer on the same tables, so that many figures do not evict those of the text."""
         return (
             self._of_sources(1) if source else Analyzer(self._analyzer.workspace.beside(cached_predictions=1))
         )
@@ -217,7 +217,7 @@ class AnalyzerEngine:
         if known is not None and moved is not None:
             found = tuple(fix.moved(moved) for fix in known[1])
         else:
-            # An analyzer of its own: what is tried and thrown away must not push out what is shown.
+            # A separate analyzer, so that discarded candidates do not evict what is shown.
             alone = replace(analysis, regions=(region,))
             found = tuple(
                 fixes(Analyzer(self._analyzer.workspace.beside()), job.text, job.options, alone, cancel)
@@ -227,17 +227,17 @@ class AnalyzerEngine:
 
 
 def create() -> AnalyzerEngine:
-    """The engine on the tables that ship with the program. Raises ``TablesUnavailable``."""
+    """Create the engine on the tables that ship with the program. Raises ``TablesUnavailable``."""
     return AnalyzerEngine(open_store())
 
 
 _NOT_RUN = frozenset({"assembler-unavailable", "not-preprocessed"})
-"""Programs that would have read the file: what follows from their absence is not said again."""
+"""Programs that should have read the file; the consequences of their absence are not reported again."""
 
 
 def _problems(analysis: Analysis) -> tuple[Problem, ...]:
-    """What is wrong with a text. Where nobody asked for anything, only what keeps a loop from being analysed,
-    and no louder than that."""
+    """The problems of a text. For a text without markers, only those that keep a loop from being analysed, at
+    most as information."""
     if not analysis.unmarked:
         return analysis.problems
     unread = any(not region.predictions and not region.missing for region in analysis.regions)
@@ -249,13 +249,13 @@ def _problems(analysis: Analysis) -> tuple[Problem, ...]:
 
 
 def _moved(known: RegionAnalysis, region: RegionAnalysis) -> int | None:
-    """By how many lines a region has moved, if nothing else has changed: neither text nor, which the analyzer
-    remembers, any prediction."""
+    """Number of lines by which a region has moved, if nothing else has changed: neither its text nor any
+    prediction, which the analyzer caches. None if anything else has changed."""
     if known.note != region.note or known.weight != region.weight:
         return None
     if known.versions != region.versions:
         return None
-    # Where it lies in its section says where a profile has its counts, and the weight is what these came to.
+    # The offset in the section only locates counts in a profile, and the weight already reflects those.
     place = replace(known.region, offsets=region.region.offsets)
     shift = region.region.first_line - place.first_line
     if shift:
@@ -267,7 +267,7 @@ def _moved(known: RegionAnalysis, region: RegionAnalysis) -> int | None:
 
 
 def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult:
-    """What the text shows, and a hover on the region's first line."""
+    """The result with what the text shows and the hover on the region's first line."""
     alone = replace(analysis, regions=(region,), problems=())
     primary = region.predictions[0] if region.predictions else None
     asked = region.predictions or region.missing
@@ -276,7 +276,7 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         name=region.region.name,
         first_line=region.region.first_line,
         last_line=region.region.last_line,
-        # That a CPU does not have an instruction is an answer.
+        # That a core lacks an instruction is an answer, too.
         complete=bool(region.predictions or region.missing),
         headline=_headline(region),
         cycles=primary.cycles_per_iteration if primary and not is_lower_bound(primary) else None,
@@ -294,8 +294,8 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
 def _detailed(
     brief: RegionResult | None, region: RegionAnalysis, analysis: Analysis, job: Job
 ) -> RegionResult:
-    """The same with what takes longer to make than somebody who types wants to wait. ``brief``: None if its
-    figures were of one position and are of all now."""
+    """The result with the parts that take longer to make than a typing user wants to wait. ``brief`` is None
+    if its figures were for one position and now cover all."""
     alone = replace(analysis, regions=(region,), problems=())
     return replace(
         brief or _brief(region, analysis, job),
@@ -313,7 +313,7 @@ def _headline(region: RegionAnalysis) -> str:
 
 
 def _hints(analysis: Analysis, job: Job) -> tuple[Hint, ...]:
-    """What stands in the text: of loops that nobody marked only the figures."""
+    """The hints of the text; for unmarked loops only the figures."""
     return hint_kinds.hints(
         analysis, _QUIET.intersection(job.hint_kinds) if analysis.unmarked else job.hint_kinds
     )
@@ -335,7 +335,7 @@ def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:
 
 
 def _without_traces(analysis: Analysis) -> Analysis:
-    """Thousands of rows that a client asks for separately."""
+    """The analysis without the thousands of trace rows, which clients request separately."""
     return replace(
         analysis,
         regions=tuple(

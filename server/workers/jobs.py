@@ -1,10 +1,10 @@
-"""The worker process from the outside: debounce, newest wins, cancel, timeout, restart.
+"""The worker process seen from outside: debounce, newest wins, cancel, timeout, restart.
 
-The debounce is about what is shown. Where answers come quickly, a job is begun when half of it is over, and
-its first result waits here for the rest: a reader sees it when typing pauses, not an analysis later.
+The debounce delays what is shown. Where answers come quickly, a job starts after half of it, and its first
+result is held back for the rest: a reader sees it as soon as typing pauses, not an analysis later.
 
-Everything here runs on the event loop except two threads for each worker process: one writes to its pipe, one
-reads, and so learns at once when the process dies.
+Everything here runs on the event loop except two threads per worker process: one writes to its pipe; the
+other reads, and so notices at once when the process dies.
 """
 
 from __future__ import annotations
@@ -28,33 +28,35 @@ from cyclelens.server.worker_messages.results import Job, JobResult
 from cyclelens.server.workers import worker
 
 START_TIMEOUT = 60.0
-"""Seconds that a worker may take to import what it needs, on however slow a machine."""
+"""Seconds that a worker may take to import its modules, even on a slow machine."""
 
 
 CANCEL_TIMEOUT = 2.0
-"""Seconds within which a cancelled analysis has to stop; then the worker is ended and the next job runs."""
+"""Seconds within which a cancelled analysis has to stop; after that the worker is killed and the next job
+runs."""
 
 AHEAD = 0.05
-"""Seconds that the last first answer may have taken if a job is begun ahead of its time."""
+"""Largest time, in seconds, of the last first answer for which the next job starts early."""
 
 PAUSE = 0.02
-"""Seconds between a first result that was held back and all that follows: first the editor shows it."""
+"""Seconds between a first result that was held back and the next ones, so that the editor shows the first
+one."""
 
 
 class Trouble(StrEnum):
-    """Why a job has no outcome."""
+    """Why a job has no result."""
 
     TIMEOUT = "timeout"
     CRASH = "crash"
-    """Two workers died of it, one after the other."""
+    """Two workers in a row died while running it."""
     START = "start"
-    """There is no worker: two died, one after the other, before they were ready."""
+    """There is no worker: two in a row died before they were ready."""
 
     def said(self, work: str, process: str, timeout: float) -> str:
-        """What users are told of it, without a full stop."""
+        """The message for users, without a full stop."""
         match self:
             case Trouble.TIMEOUT:
-                return f"The {work} took more than {timeout:g} s and was given up"
+                return f"The {work} took more than {timeout:g} s and was stopped"
             case Trouble.CRASH:
                 return f"The {process} ended unexpectedly, twice in a row"
             case Trouble.START:
@@ -67,11 +69,11 @@ class _Process:
     def __init__(
         self, factory: str, on_message: Callable[[_Process, object], None], background: bool
     ) -> None:
-        """Raises OSError if the system has no room for it."""
+        """Raises OSError if the system cannot start it."""
         context = multiprocessing.get_context("spawn")
         self.ready = False
         self.was_useful = False
-        """It has done a job."""
+        """Whether it has completed a job."""
         self._loop = asyncio.get_running_loop()
         self._on_message = on_message
         self._outbox: queue.SimpleQueue[Job | int | None] = queue.SimpleQueue()
@@ -97,19 +99,19 @@ class _Process:
         return self._process.pid
 
     def send(self, job: Job) -> None:
-        """Hand over a job; returns at once, however long the text."""
+        """Pass on a job; returns at once, however long the text."""
         self._outbox.put(job)
 
     def release(self, job: Job) -> None:
-        """Have a job that was begun ahead go on behind its first result."""
+        """Let a job that started early continue after its first result."""
         self._outbox.put(job.identifier)
 
     def cancel(self, identifier: int) -> None:
-        """Ask for the end of this job and all before it."""
+        """Request the end of this job and all earlier ones."""
         self._cancelled.value = identifier
 
     def end(self) -> None:
-        """Kill the process and what it started. Nothing is reported of it any more."""
+        """Kill the process and its children. No further messages of it are reported."""
         self._on_message = lambda _process, _message: None
         self._outbox.put(None)
         if self._process.pid is not None:
@@ -119,13 +121,13 @@ class _Process:
             temporary.remove_of(self._process.pid)
 
     def _write(self) -> None:
-        """A thread: hands over the jobs. Writing may wait for a worker that is busy with another one."""
+        """Thread: passes jobs to the worker. Writing may block while the worker is busy with another job."""
         with contextlib.suppress(OSError):  # it is dead, which the other thread notices
             while (job := self._outbox.get()) is not None:
                 self._connection.send(job)
 
     def _read(self) -> None:
-        """A thread: reports the message for the start, all outcomes, and that the process is gone."""
+        """Thread: reports the start message, all results, and the end of the process."""
         receiver = Receiver(self._connection)
         try:
             self._report(self._connection.recv())
@@ -139,12 +141,12 @@ class _Process:
             self._connection.close()
 
     def _report(self, message: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody is left to be told
+        with contextlib.suppress(RuntimeError):  # the loop has ended, so nothing is left to notify
             self._loop.call_soon_threadsafe(lambda: self._on_message(self, message))
 
 
 class _Times:
-    """When things happened to the job that runs, for the log: in seconds of the monotonic clock."""
+    """Times of the events of the running job, for the log, in seconds of the monotonic clock."""
 
     def __init__(self) -> None:
         self._asked: dict[str, float] = {}
@@ -152,7 +154,7 @@ class _Times:
         self._first: float | None = None
 
     def asked(self, uri: str) -> None:
-        """Somebody wants an answer about a document, and its text stands still."""
+        """An answer about a document is due, and its text has settled."""
         self._asked[uri] = time.monotonic()
 
     def sent(self, uri: str) -> None:
@@ -162,13 +164,13 @@ class _Times:
         self._first = None
 
     def answered(self) -> float:
-        """A result is here, perhaps not the last one. Returns how long the first one took."""
+        """Record a result, perhaps not the last one. Returns the seconds that the first one took."""
         if self._first is None:
             self._first = time.monotonic() - self._sent
         return self._first
 
     def ended(self, job: Job, how: str) -> None:
-        """Nothing more comes. A job that was cancelled has ended before."""
+        """The job has ended; one that was cancelled has ended before."""
         if job.uri:
             first = "none" if self._first is None else 1e3 * self._first
             log.write(
@@ -185,7 +187,7 @@ class _Times:
 
 
 class Jobs:
-    """Texts on their way to an answer. At most one analysis runs; each document has at most one waiting."""
+    """Queue of texts to analyse. At most one analysis runs; each document has at most one job waiting."""
 
     def __init__(
         self,
@@ -197,11 +199,11 @@ class Jobs:
         background: bool = False,
     ) -> None:
         """
-        :param on_outcome: called with every result and every error of a job that was not overtaken.
-        :param on_trouble: called for every job that gets no outcome, unless it was cancelled already; with
-            None if there is no worker and no job waits for one.
+        :param on_outcome: called with every result and every error of a job that was not superseded.
+        :param on_trouble: called for every job without a result, unless it was already cancelled; with None
+            if there is no worker and no job waits for one.
         :param timeout: seconds an analysis may take without an answer; may be changed at any time.
-        :param background: the worker gets what other processes leave of the processor.
+        :param background: run the worker at low priority.
         """
         self.timeout = timeout
         self._on_outcome = on_outcome
@@ -214,14 +216,14 @@ class Jobs:
         self._waiting: dict[str, Job] = {}
         self._running: Job | None = None
         self._held: JobResult | None = None
-        """The first result of the running job, if that was begun ahead and its time has not come."""
+        """The first result of the running job, if it started early and its time has not come."""
         self._quick = ""
-        """The document that the last answer was about, if that came within ``AHEAD``."""
+        """The document of the last answer, if that came within ``AHEAD`` seconds."""
         self._times = _Times()
         self._repeated = 0
         """Identifier of the last job that was given to a second worker because the first one died."""
         self._failed_starts = 0
-        """Workers that died, one after the other, before they were ready."""
+        """Number of workers in a row that died before they were ready."""
         self._clock: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -231,7 +233,7 @@ class Jobs:
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Start the worker ahead of the first job, so that it does not wait for imports."""
+        """Start the worker ahead of the first job, so that the job does not wait for imports."""
         if self._process is not None or self._closed:
             return
         try:
@@ -241,10 +243,10 @@ class Jobs:
             self._not_started()
 
     def submit(self, uri: str, make: Callable[[int], Job], delay: float) -> None:
-        """Analyse a document after ``delay`` seconds. Overtakes everything asked for it before.
+        """Analyse a document after ``delay`` seconds. Supersedes all its earlier jobs.
 
-        :param make: makes the job for an identifier. Called when the delay is over, or half of it: joining a
-            long text on every key would be waste.
+        :param make: makes the job for an identifier. Called when the delay, or half of it, is over: joining a
+            long text at every key stroke would be wasteful.
         """
         self.forget(uri)
         loop = asyncio.get_running_loop()
@@ -283,12 +285,12 @@ class Jobs:
             self._delays[uri] = loop.call_at(end, due)
 
     def expects(self, uri: str) -> bool:
-        """Whether something was asked for a document and is not done."""
+        """Whether a document has a job that is not done."""
         running = self._running is not None and self._running.uri == uri
         return running or uri in self._delays or uri in self._waiting
 
     def forget(self, uri: str) -> None:
-        """Cancel all that was asked for a document."""
+        """Cancel all jobs of a document."""
         early = self._undelay(uri)
         self._waiting.pop(uri, None)
         if self._running is not None and self._running.uri == uri and self._process is not None:
@@ -310,7 +312,7 @@ class Jobs:
         self._end_process()
 
     def _next(self) -> None:
-        """Give the worker the job that waits longest, if both are there."""
+        """Give the worker the job that has waited longest, if it is ready for one."""
         if self._running is not None or not self._waiting or self._closed:
             return
         self.start()
@@ -334,7 +336,7 @@ class Jobs:
             self._set_clock(None)
         elif isinstance(message, JobResult):
             job = self._running
-            # A job without a document was cancelled; its answer may still be on the way.
+            # A job without a document was cancelled; its answer may still arrive.
             wanted = job is not None and job.uri and (message.result is not None or message.error)
             if message.result is not None:
                 quick = self._times.answered() <= AHEAD
@@ -352,14 +354,14 @@ class Jobs:
                 self._set_clock(None)  # the worker waits
                 return
             elif job is not None and job.uri:
-                self._set_clock(self.timeout)  # whoever answers piece by piece does not hang
+                self._set_clock(self.timeout)  # a worker that answers piece by piece does not hang
             if job is not None and wanted:
                 self._on_outcome(job, message)
         self._next()
 
     def _died(self, process: _Process) -> None:
-        """Another worker does the job once more. One that was of no use is replaced by the next job only, so
-        that no failure can loop."""
+        """Run the job once more in a new worker. A worker that never completed a job is only replaced for the
+        next job, so that no failure can loop."""
         job = self._running
         if job is not None:
             self._times.ended(job, "worker died")
@@ -378,7 +380,7 @@ class Jobs:
         self._next()
 
     def _not_started(self) -> None:
-        """Try once more; then what waits for a worker would only fail in the same way."""
+        """Try to start a worker once more; after that, fail all waiting jobs."""
         self._failed_starts += 1
         if self._failed_starts == 1:
             self.start()
@@ -389,13 +391,13 @@ class Jobs:
             self._on_trouble(job, Trouble.START)
 
     def _timed_out(self) -> None:
-        """End a worker that hangs; the next job starts another one."""
+        """Kill a worker that hangs; the next job starts another one."""
         job, process = self._running, self._process
         if job is not None:
             self._times.ended(job, "timed out")
         self._end_process()
         if process is not None and not process.ready:
-            self._failed_starts = 1  # whoever hangs once hangs again, and for as long
+            self._failed_starts = 1  # a worker that hangs at its start would hang again, for as long
             self._not_started()
         elif job is not None and job.uri:
             self._undelay(job.uri)
@@ -403,7 +405,7 @@ class Jobs:
         self._next()
 
     def _undelay(self, uri: str) -> bool:
-        """Wait no longer with what is told of a document. Returns whether that was waited for."""
+        """Stop delaying the results of a document. Returns whether they were delayed."""
         delayed = self._delays.pop(uri, None)
         if delayed is not None:
             delayed.cancel()

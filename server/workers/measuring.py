@@ -1,4 +1,4 @@
-"""What the worker does that runs a region: it is set beside its prediction, or beside its rewrites."""
+"""Tasks that run a region: it is compared with its prediction, or with its rewrites."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ from cyclelens.analyzer.rewrites.proposal import apply
 from cyclelens.server.worker_messages.results import Job
 
 MILLISECONDS = 600
-"""Time limit of a block: all processes together stay below the usual time limit of an answer."""
+"""Time limit of a block in milliseconds: all processes together stay below the usual time limit of an
+answer."""
 COLUMNS = ("predicted", "microarchitecture", "measured", "spread", "steady_states")
 
 
 def measure(analyzer: Analyzer, job: Job) -> ComparisonTable:
-    """The title is for the region's line; a table without rows says in its text why there is no figure."""
+    """Measure a region. The title is for the region's line; a table without rows explains in its text why
+    there is no figure."""
     model = registry.native()
     options = _alone(job)
     if model is not None:
         options = replace(options, target=options.target.only_on(model.name))
     regions = analyzer.analyze(job.text, options).regions
     if not regions or not regions[0].region.code:
-        return _nothing(f"There is no region '{job.region}' in the text that could be run.")
+        return _nothing(f"The text has no region '{job.region}' that can run.")
     try:
         with Harness(milliseconds=MILLISECONDS) as harness:
             found = compare(harness, regions[0], model)
@@ -51,11 +53,11 @@ def _alone(job: Job) -> AnalysisOptions:
 
 
 def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
-    """A row for each rewrite: its title, what came of it, and whether that is as it should be."""
+    """Check rewrites. One row each: its title, the result, and whether it computes the same."""
     options = _alone(job)
     regions = analyzer.analyze(job.text, options).regions
     if not regions or not regions[0].region.code:
-        return _nothing(f"There is no region '{job.region}' in the text that could be run.")
+        return _nothing(f"The text has no region '{job.region}' that can run.")
     rows = []
     try:
         with Harness(clock=Clocks.NONE, milliseconds=MILLISECONDS) as harness:
@@ -78,7 +80,8 @@ def _nothing(why: str) -> ComparisonTable:
 
 
 def _table(name: str, clock: Clock, found: Comparison, model: str, without: str) -> ComparisonTable:
-    """``without``: what the model ``model`` says if it has no exact figure."""
+    """The result of a measurement as a table. ``without``: the words of ``model`` if it has no exact
+    figure."""
     measured = found.measured
     if measured.cycles is None:
         return _nothing(f"{name} was not measured: {measured.problem}.")

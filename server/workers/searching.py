@@ -1,4 +1,4 @@
-"""The task of the worker that searches for rewrites and prices, one region after the other."""
+"""The worker's task that searches for rewrites and costs, one region after the other."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from cyclelens.analyzer.rewrites.search import Advice, search
 from cyclelens.server.worker_messages.results import Job, RegionFindings, SearchUpdate
 
 MOST_REGIONS = 40
-"""Of a file with more, the first ones are searched."""
+"""Number of regions of a file that are searched, from the first one on."""
 _AROUND = 3
-"""Lines above and below a region that a rewrite may touch."""
+"""Lines above and below a region that a rewrite may change."""
 Key = tuple[str, str]
 
 
 class Searcher:
-    """Remembers what it has found of the regions of the last texts."""
+    """Searches regions, and caches the results for the last texts."""
 
     def __init__(self, store: FactsStore) -> None:
         self._analyzer = Analyzer(Workspace(store))
         self._compiled = CompiledAnalyzer(Workspace(store, cached_predictions=MOST_REGIONS))
         self._known: dict[Key, tuple[tuple[object, ...], int, RegionFindings]] = {}
-        """By document and region: what the result depends on, the region's first line, and the result."""
+        """(Document, region) -> what the result depends on, the region's first line, and the result."""
 
     def run(self, job: Job, cancel: Callable[[], bool]) -> Iterator[SearchUpdate | None]:
-        """What is found, better from one to the next; None says that the search goes on."""
+        """Yield successively better results; None means that the search continues."""
         options = replace(job.options, detail=replace(job.options.detail, prices=True, quick=False))
         source = bool(language(job.options.source.origin.path))
         analyzer = self._compiled if source else self._analyzer
@@ -51,7 +51,7 @@ class Searcher:
     def _search_compiled(
         self, job: Job, region: RegionAnalysis, cancel: Callable[[], bool]
     ) -> Iterator[SearchUpdate | None]:
-        """What would help the loop's machine code. Nothing of it is an edit of the source."""
+        """Search for rewrites of the loop's machine code. None of them is an edit of the source."""
         name, key = region.region.name, (job.uri, region.region.name)
         cycles = region.predictions[0].cycles_per_iteration
         state = region.predictions, as_text(region)
@@ -97,8 +97,8 @@ class Searcher:
 
 
 def _state(lines: tuple[str, ...], region: RegionAnalysis) -> tuple[object, ...]:
-    """All that the rewrites of a region depend on: its figure, its text with what stands right above and
-    below it, and the words of the function around it."""
+    """Everything that the rewrites of a region depend on: its figure, its text and the lines right above and
+    below it, and the words of the surrounding function."""
     place = region.region
     first, last = place.first_line, place.last_line
     text = lines[max(first - _AROUND, 0) : last + 1 + _AROUND]
@@ -106,7 +106,8 @@ def _state(lines: tuple[str, ...], region: RegionAnalysis) -> tuple[object, ...]
 
 
 def _costs(region: RegionAnalysis) -> dict[tuple[str, int], tuple[float, str]]:
-    """Of several findings of one kind on a line, the largest; none where the message says a price at once."""
+    """The costs of findings: the largest of several of one kind on a line; none if the message already states
+    it."""
     costs: dict[tuple[str, int], tuple[float, str]] = {}
     for finding in region.findings:
         statement = region.region.lines[region.instruction_lines[finding.instruction]]

@@ -1,6 +1,6 @@
 """The child process: one analyzer with its cache, one job at a time.
 
-It is the only place of the server where an analysis runs. The parent may kill it at any moment and starts
+This is the only place in the server where an analysis runs. The parent may kill it at any moment and starts
 another one; it ends by itself when the parent is gone.
 """
 
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
     from cyclelens.server.worker_messages.results import FileResult, Job, SearchUpdate
 
 READY = "ready"
-"""First message to the parent: everything is imported, jobs may come."""
+"""First message to the parent: all imports are done, and jobs may come."""
 
 _RARELY = (100_000, 20, 100)
-"""When the garbage collector comes during a job: going over a long text takes as long as an answer."""
+"""Garbage collection thresholds during a job: scanning a long text takes as long as an answer."""
 _JOBS_A_COLLECTION = 50
-"""After each job what is new is collected, after so many of them everything."""
+"""New objects are collected after each job, all objects after this many jobs."""
 
 _NICENESS = 10
-"""Of processes in the background."""
+"""Niceness of background processes."""
 
 REAL_ENGINE = "cyclelens.server.workers.engine:create"
 
 
 class Engine(Protocol):
-    """What a worker runs; tests put others in the place of the real one."""
+    """The interface of an engine; tests replace the real one."""
 
     def run(
         self, job: Job, cancel: Callable[[], bool]
     ) -> Iterator[FileResult | ComparisonProgress | ComparisonTable | SearchUpdate | None]:
-        """Do one job; each result replaces the one before, and None says that more will come. ``cancel``
-        turning true is the request to raise anything, soon."""
+        """Run one job; each result replaces the previous one, and None means that more will come. Once
+        ``cancel`` returns true, the engine should soon raise any exception."""
 
 
 def main(connection: Connection, cancelled: Any, factory: str, background: bool) -> None:
@@ -54,7 +54,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
 
     :param cancelled: shared unsigned number; all jobs up to it are cancelled.
     :param factory: ``module:function`` that makes the engine.
-    :param background: whether everything else on the machine comes first.
+    :param background: run at low priority.
     """
     _leave_standard_streams()
     if background and hasattr(os, "nice"):
@@ -70,7 +70,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     sender = Sender(connection)
     module, function = factory.split(":")
     engine: Engine = getattr(importlib.import_module(module), function)()
-    # What is there now stays: going over all of it takes longer than an analysis.
+    # Exempt the objects that exist now from collection: scanning them takes longer than an analysis.
     gc.freeze()
     gc.set_threshold(*_RARELY)
     done = 0
@@ -81,7 +81,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
         except (EOFError, OSError):
             _leave()
         if not isinstance(job, Job):
-            continue  # the word for a job that has ended before its first result
+            continue  # permission for a job that ended before its first result
 
         def cancel(identifier: int = job.identifier) -> bool:
             return bool(cancelled.value >= identifier)
@@ -92,22 +92,22 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
             for result in engine.run(job, cancel):
                 sender.send(JobResult(job.identifier, result))
                 if ahead:
-                    connection.recv()  # the word to go on
+                    connection.recv()  # wait for permission to continue
                     ahead = False
         except Exception:
-            # Whatever is raised after a cancellation is how the analysis stopped, not an error.
+            # After a cancellation, an exception is how the analysis stops, not an error.
             error = "" if cancel() else traceback.format_exc()
         try:
             sender.send(JobResult(job.identifier, error=error, last=True))
         except OSError:
             _leave()
-        # Now nobody waits.
+        # Collect now, while nothing waits for an answer.
         done += 1
         gc.collect(1 if done % _JOBS_A_COLLECTION else 2)
 
 
 def _leave_standard_streams() -> None:
-    """Point input and output at nothing: they are the parent's, and the protocol runs on them."""
+    """Redirect standard input and output to the null device: the parent's protocol runs on them."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
@@ -117,7 +117,7 @@ def _leave_standard_streams() -> None:
 
 
 def _end_with_parent() -> None:
-    """End at once, even in the middle of an analysis, when the parent has ended."""
+    """End at once, even during an analysis, when the parent has ended."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -125,14 +125,14 @@ def _end_with_parent() -> None:
 
 
 def _leave() -> NoReturn:
-    """End at once, with everything that the analyzer started, and leave no file."""
+    """End at once, with all child processes, and remove temporary files."""
     temporary.remove_of(os.getpid())
     end_group(os.getpid())
     os._exit(0)
 
 
 def end_group(pid: int) -> None:
-    """Kill a worker with all it started: an assembler that hangs would not notice that it is alone."""
+    """Kill a worker and its children: an assembler that hangs would not notice that its parent is gone."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)

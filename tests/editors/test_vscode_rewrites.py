@@ -56,7 +56,7 @@ def test_a_rewrite_is_shown_as_a_difference_and_applied_by_one_click(code: Workb
     code.click(ROWS, FOUR)
     wait("the difference", lambda: code.texts(".monaco-diff-editor .line-insert"))
     (details,) = wait("what it does", code.notifications)
-    assert "That results are equal is not checked" in details
+    assert "Whether the results are equal is not checked" in details
     assert code.texts(DIFFERENCE)
     code.screenshot("vscode-rewrite-preview")
     discard(code)

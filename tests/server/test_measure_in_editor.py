@@ -76,7 +76,7 @@ async def test_nothing_runs_where_programs_must_not(editor: Editor) -> None:
     editor.client.answer = "Run It"
     await editor.start()
     await editor.open(TEXT)
-    with pytest.raises(JsonRpcException, match="only in workspaces that are trusted"):
+    with pytest.raises(JsonRpcException, match="only in trusted workspaces"):
         await editor.run("cyclelens.measure", "chain")
     assert not editor.client.questions
     document = types.CodeLensParams(types.TextDocumentIdentifier(editor.uri))
@@ -157,5 +157,5 @@ async def test_nothing_is_offered_where_programs_must_not_run(editor: Editor) ->
             break
         await asyncio.sleep(0.1)
     assert not any(action.title.startswith(CHECKING) for action in await editor.actions(4))
-    with pytest.raises(JsonRpcException, match="only in workspaces that are trusted"):
+    with pytest.raises(JsonRpcException, match="only in trusted workspaces"):
         await editor.run("cyclelens.checkRewrites", "sum")

@@ -52,13 +52,13 @@ async def test_labels_are_renamed_in_the_file_and_registers_in_their_region(edit
     assert "mov %rax, %rdx" in text, "outside of the region"
     await editor.analysed()
     for new, reason in (
-        ("rdi", "rdi is used in line 3"),
-        ("ymm1", "cannot take the place"),
+        ("rdi", "already uses rdi, in line 3"),
+        ("ymm1", "cannot replace"),
         ("rsp", "stack pointer"),
     ):
         with pytest.raises(JsonRpcException, match=reason):
             await renamed(editor, 4, 10, new)
-    with pytest.raises(JsonRpcException, match="cannot be the name"):
+    with pytest.raises(JsonRpcException, match="is not a valid label"):
         await renamed(editor, 6, 10, "1 2")
 
 
@@ -66,7 +66,7 @@ async def test_labels_are_renamed_in_the_file_and_registers_in_their_region(edit
 async def test_a_register_that_an_instruction_uses_by_itself_stays(editor: Editor) -> None:
     await editor.start()
     await editor.open("# cyclelens-begin x\n mov %rsi, %rax\n mul %rdi\n shl %cl, %rdi\n# cyclelens-end\n")
-    with pytest.raises(JsonRpcException, match="mul, which uses rax"):
+    with pytest.raises(JsonRpcException, match="mul in line 3 uses rax implicitly"):
         await renamed(editor, 1, 12, "r8")
     with pytest.raises(JsonRpcException, match="uses rdx"):
         await renamed(editor, 1, 6, "rdx")

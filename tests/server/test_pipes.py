@@ -75,7 +75,7 @@ def test_a_refused_rename_is_an_answer_and_no_traceback() -> None:
     sent = b"".join([INITIALIZE, OPEN, rename, SHUTDOWN, EXIT])
     run = subprocess.run(SERVER, input=sent, capture_output=True, timeout=TIMEOUT, check=True)
     (answer,) = [answer for answer in answers(io.BytesIO(run.stdout)) if answer.get("id") == 3]
-    assert answer["error"]["message"] == "There is nothing here that can be renamed."
+    assert answer["error"]["message"] == "There is nothing to rename here."
     assert run.stderr == b""
 
 

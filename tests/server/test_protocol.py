@@ -209,7 +209,7 @@ def test_what_is_no_message_is_refused(client: Client, none: object) -> None:
 
 
 def test_what_cannot_be_read_is_refused(client: Client) -> None:
-    assert client.code(Unreadable("no JSON")) == PARSE_ERROR
+    assert client.code(Unreadable("not JSON")) == PARSE_ERROR
 
 
 def test_methods_that_nobody_knows_are_refused_or_ignored(client: Client) -> None:

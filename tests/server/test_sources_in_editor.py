@@ -140,12 +140,12 @@ async def test_a_profile_of_other_files_is_told_of_once(editor: Editor, project:
     (project / "perf.txt").write_text(follow_kernel(project, steps(project), kernel).script(symbols=True))
     await start(editor, project / "src" / "dot.c", profile="perf.txt")
     await labels_with(editor, LOOP, "4.00 cycles/iter · SKL · latency-bound")
-    assert "This is said once" in await editor.message("dot.c: The profile is of other code")
+    assert "This message is shown once" in await editor.message("dot.c: The profile is of other code")
     text = editor.text.split("\n")[SUM]
     editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
     await labels_with(editor, LOOP, "4.00 -> 8.00, 100 % slower")
     assert await editor.codes() == []
-    assert len([each for each in editor.client.messages if "said once" in each.message]) == 1
+    assert len([each for each in editor.client.messages if "shown once" in each.message]) == 1
 
 
 @needs("gcc")
