@@ -1,1 +1,1 @@
-"""One region beside something else, one kind of comparison a file; each answers with a table."""
+"""Comparisons of one region, one kind per file; each yields a table."""

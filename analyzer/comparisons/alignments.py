@@ -1,4 +1,4 @@
-"""The region at every offset within a 64-byte line, one small picture for each microarchitecture.
+"""The region at every offset within a 64-byte line, one bar chart for each microarchitecture.
 
 SKL  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁████
      ^                               ^ where the file puts it
@@ -28,7 +28,7 @@ _PLACE = "where the file puts it"
 
 
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
-    """On the microarchitectures that options or marker name."""
+    """Compare on the microarchitectures that the options or the marker name."""
     title = f"{request.region} at every alignment"
     first = found(request, request.options)
     if first is None or not first.predictions:
@@ -75,7 +75,7 @@ def _picture(name: str, figures: Sequence[float], possible: Sequence[int], least
 
 
 def _ranges(figures: Sequence[float], least: str) -> Iterator[str]:
-    """``offsets 0 to 31: 4.00``: neighbours with the same figure together; the best are marked."""
+    """``offsets 0 to 31: 4.00``: neighbours with equal figures are grouped; the best are marked."""
     best = min(figures)
     for cycles, group in groupby(enumerate(figures), key=lambda pair: pair[1]):
         offsets = [offset for offset, _ in group]

@@ -1,4 +1,4 @@
-"""The region's instructions with all their figures, for a panel that follows the text."""
+"""The region's instructions with all their figures, for a panel beside the text."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
         for name in options.target.microarchitectures
         if name in known or name in absent
     )
-    # The rows say why there is no figure.
+    # The rows already say why there is no figure.
     note = region.note if region.predictions or not rows else ""
     doing = f"{work}." if work and known else ""
     text = "\n".join(part for part in (grid(columns, rows, bars=1), doing, note) if part)
@@ -54,7 +54,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
 
 
 def _figures(prediction: Prediction | None, work: Work | None) -> tuple[float | None, ...]:
-    """Cycles per iteration, and per element or byte if that is known."""
+    """Cycles per iteration, and per element or byte if the work is known."""
     if prediction is None:
         return (None, None) if work else (None,)
     cycles = figure(prediction)

@@ -1,4 +1,4 @@
-"""Two regions beside each other on every microarchitecture, with the work that an iteration of each does."""
+"""Two regions side by side on every microarchitecture, with the work of one iteration of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cyclelens.analyzer.insight.work import Pace, faster, work_of
 from cyclelens.analyzer.model.result import RegionAnalysis
 
 _UNKNOWN = (
-    "How much an iteration does is not known of both: say it in the markers, "
+    "The work per iteration is not known for both regions: state it in the markers, "
     "as per=8 (elements) or per=32B (bytes)."
 )
 
@@ -17,13 +17,13 @@ _NOT_KNOWN = "not known"
 
 
 def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> ComparisonTable:
-    """``sides``: names and predictions, in the order in which they stand. ``subject``: which of the two the
-    difference is said of, 0 or 1."""
+    """Compare two regions. ``sides``: names and predictions, in column order. ``subject``: the side, 0 or 1,
+    that the difference describes."""
     names, regions = zip(*sides, strict=True)
     first, second = map(by_name, regions)
     works = [work_of(region) for region in regions]
     comparable = works[0] is not None and works[1] is not None and works[0].unit == works[1].unit
-    # Where both do the same work, the columns beside cycles per iteration would say the same again.
+    # If both do the same work, the columns per unit would repeat the others.
     unit = works[0].unit if works[0] and comparable and works[0] != works[1] else ""
     columns = ["CPU", *names, f"{names[subject]} is"]
     columns += [f"{name} per {unit}" for name in names] if unit else []

@@ -1,4 +1,4 @@
-"""What comparisons share: the figures of one region under some options."""
+"""Shared by all comparisons: the predictions of one region with given options."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 def found(
     request: Request, options: AnalysisOptions, *, text: str | None = None, name: str | None = None
 ) -> RegionAnalysis | None:
-    """The region with its predictions; None if the text has none of this name."""
+    """The region with its predictions; None if the text has no region of this name."""
     wanted = request.region if name is None else name
-    # Only a page shows what is assumed.
+    # Only a page shows alternatives.
     options = AnalysisOptions(
         replace(options.source, region=wanted),
         options.target,
@@ -33,30 +33,31 @@ def found(
 
 
 def gone(name: str, where: str = "the text any more") -> str:
-    """What to say about a region that is not there."""
+    """Message about a region that no longer exists."""
     return f"There is no region '{name}' in {where}."
 
 
 def on_every_microarchitecture(options: AnalysisOptions) -> AnalysisOptions:
-    """All of them, oldest first, whatever the marker says, unless the user named some."""
+    """The options for all microarchitectures, oldest first, whatever the marker says, unless the user named
+    some."""
     if "arch" in options.target.forced:
         return options
     return replace(options, target=options.target.only_on(*registry.names()))
 
 
 def by_name(region: RegionAnalysis) -> dict[str, Prediction]:
-    """Microarchitecture -> prediction, in their order."""
+    """Microarchitecture -> prediction, in the region's order."""
     return {prediction.microarchitecture: prediction for prediction in region.predictions}
 
 
 def limits(prediction: Prediction) -> str:
-    """What bounds the figure; a figure without all of its instructions says that it is a lower bound."""
+    """The bottleneck of the figure, or for a lower bound what it lacks."""
     if missing := lacking(prediction):
         return f"lower bound: {missing}"
     return wording.bound_of(prediction) + doubt(prediction)
 
 
 def figure(prediction: Prediction) -> float:
-    """The figure of a table's cell, which says that it is a lower bound if it is one."""
+    """The figure for a table cell; a LowerBound if it is one."""
     cycles = prediction.cycles_per_iteration
     return LowerBound(cycles) if is_lower_bound(prediction) else cycles

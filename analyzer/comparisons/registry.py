@@ -1,4 +1,4 @@
-"""The visible list of comparisons. A new one is a file beside this one and a line here."""
+"""List of comparisons. To add one, add a file beside this one and an entry here."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ COMPARISONS: dict[str, Callable[[Request], Iterator[ComparisonProgress | Compari
     "instructions": instructions.compare,
     "tools": tools.compare,
 }
-"""By the name that commands and the server use. Steps, if it takes long, and then the table; raises whatever
-the analyzer raises."""
+"""By the name that commands and the server use. Each yields its progress, if it takes long, and then the
+table; it raises what the analyzer raises."""
 
 
 def table(kind: str, request: Request) -> ComparisonTable:
-    """The table alone."""
+    """The table of a comparison, without its progress."""
     *_, last = COMPARISONS[kind](request)
     assert isinstance(last, ComparisonTable), "a comparison ends with its table"
     return last

@@ -1,4 +1,4 @@
-"""What a comparison is asked."""
+"""The input of a comparison."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be compared with something: the ``region`` of this name in ``text``."""
+    """A comparison of the region named ``region`` in ``text``."""
 
     analyzer: Analyzer
     text: str
     options: AnalysisOptions
     region: str
     other: str = ""
-    """Name of the other region, where there is one."""
+    """Name of the other region, if there is one."""
     path: str = ""
-    """The file that holds the text; needed to find its versions."""
+    """File that contains the text; needed to find its versions."""
     revision: str = "HEAD"
-    """The version to compare with."""
+    """Version to compare with."""
     machine_code: bytes | None = None
-    """Instead of a text: an ELF file."""
+    """ELF file that replaces the text."""
     function: str | None = None
-    """Of that, if one of several is wanted."""
+    """Function of the ELF file, if only one is wanted."""
     html: bool = False
-    """Also as a page, which is for editors that can show one."""
+    """Also make an HTML page, for editors that can show one."""
     cancel: Cancel | None = None
-    """Asked now and then; once it returns True, ``Cancelled`` is raised."""
+    """Called regularly; once it returns True, ``Cancelled`` is raised."""

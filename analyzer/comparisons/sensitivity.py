@@ -1,4 +1,4 @@
-"""What would make the region faster: many changes, one at a time and in pairs, and what each saves.
+"""Changes that would make the region faster: many, one at a time and in pairs, and how much each saves.
 
 saves  cycles/iter  change                                                      then bound by
  2.00         2.00  4 accumulators in place of ymm0 and ymm3, unrolled 2 times  port-bound
@@ -22,7 +22,7 @@ from cyclelens.analyzer.model.result import Prediction
 COLUMNS = ("saves", "cycles/iter", "change", "then bound by", "kind")
 _SHOWN = COLUMNS[:-1]
 _MOST_ROWS = 12
-"""Changes of each kind that people are shown."""
+"""Largest number of changes of each kind in the text."""
 _HEADINGS = {
     ChangeKind.REWRITE: "",
     ChangeKind.REMOVAL: "What instructions cost (without them the kernel computes something else):",
@@ -31,7 +31,7 @@ _HEADINGS = {
 
 
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
-    """On the first microarchitecture that options or marker name."""
+    """Compare on the first microarchitecture that the options or the marker name."""
     title = f"What would help {request.region}"
     region = found(request, request.options)
     if region is None or not region.predictions:
@@ -54,15 +54,15 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
 
 
 def incomparable(prediction: Prediction) -> str:
-    """Why nothing is tried with a lower bound: what a change saves is a difference of two figures."""
+    """Why no changes are tried with a lower bound: a saving is a difference of two exact figures."""
     return (
         f"{wording.cycles_per(prediction)} on {prediction.microarchitecture}: "
-        f"{lacking(prediction)}, so what a change saves is not known."
+        f"{lacking(prediction)}, so the savings of changes are not known."
     )
 
 
 def rows(tried: Sequence[Tried], words: Vocabulary) -> tuple[tuple[str | float, ...], ...]:
-    """What helps, as ``COLUMNS`` says: rewrites first, of each kind the best first."""
+    """Helpful changes as rows of ``COLUMNS``: rewrites first, each kind sorted by saving."""
     return tuple(
         (
             each.saves,
@@ -77,7 +77,7 @@ def rows(tried: Sequence[Tried], words: Vocabulary) -> tuple[tuple[str | float, 
 
 
 def answer(experiment: Experiment, base: ChangeResult, tried: Sequence[Tried]) -> Iterator[str]:
-    """The same for people, line by line, with what the region is bound by as it is."""
+    """The result as text, line by line, with the region's present bottleneck."""
     prediction = experiment.prediction
     words = vocabulary.of(prediction.microarchitecture)
     yield (
@@ -99,18 +99,18 @@ def answer(experiment: Experiment, base: ChangeResult, tried: Sequence[Tried]) -
 
 
 def _chains(experiment: Experiment, rewritten: bool) -> Iterator[str]:
-    """How many chains there are to break, and why no rewrite does that; ``rewritten``: one helps."""
+    """Number of chains to break, and why no rewrite does that; ``rewritten``: a rewrite helps."""
     prediction = experiment.prediction
     if "Dependencies" not in prediction.bottlenecks or prediction.cycles_per_iteration <= 1:
-        return  # no loop is faster, and every one has its counter as a chain
+        return  # no loop is faster, and the loop counter always forms a chain
     if prediction.tied_chains > 1:
         yield (
             f"{prediction.tied_chains} chains tie at {prediction.bounds['Dependencies']:.2f}: "
-            "it is of no use to shorten one of them alone."
+            "shortening only one of them does not help."
         )
     updates = {number for each in experiment.accumulators for number in each.updates}
     if not rewritten and not all(number in updates for number, cycles in prediction.chain if cycles):
         yield (
-            "Not every chain gathers a sum, a product or the like in one register: "
-            "several registers cannot take turns there."
+            "Not every chain accumulates a sum, a product or the like in one register; "
+            "the others cannot be split over several registers."
         )

@@ -1,4 +1,4 @@
-"""What comparisons answer, and how tables are drawn."""
+"""Results of comparisons, and how tables are drawn."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 _BARS = "▁▂▃▄▅▆▇█"
 _BAR_LENGTH = 20
 LEAST_DIFFERENCE = 0.005
-"""Cycles per iteration below which figures are the same to two decimals."""
+"""Cycles per iteration below which figures agree to two decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonProgress:
-    """How far a comparison has come, in simulations."""
+    """Progress of a comparison, in simulations."""
 
     done: int
     total: int
@@ -22,26 +22,26 @@ class ComparisonProgress:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTable:
-    """Rows for programs, and the same as text for people."""
+    """A table as rows for programs and as text for users."""
 
     title: str
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str | float | int | None, ...], ...] = ()
     text: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """What programs can do more with, as plain JSON values: ``docs/server.md`` names it."""
+    """Additional plain JSON values for programs; ``docs/server.md`` lists them."""
 
 
 class Rate(float):
-    """Cycles per element or byte: small numbers, which need one more decimal."""
+    """Cycles per element or byte, shown with three decimals because they are small."""
 
 
 class LowerBound(float):
-    """A figure that instructions without figures are left out of."""
+    """A figure that does not include instructions without a record."""
 
 
 def cell(value: object) -> str:
-    """A value as people read it; figures have two decimals."""
+    """A value as displayed; figures have two decimals."""
     if value is None:
         return "-"
     if isinstance(value, Rate):
@@ -52,7 +52,8 @@ def cell(value: object) -> str:
 
 
 def grid(columns: Sequence[str], rows: Sequence[Sequence[object]], *, bars: int | None = None) -> str:
-    """A table in plain text, numbers on the right; ``bars``: a column that is drawn, too."""
+    """A table in plain text, numbers right-aligned. ``bars``: index of a column that is also drawn as
+    bars."""
     if not rows:
         return ""
     written = [list(columns), *([cell(value) for value in row] for row in rows)]
@@ -77,7 +78,7 @@ def grid(columns: Sequence[str], rows: Sequence[Sequence[object]], *, bars: int 
 
 
 def picture(values: Sequence[float]) -> str:
-    """One bar a value, from the smallest to the largest: ``▁▁▁█▁▁``."""
+    """One bar per value, scaled from the smallest to the largest: ``▁▁▁█▁▁``."""
     low, high = min(values), max(values)
     if high - low < LEAST_DIFFERENCE:
         return _BARS[0] * len(values)

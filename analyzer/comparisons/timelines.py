@@ -1,4 +1,4 @@
-"""The region with itself: one iteration after the other, every uop by cycle, on each microarchitecture.
+"""The region's timeline: successive iterations, every uop by cycle, on each microarchitecture.
 
 SKL (Skylake): 4.00 cycles/iter, latency-bound
 round  instruction                ports  0123456789
@@ -20,7 +20,7 @@ from cyclelens.analyzer.reports import html, timeline
 
 
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
-    """A drawing instead of rows: ``extra`` says what its parts mean."""
+    """Yield a drawing instead of rows; ``extra`` describes its parts."""
     title = f"Timeline of {request.region}"
     detail = replace(request.options.detail, trace=True, account=request.html)
     region = found(request, replace(request.options, detail=detail))
@@ -34,7 +34,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
 
 
 def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
-    """All lines, and for each of them what an editor needs to move about in it."""
+    """All lines, and for each line the data that an editor needs for navigation."""
     lines: list[str] = []
     marks: list[tuple[int, int, int, str]] = []
     about: list[dict[str, object]] = []

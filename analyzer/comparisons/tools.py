@@ -1,4 +1,4 @@
-"""The region beside what other tools say of the same instructions, where they are installed.
+"""The region's figures by other tools, if installed, for the same instructions.
 
 tool       version  CPU  cycles/iter  note
 Cyclelens  0.1.0    SKL         4.00  latency-bound
@@ -20,12 +20,12 @@ from cyclelens.analyzer.simulator.failures import Cancelled
 
 COLUMNS = ("tool", "version", "CPU", "cycles/iter", "note")
 Row = tuple[str | float | None, ...]
-_REFUSED = "Programs of this machine are not to be run."
+_REFUSED = "External programs are not allowed."
 
 
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
-    """On every microarchitecture that options or marker name. The tools get the decoded instructions, not the
-    text: nothing in it can ask them for more."""
+    """Compare on every microarchitecture that the options or the marker name. The tools get the decoded
+    instructions, not the text, so the text cannot inject directives."""
     title = f"{request.region} by other tools"
     region = found(request, request.options)
     if region is None or not region.predictions:

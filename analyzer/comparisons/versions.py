@@ -1,4 +1,4 @@
-"""The region against the one of the same name in a committed version of the file.
+"""The region compared with the one of the same name in a committed version of the file.
 
 CPU  HEAD   now  now is       HEAD: bound by  now: bound by
 SKL  4.00  1.00  75 % faster  latency-bound   port-bound
@@ -19,7 +19,7 @@ _NOW = "now"
 
 
 def figure(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
-    """The figure of the committed version alone, with its text; no rows where there is none."""
+    """The figure of the committed version alone, with its text; without rows if there is none."""
     title = f"{request.region} in {request.revision}"
     try:
         allowed = request.options.source.allow_external_programs
@@ -42,7 +42,8 @@ def figure(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
 
 
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
-    """Runs git, and therefore only for options that allow external programs."""
+    """Compare with a committed version. Runs git, and therefore only if the options allow external
+    programs."""
     title = f"{request.region} against {request.revision}"
     if not request.options.source.allow_external_programs:
         text = "Git is not run here: external programs are not allowed for files that nobody trusts."

@@ -1,2 +1,2 @@
-"""Large sets of blocks: predicted part by part, so that a run can be stopped, spread over machines and taken
-up again."""
+"""Large sets of blocks, predicted part by part, so that a run can be stopped, resumed, and spread over
+machines."""

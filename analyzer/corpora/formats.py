@@ -1,6 +1,7 @@
-"""The files that hold blocks and figures. A new format is a class here and an entry in ``FORMATS``.
+"""File formats for blocks and figures. A new format is a class here and an entry in ``FORMATS``.
 
-A file is read in spans of some thousand rows, each by itself, so that memory does not grow with the file.
+A file is read in spans of a few thousand rows, each by itself, so that memory use does not grow with the
+file.
 """
 
 from __future__ import annotations
@@ -15,21 +16,21 @@ from cyclelens.analyzer.common.regular_files import STREAMED, open_regular, open
 
 HEX = "hex"
 MAXIMUM_LINE = 1 << 20
-"""Bytes: far more than a block can have."""
+"""Longest line in bytes, far longer than any block."""
 
 Table = Mapping[str, Sequence[Any]]
-"""Columns of equal length by name."""
+"""Column name -> values; all columns have equal length."""
 
 
 class CorpusError(ValueError):
-    """A file that cannot be read or written as a corpus; the message says which and why."""
+    """A file cannot be read or written as a corpus; the message says which and why."""
 
 
 class Span(NamedTuple):
-    """Rows of a file that follow each other."""
+    """Consecutive rows of a file."""
 
     start: int
-    """Where they begin, as their format counts."""
+    """Start of the rows, in units of the format (bytes or rows)."""
     rows: int
 
 
@@ -37,7 +38,7 @@ class Writer(Protocol):
     """Writes one file; a context manager."""
 
     def write(self, table: Table) -> None:
-        """Add rows; every call has the same columns."""
+        """Append rows; every call must have the same columns."""
 
     def __enter__(self) -> Writer: ...
 
@@ -47,23 +48,23 @@ class Writer(Protocol):
 
 
 class Format(Protocol):
-    """How files of one kind are read and written."""
+    """Reads and writes files of one format."""
 
     def spans(self, path: Path, rows: int) -> Iterator[Span]:
-        """The whole file in spans of at most this many rows."""
+        """The whole file in spans of at most ``rows`` rows."""
 
     def blocks(self, path: Path, span: Span, column: str) -> list[str]:
-        """The blocks of a span, in hexadecimal. Raises CorpusError if there is no such column."""
+        """The blocks of a span, in hexadecimal. Raises CorpusError if the column does not exist."""
 
     def table(self, path: Path) -> Table:
-        """All columns of a (small) file that ``writer`` wrote."""
+        """All columns of a small file that ``writer`` wrote."""
 
     def writer(self, path: Path) -> Writer:
-        """A new file."""
+        """A writer for a new file."""
 
 
 def format_of(path: Path, *, written: bool = False) -> Format:
-    """By the name's end. Raises CorpusError."""
+    """The format for a file name's suffix. Raises CorpusError if it is unknown."""
     found = FORMATS.get(path.suffix)
     known = [suffix for suffix in FORMATS if not (written and suffix == ".txt")]
     if found is None or path.suffix not in known:
@@ -76,7 +77,7 @@ def format_of(path: Path, *, written: bool = False) -> Format:
 
 
 class _Text:
-    """A block on a line and nothing else; spans count bytes."""
+    """One block per line and nothing else; spans count bytes."""
 
     def spans(self, path: Path, rows: int) -> Iterator[Span]:
         with open_regular(path, STREAMED) as stream:
@@ -92,7 +93,7 @@ class _Text:
                 yield Span(start, count)
 
     def _skip_header(self, stream: Any) -> None:
-        """Lines before the first row."""
+        """Skip the lines before the first row."""
 
     def blocks(self, path: Path, span: Span, column: str) -> list[str]:
         return [line.strip() for line in self._lines(path, span)]
@@ -103,14 +104,14 @@ class _Text:
             return [stream.readline().decode(errors="replace") for _ in range(span.rows)]
 
     def table(self, path: Path) -> Table:
-        raise NotImplementedError("no figures are written as text")
+        raise NotImplementedError("the text format cannot hold figures")
 
     def writer(self, path: Path) -> Writer:
-        raise NotImplementedError("no figures are written as text")
+        raise NotImplementedError("the text format cannot hold figures")
 
 
 class _Csv(_Text):
-    """Comma-separated values with a header, a row on a line."""
+    """Comma-separated values with a header, one row per line."""
 
     def _skip_header(self, stream: Any) -> None:
         stream.readline(MAXIMUM_LINE)
@@ -175,12 +176,12 @@ def _arrow() -> tuple[Any, Any]:
 
 
 class _Parquet:
-    """Spans count rows. A row group is read at once: the file's own writer decides how large that is."""
+    """Spans count rows. A row group is read at once; its size is up to the program that wrote the file."""
 
     def spans(self, path: Path, rows: int) -> Iterator[Span]:
         file = self._open(path)
         first = 0
-        # No span crosses a row group, or groups would be read twice.
+        # No span crosses a row group, otherwise groups would be read twice.
         for group in range(file.num_row_groups):
             count = file.metadata.row_group(group).num_rows
             for start in range(0, count, rows):
@@ -207,7 +208,7 @@ class _Parquet:
         try:
             return parquet.ParquetFile(path)
         except arrow.ArrowException as error:
-            raise CorpusError(f"{path} is no Parquet file: {error}") from None
+            raise CorpusError(f"{path} is not a Parquet file: {error}") from None
 
     def table(self, path: Path) -> Table:
         columns: dict[str, list[Any]] = self._open(path).read().to_pydict()
@@ -218,7 +219,7 @@ class _Parquet:
 
 
 def _hexadecimal(value: object) -> str:
-    """Blocks may be binary values, too."""
+    """A block in hexadecimal; Parquet may also hold it as binary."""
     return value.hex() if isinstance(value, bytes) else str(value or "")
 
 

@@ -1,9 +1,9 @@
-"""A corpus in parts. A part is all that a process or a machine needs to know: ``predict_part`` reads its
-rows, predicts them, and puts its file in place at once, so that it is there or is not, and a second call does
-nothing. ``run`` does all parts on this machine; clusters call ``predict_part`` themselves (docs/corpora.md).
+"""Splits a corpus into parts. A part is all that a process or a machine needs: ``predict_part`` reads its
+rows, predicts them, and writes its file atomically; a second call does nothing. ``run`` predicts all parts on
+this machine; clusters call ``predict_part`` themselves (docs/corpora.md).
 
-The figures are a table: ``hex``, ``mode``, a column of cycles per iteration for each core, named like it, and
-``problems``, which says for which core there is no figure, and why.
+The figures are a table: ``hex``, ``mode``, one column of cycles per iteration for each core, named after it,
+and ``problems``, which gives the cores without a figure and why.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 ROWS = 10_000
-"""Of a part: some seconds of work for each core."""
+"""Rows per part: a few seconds of work for each core."""
 _BATCH = 2048
 _JOB = "job.json"
 _AHEAD = 2
-"""Parts in flight for each process."""
+"""Parts in flight per process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some rows of a corpus and what to predict for them. Can be pickled; ``predict_part`` does it."""
+    """Rows of a corpus and how to predict them; the argument of ``predict_part``. Can be pickled."""
 
     input: str
     span: Span
     output: str
-    """The part's own file."""
+    """File of this part."""
     cores: tuple[str, ...]
     mode: Mode = Mode.UNROLL
     copies: int | None = 1
@@ -67,12 +67,12 @@ def parts(
     options: ModelOptions = DEFAULT,
     rows: int = ROWS,
 ) -> list[Part]:
-    """The parts of a corpus (``.parquet``, ``.csv`` with a header, ``.txt``) whose figures are to stand in
-    ``output`` (``.parquet`` or ``.csv``); finished ones among them, which ``predict_part`` passes over.
+    """The parts of a corpus (``.parquet``, ``.csv`` with a header, ``.txt``) whose figures go to ``output``
+    (``.parquet`` or ``.csv``), including finished ones, which ``predict_part`` skips.
 
-    They stand in a folder beside it, ``OUTPUT.parts``, until ``join`` puts them together. ``cores``: names,
-    or only ``all``. Raises CorpusError if that folder has parts of another run, and for a file that cannot be
-    read; UnknownMicroarchitecture; ValueError for another ``mode`` than ``unroll`` and ``loop``.
+    Their files are in the folder ``OUTPUT.parts`` beside it until ``join`` combines them. ``cores``: names,
+    or only ``all``. Raises CorpusError if that folder has parts of another run or a file cannot be read;
+    UnknownMicroarchitecture; ValueError if ``mode`` is neither ``unroll`` nor ``loop``.
     """
     if mode not in (Mode.UNROLL, Mode.LOOP):
         raise ValueError(f"unknown mode '{mode}'; known are unroll, loop")
@@ -101,7 +101,7 @@ def parts(
     except OSError as error:
         raise CorpusError(f"{error.filename}: {error.strerror}") from None
     if not found:
-        raise CorpusError(f"{source} holds no blocks")
+        raise CorpusError(f"{source} contains no blocks")
     first = asdict(found[0])
     job = {"cyclelens": version("cyclelens"), "rows": rows}
     job |= {"bytes": state.st_size, "changed": state.st_mtime_ns}
@@ -114,7 +114,7 @@ def _folder(output: Path) -> Path:
 
 
 def _claim(folder: Path, job: str) -> None:
-    """The folder is this run's, or becomes it."""
+    """Claim the folder for this run. Raises CorpusError if another run owns it."""
     file = folder / _JOB
     if not file.exists():
         _put(file, lambda path: path.write_text(job, encoding="utf-8"))
@@ -126,7 +126,7 @@ def _claim(folder: Path, job: str) -> None:
 
 
 def _put(file: Path, write: Callable[[Path], object]) -> None:
-    """The whole file or none of it, whoever else writes it at the same time."""
+    """Write a file atomically, even if several processes write it at the same time."""
     partial = file.with_name(f"{file.stem}.{os.getpid()}.partial{file.suffix}")
     try:
         write(partial)
@@ -136,7 +136,7 @@ def _put(file: Path, write: Callable[[Path], object]) -> None:
 
 
 def predict_part(part: Part) -> str:
-    """Predict a part, unless its file is there; returns the file's name. Raises CorpusError."""
+    """Predict a part unless its file exists; returns the file's name. Raises CorpusError."""
     output = Path(part.output)
     if output.exists():
         return part.output
@@ -172,15 +172,15 @@ def _figures(part: Part, blocks: Sequence[str]) -> Table:
 
 
 def _mode(part: Part) -> str:
-    """As files of figures name it (``evaluation.datasets``)."""
+    """The mode as files of figures name it (``evaluation.datasets``)."""
     if part.mode is Mode.UNROLL or part.copies == 1:
         return part.mode
     return Repetition.COPIES if part.copies is None else f"loop of {part.copies} copies"
 
 
 def run(found: Sequence[Part], jobs: int) -> Iterator[Part]:
-    """Predict the parts in ``jobs`` processes, and say of each when it is done. If it is stopped, the parts
-    that are under way are lost, and finished ones are not."""
+    """Predict the parts in ``jobs`` processes; yields each part once it is done. Stopping the run loses the
+    parts in progress, but no finished ones."""
     if jobs == 1:
         for part in found:
             predict_part(part)
@@ -203,8 +203,8 @@ def run(found: Sequence[Part], jobs: int) -> Iterator[Part]:
 
 
 def join(found: Sequence[Part], output: Path | str) -> int:
-    """Put the files of all parts together and remove their folder; returns how many blocks lack a figure for
-    a core. Raises CorpusError if a file is missing."""
+    """Combine the files of all parts and remove their folder; returns the number of blocks without a figure
+    for some core. Raises CorpusError if a file is missing."""
     target = Path(output)
     kind = format_of(target, written=True)
     without = 0

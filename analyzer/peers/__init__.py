@@ -1,1 +1,1 @@
-"""Other tools that predict throughput, where they are installed: what they say of the same instructions."""
+"""Other throughput predictors, if installed: their figures for the same instructions."""

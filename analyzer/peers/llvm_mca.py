@@ -1,4 +1,4 @@
-"""llvm-mca, which simulates the back end by LLVM's scheduling models (its manual: "LLVM Machine Code
+"""llvm-mca, which simulates the back end with LLVM's scheduling models (its manual: "LLVM Machine Code
 Analyzer")."""
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from cyclelens.analyzer.frontend.assemblers.external import Finished
 from cyclelens.analyzer.peers.peer import Peer, PeerError, first_words
 
 _ITERATIONS = (100, 300)
-"""The figure is what the iterations between take: filling the pipeline does not count."""
+"""The figure is the cost of the iterations between these counts, so that filling the pipeline is excluded."""
 _TOTAL = re.compile(rb"^Total Cycles:\s*(\d+)$", re.MULTILINE)
 _OTHER_CORE = "is not a recognized processor"
-"""It says so and goes on with a model of something else."""
+"""The message before it continues with the model of another core."""
 
 
 def _runs(core: str) -> Sequence[Sequence[str]]:
@@ -26,7 +26,7 @@ def _figure(done: Sequence[Finished]) -> float:
         if _OTHER_CORE in one.errors:
             raise PeerError("This version has no model of the core.")
         found = _TOTAL.search(one.output)
-        # Version 14 goes on after an error, without the line, and ends well.
+        # Version 14 continues after an error without this line, and exits with status 0.
         if one.status or found is None or " error: " in one.errors:
             raise PeerError(first_words(one.errors))
         totals.append(int(found[1]))

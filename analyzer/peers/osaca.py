@@ -11,13 +11,14 @@ from cyclelens.analyzer.frontend.assemblers.external import Finished
 from cyclelens.analyzer.peers.peer import Peer, PeerError, first_words
 
 _TOTALS = re.compile(r"^[ \t]*(?:\d+\.\d+[ \t]+)+\d+\.\d+[ \t]*$", re.MULTILINE)
-"""The only line of its report with nothing but numbers: ports, critical path, chain between iterations."""
+"""The only line of its report that has nothing but numbers: ports, critical path, chain between
+iterations."""
 _UNKNOWN = re.compile(r"\|[ *P]*X[ *P]*[ \t](\S.*)$", re.MULTILINE)
 """The line of an instruction without data."""
 
 
 def _figure(done: Sequence[Finished]) -> float:
-    """The highest of its lower bounds, as its authors use it for loops."""
+    """The highest of its lower bounds, which its authors use for loops."""
     (one,) = done
     report = one.output.decode("utf-8", "replace")
     if (unknown := _UNKNOWN.search(report)) is not None:

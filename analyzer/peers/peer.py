@@ -1,4 +1,4 @@
-"""What is known of a tool beside ours, and how it is asked."""
+"""Description of a peer tool, and how to run it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cyclelens.analyzer.frontend.assemblers.external import Finished, HungError, Job, find_program, run
 
 _PATIENCE = 20.0
-"""Seconds of the processor for one run."""
+"""CPU seconds for one run."""
 _LISTING = "kernel.s"
 _VERSION = re.compile(rb"\d+\.\d+[.\w]*")
 _LONGEST_MESSAGE = 160
@@ -21,22 +21,22 @@ class PeerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A tool that reads a file in AT&T syntax and takes what is in it for the body of a loop."""
+    """A tool that reads a file in AT&T syntax and treats its content as a loop body."""
 
     name: str
     program: str
-    """Its name on PATH."""
+    """Program name on PATH."""
     means: str
-    """What its figure is, in a few words."""
+    """Meaning of its figure, in a few words."""
     cores: Mapping[str, str]
-    """Ours -> what the tool calls it; those that it has no model for are missing."""
+    """Core -> the tool's name of it; cores without a model are missing."""
     runs: Callable[[str], Sequence[Sequence[str]]]
-    """The options of every run that the figure needs, for a core as the tool calls it."""
+    """Options of each run that the figure needs, for the tool's name of a core."""
     figure: Callable[[Sequence[Finished]], float]
-    """Cycles per iteration by what the runs wrote. Raises ``PeerError``."""
+    """Cycles per iteration from the output of the runs. Raises ``PeerError``."""
 
     def version(self) -> str | None:
-        """None: it is not on this machine."""
+        """The tool's version; None if it is not on this machine."""
         program = find_program(self.program)
         if program is None:
             return None
@@ -47,7 +47,8 @@ class Peer:
         return found[0].decode() if found else "unknown version"
 
     def cycles(self, listing: str, core: str, cancel: Callable[[], bool]) -> float:
-        """Cycles per iteration of the loop in ``listing`` on a core by our name. Raises ``PeerError``."""
+        """Cycles per iteration of the loop in ``listing`` on a core (Cyclelens's name). Raises
+        ``PeerError``."""
         program = find_program(self.program)
         if program is None:
             raise PeerError("It is not installed.")
@@ -71,6 +72,6 @@ class Peer:
 
 
 def first_words(message: str) -> str:
-    """The first line of a message, if it is not too long for a table."""
+    """The first line of a message, truncated to fit a table."""
     line = next((line.strip() for line in message.splitlines() if line.strip()), "It gives no reason.")
     return line if len(line) <= _LONGEST_MESSAGE else f"{line[:_LONGEST_MESSAGE]}..."

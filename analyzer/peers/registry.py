@@ -1,4 +1,4 @@
-"""The visible list of tools beside ours. A new one is a file beside this one and a line here."""
+"""List of peer tools. To add one, add a file beside this one and an entry here."""
 
 from cyclelens.analyzer.peers.llvm_mca import LLVM_MCA
 from cyclelens.analyzer.peers.osaca import OSACA

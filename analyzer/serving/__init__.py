@@ -1,1 +1,1 @@
-"""The page of ``cyclelens serve``: what it asks, and the files that it is made of."""
+"""The page of ``cyclelens serve``: its requests, and the files it consists of."""

@@ -1,5 +1,5 @@
-"""What the page asks, answered in plain JSON values. One analyzer works for all windows, one question at a
-time; a question that a later one of the same window has overtaken is given up."""
+"""Answers the page's requests with plain JSON values. One analyzer serves all windows, one request at a time;
+a request is cancelled when a later one of the same window supersedes it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from cyclelens.analyzer.serving.disassembly import written_out
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 LONGEST_TEXT = 1 << 20
-"""Characters: a hundred times a long kernel."""
+"""Longest text in characters, a hundred times a long kernel."""
 LONGEST_CODE = 1 << 16
-"""Characters of machine code, which is assembled again to be sure of it."""
+"""Longest machine code in characters; it is assembled again to verify the text made from it."""
 PATIENCE = 60.0
-"""Seconds that a question may take."""
+"""Seconds that a request may take."""
 _KEPT_PAGES = 32
 _CHOICES = ("microarchitectures", "syntax", "mode", "alignment", "regions", "model")
-"""The settings of an analysis that the page has; the others name files and programs of this machine."""
+"""The analysis settings that the page may set; the others name files and programs of this machine."""
 _COMPARISONS = ("timeline", "microarchitectures", "alignments", "sensitivity", "tools")
 _VIEW = "view"
-"""Questions of this kind are about a region of the text analysed last; a window shows one of them."""
+"""Requests of this kind are about a region of the text analysed last; a window shows one of them."""
 _SHOWN = ("region", "chain", "ports", "fusion", "rename", "stalls")
 
 Answer = dict[str, Any]
@@ -53,31 +53,31 @@ _Found = TypeVar("_Found")
 
 
 class BadQuestion(ValueError):
-    """The question cannot be understood; the message says why."""
+    """The request is malformed; the message says why."""
 
 
 class Overtaken(Exception):
-    """Nobody waits for the answer any more, or it took too long."""
+    """A later request superseded this one, or it took too long."""
 
 
 class Answers:
-    """Answers questions from any thread. Raises ``TablesUnavailable`` if there are no tables."""
+    """Answers requests from any thread. Raises ``TablesUnavailable`` if there are no tables."""
 
     def __init__(self, *, external_programs: bool) -> None:
         self._external_programs = external_programs
-        # The tables are for the thread that has opened them.
+        # Only the thread that opened the tables may use them.
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._store = self._worker.submit(open_store).result()
         self._analyzer = Analyzer(Workspace(self._store))
         self._numbering = Lock()
         self._latest = Counter[tuple[str, str]]()
-        """How many questions of a kind a window has asked."""
+        """(Window, kind) -> number of requests so far."""
         self._pages: OrderedDict[str, str] = OrderedDict()
         self._made = 0
 
     @property
     def questions(self) -> Mapping[str, Callable[[Answer], Answer]]:
-        """By name."""
+        """Handlers of requests by name."""
         return {
             "analysis": self.analysis,
             "card": self.card,
@@ -89,11 +89,11 @@ class Answers:
 
     @property
     def asked(self) -> int:
-        """How many questions have come so far."""
+        """Number of requests so far."""
         return self._latest.total()
 
     def page(self, name: str) -> str | None:
-        """A report that was made for an answer, if it is kept still."""
+        """A report made for an earlier answer; None if it is no longer kept."""
         return self._pages.get(name)
 
     def analysis(self, asked: Answer) -> Answer:
@@ -113,10 +113,10 @@ class Answers:
         }
 
     def card(self, asked: Answer) -> Answer:
-        """Markdown about the instructions of a ``line``; empty where there is nothing to say."""
+        """Markdown about the instructions of a ``line``; empty if it has none."""
         text, options, line = self._text(asked), self._options(asked), asked.get("line")
         if not isinstance(line, int):
-            raise BadQuestion("'line' is a number, from zero on")
+            raise BadQuestion("'line' must be a number, counted from zero")
         found = self._work(asked, "card", lambda cancel: self._analyzer.analyze(text, options, cancel))
         for region in found.regions:
             if known := instruction_cards(region).get(line):
@@ -124,7 +124,7 @@ class Answers:
         return {"card": ""}
 
     def instructions(self, asked: Answer) -> Answer:
-        """Machine code in hexadecimal as an assembly text; ``problem``: why it is none."""
+        """Machine code in hexadecimal as an assembly text; ``problem`` says why it cannot be read."""
         text = self._text(asked)
         if len(text) > LONGEST_CODE:
             return {"text": "", "problem": f"it has more than {LONGEST_CODE:,} characters"}
@@ -140,28 +140,29 @@ class Answers:
             return {"text": "", "problem": str(error)}
 
     def report(self, asked: Answer) -> Answer:
-        """Everything about the text as a document in one of the formats of ``cyclelens analyze``."""
+        """A report about the whole text in one of the formats of ``cyclelens analyze``."""
         text, options, kind = self._text(asked), self._options(asked), asked.get("format")
         if not isinstance(kind, str) or kind not in FORMATS:
-            raise BadQuestion(f"'format' is one of {', '.join(FORMATS)}")
+            raise BadQuestion(f"'format' must be one of {', '.join(FORMATS)}")
         full = kind == "html"
         options = replace(options, detail=Detail(trace=full, account=full, prices=True))
         found = self._work(asked, "report", lambda cancel: self._analyzer.analyze(text, options, cancel))
         return {"report": render(found, "kernel.s", kind)}
 
     def comparison(self, asked: Answer) -> Answer:
-        """A region beside other processors or places, changed, or in time; ``page``: name of the report."""
+        """A comparison of a region with other processors, positions or variants, or its timeline; ``page``
+        names the report."""
         text, options, kind = self._text(asked), self._options(asked), asked.get("kind")
         region = asked.get("region")
         if kind not in _COMPARISONS or not isinstance(region, str):
-            raise BadQuestion(f"'kind' is one of {', '.join(_COMPARISONS)}, and 'region' a name")
+            raise BadQuestion(f"'kind' must be one of {', '.join(_COMPARISONS)}, and 'region' a name")
         if kind == "microarchitectures":
-            # All of them, whatever was chosen.
+            # Compare all cores, whichever the page has selected.
             target = options.target
             options = replace(options, target=replace(target, forced=target.forced - {"arch"}))
 
         def compare(cancel: Cancel) -> ComparisonTable:
-            # An analyzer of its own: many figures would push those of the text out of the cache.
+            # A separate analyzer, so that many figures do not evict those of the text.
             alone = Analyzer(self._analyzer.workspace.beside(cached_predictions=1))
             return table(kind, Request(alone, text, options, region, html=True, cancel=cancel))
 
@@ -176,7 +177,7 @@ class Answers:
         }
 
     def rewrites(self, asked: Answer) -> Answer:
-        """Changes of the text that make a region faster, with the text after each."""
+        """Rewrites that make a region faster, with the text after each."""
         text, options = self._text(asked), self._options(asked)
 
         def better(cancel: Cancel) -> list[Fix]:
@@ -201,13 +202,13 @@ class Answers:
     def _text(self, asked: Answer) -> str:
         text = asked.get("text")
         if not isinstance(text, str) or len(text) > LONGEST_TEXT:
-            raise BadQuestion(f"'text' is a string of at most {LONGEST_TEXT:,} characters")
+            raise BadQuestion(f"'text' must be a string of at most {LONGEST_TEXT:,} characters")
         return text
 
     def _options(self, asked: Answer) -> AnalysisOptions:
         given = asked.get("options", {})
         if not isinstance(given, dict) or not given.keys() <= {*_CHOICES}:
-            raise BadQuestion(f"'options' is an object with {', '.join(_CHOICES)}")
+            raise BadQuestion(f"'options' must be an object with {', '.join(_CHOICES)}")
         values: dict[str, Any] = {}
         for setting in ANALYSIS:
             value = given.get(setting.name)
@@ -217,7 +218,7 @@ class Answers:
                 )
             except ValueError as wrong:
                 raise BadQuestion(f"{setting.name}: {wrong}") from None
-        # What is chosen on the page wins over the markers, as an option of a command does.
+        # Settings on the page override the markers, like the options of a command.
         given = {name for name, value in given.items() if value is not None}
         options = to_options(values)
         return AnalysisOptions(
@@ -226,14 +227,14 @@ class Answers:
         )
 
     def _work(self, asked: Answer, kind: str, job: Callable[[Cancel], _Found]) -> _Found:
-        """Do it when its turn comes. Raises ``Overtaken``."""
+        """Run a job in its turn. Raises ``Overtaken``."""
         window = asked.get("window", "")
         if not isinstance(window, str) or len(window) > 64:
-            raise BadQuestion("'window' is a short string")
+            raise BadQuestion("'window' must be a short string")
         with self._numbering:
             self._latest[window, kind] += 1
             if kind == "analysis":
-                # The view of an older text would only keep this question waiting.
+                # Cancel views of the older text, which would only delay this request.
                 self._latest[window, _VIEW] += 1
             number = self._latest[window, kind]
 
@@ -263,7 +264,7 @@ class Answers:
 
 
 def cores() -> list[Answer]:
-    """The microarchitectures, as the page lists them."""
+    """The microarchitectures in the page's list."""
     found, (first, *_) = [], registry.default().names
     for name in registry.names():
         core = registry.get(name)

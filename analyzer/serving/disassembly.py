@@ -1,4 +1,4 @@
-"""Machine code as a text that can be edited: statements that become the same bytes again."""
+"""Converts machine code to an editable text whose statements assemble to the same bytes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _HEAD = (".intel_syntax noprefix", ".p2align 6")
 def written_out(
     code: bytes, *, allow_external_programs: bool, cancel: Callable[[], bool] | None = None
 ) -> str:
-    """The code in Intel syntax, at a multiple of 64 bytes, marked as a region if no jump goes back in it.
+    """The code in Intel syntax, aligned to 64 bytes, marked as a region if it has no backward jump.
 
-    Every statement is assembled; one that would become other bytes, or that no assembler takes, is written as
-    bytes with the instruction as its comment. Raises RawCodeError if not all of it is instructions, and
+    Every statement is assembled again. One that yields other bytes, or that no assembler accepts, is written
+    as bytes with the instruction as a comment. Raises RawCodeError if some bytes are not instructions, and
     ``Cancelled`` once ``cancel()`` returns True.
     """
     instructions = decode(code)
@@ -31,7 +31,7 @@ def written_out(
         if not instruction.mnemonic:
             raise RawCodeError(f"there is no valid instruction at byte {start:#x}")
     if not instructions:
-        raise RawCodeError("there is no code in it")
+        raise RawCodeError("it contains no code")
     targets = [
         None if one.branch_displacement is None else end + one.branch_displacement
         for end, one in zip(starts[1:], instructions, strict=True)
@@ -54,7 +54,7 @@ def written_out(
         wrong = _other_bytes(body, lines, instructions, allow_external_programs, cancel)
         if cancel is not None and cancel():
             raise Cancelled
-        # A jump's length hangs on what lies between: the others first.
+        # A jump's length depends on the code it spans, so the other instructions come first.
         wrong = [each for each in wrong if targets[each] is None] or wrong
         wrong = [each for each in wrong if chosen[each] + 1 < len(spellings[each])]
         if not wrong:
@@ -73,7 +73,7 @@ def _marked(body: Sequence[str]) -> list[str]:
 
 
 def _spellings(instruction: Instruction, label: str | None) -> Sequence[str]:
-    """What may become these bytes, best first; the last one does."""
+    """Candidate statements for these bytes, best first; the last one always yields them."""
     listed = ", ".join(f"{byte:#04x}" for byte in instruction.code)
     as_bytes = f".byte {listed}  # {instruction.text}"
     if instruction.branch_displacement is None:
@@ -91,7 +91,7 @@ def _other_bytes(
     allow_external_programs: bool,
     cancel: Callable[[], bool] | None,
 ) -> list[int]:
-    """The instructions whose statements do not become their bytes."""
+    """The indices of instructions whose statements do not assemble to their bytes."""
     found = assemble(
         "\n".join(_marked(body)),
         SourceOptions(

@@ -1,7 +1,7 @@
-"""A server of HTTP for one machine: the page's files, and its questions.
+"""An HTTP server for one machine: it serves the page's files and answers its requests.
 
-It answers this machine alone, by the names that a browser has for it, and no page but its own. A question by
-another name (a domain that leads here) or from another page is refused. Nothing is loaded from elsewhere.
+It answers this machine alone, under its loopback names, and only its own page. A request under another host
+name (a domain that resolves here) or from another page is refused. Nothing is loaded from elsewhere.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from cyclelens.analyzer.serving.answers import LONGEST_TEXT, Answers, BadQuestio
 ADDRESS = "127.0.0.1"
 _MOST_BYTES = 8 * LONGEST_TEXT
 _MOST_DIGITS = len(str(_MOST_BYTES))
-"""Of the length of a question."""
+"""Digits of the longest request length."""
 _MOST_HEADER_BYTES = 1 << 16
-"""Of all headers together: the standard library limits a line, and how many there are."""
+"""Size limit of all headers together; the standard library limits only their number and line length."""
 _FILES = {
     "/": ("index.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
@@ -33,14 +33,14 @@ _FILES = {
     "/page.css": ("page.css", "text/css"),
 }
 _POLICY = (
-    # The editor writes a style sheet of its own; nobody else's text becomes markup.
+    # The editor writes a style sheet of its own; no untrusted text becomes markup.
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
 
 class PageServer(ThreadingHTTPServer):
-    """Listens on the loopback interface alone; port 0 is any that is free. Raises OSError."""
+    """Listens on the loopback interface alone; port 0 selects any free port. Raises OSError."""
 
     daemon_threads = True
 
@@ -52,7 +52,7 @@ class PageServer(ThreadingHTTPServer):
         self.contents = _contents()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser has closed its window: nobody waits any more. Questions have answers for all else."""
+        """Ignore connections that a browser closes early; all other errors are answered."""
 
     @property
     def port(self) -> int:
@@ -60,12 +60,12 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """What a browser opens."""
+        """The address to open in a browser."""
         return f"http://{ADDRESS}:{self.port}/"
 
 
 def _contents() -> dict[str, tuple[bytes, str]]:
-    """The page's files by their paths, with their types."""
+    """Path -> content and type of the page's files."""
     folder = files("cyclelens.analyzer.serving") / "page"
     found = {path: ((folder / name).read_bytes(), kind) for path, (name, kind) in _FILES.items()}
     found["/colours.css"] = (colours().encode(), "text/css")
@@ -88,39 +88,40 @@ class _Handler(BaseHTTPRequestHandler):
             content, kind = self.server.contents[path]
             self._send(HTTPStatus.OK, content, f"{kind}; charset=utf-8", {"Content-Security-Policy": _POLICY})
         elif path.startswith("/reports/") and (page := self.server.answers.page(path[9:])) is not None:
-            # It has a policy of its own, which allows less; but only a header can say who may frame it.
+            # The report's own policy is stricter, but only a header can restrict who may frame it.
             policy = {"Content-Security-Policy": "frame-ancestors 'self'"}
             self._send(HTTPStatus.OK, page.encode("utf-8", "replace"), "text/html; charset=utf-8", policy)
         else:
-            self._refuse(HTTPStatus.NOT_FOUND, "there is nothing here")
+            self._refuse(HTTPStatus.NOT_FOUND, "this path does not exist")
 
     def do_POST(self) -> None:
         question = self.server.answers.questions.get(self.path.removeprefix("/"))
-        # A page from elsewhere cannot send this type without being asked for by its name first.
+        # A page from elsewhere cannot send this type without a preflight request.
         typed = self.headers.get_content_type() == "application/json"
         length = self.headers.get("Content-Length", "")
         if not self._is_ours():
             return
         if question is None or not typed or not _is_length(length):
-            self.close_connection = True  # what it has sent is not read
+            self.close_connection = True  # the body is not read
             status = HTTPStatus.NOT_FOUND if question is None else HTTPStatus.BAD_REQUEST
-            self._refuse(status, f"a question is JSON of at most {_MOST_BYTES:,} bytes")
+            self._refuse(status, f"a request must be JSON of at most {_MOST_BYTES:,} bytes")
             return
         try:
             asked = _json(self.rfile.read(int(length)))
             if not isinstance(asked, dict):
-                raise BadQuestion("a question is a JSON object")
+                raise BadQuestion("a request must be a JSON object")
             self._answer(HTTPStatus.OK, question(asked))
         except (BadQuestion, RecursionError) as wrong:
             self._refuse(HTTPStatus.BAD_REQUEST, str(wrong))
         except Overtaken:
-            self._refuse(HTTPStatus.CONFLICT, "a later question came, or this one took too long")
+            self._refuse(HTTPStatus.CONFLICT, "a later request superseded this one, or it took too long")
         except Exception as error:
             message = f"internal error: {type(error).__name__}: {error}"
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, message)
 
     def _is_ours(self) -> bool:
-        """This server by its own name, and this page or nobody's. Refuses if not."""
+        """Whether the request uses a name of this server and comes from its page, or from no page. Refuses it
+        otherwise."""
         named, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
         hosts = self.server.hosts
         small = sum(len(name) + len(value) for name, value in self.headers.items()) <= _MOST_HEADER_BYTES
@@ -128,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         if small and len(named) == 1 and named[0] in hosts and ours:
             return True
         self.close_connection = True
-        self._refuse(HTTPStatus.FORBIDDEN, "this server answers its own page on this machine alone")
+        self._refuse(HTTPStatus.FORBIDDEN, "this server answers only its own page on this machine")
         return False
 
     def _refuse(self, status: HTTPStatus, message: str) -> None:
@@ -154,21 +155,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nobody has to know."""
+        """Log nothing."""
 
 
 def _is_length(text: str) -> bool:
-    """Whether it is a number of bytes that a question may have."""
+    """Whether the text is an acceptable request length in bytes."""
     digits = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
     return digits and int(text) <= _MOST_BYTES
 
 
 def _json(content: bytes) -> Any:
-    """A JSON value whose texts can be written again. Raises BadQuestion, RecursionError."""
+    """Parse a JSON value whose strings can be encoded. Raises BadQuestion, RecursionError."""
     try:
         value = json.loads(content)
-        # Half of a surrogate pair is a text to JSON and to Python, and to nobody else.
+        # JSON and Python accept half of a surrogate pair; encodings do not.
         json.dumps(value, ensure_ascii=False).encode()
     except ValueError as wrong:
-        raise BadQuestion(f"this is not JSON that can be used: {str(wrong)[:200]}") from None
+        raise BadQuestion(f"this is not usable JSON: {str(wrong)[:200]}") from None
     return value

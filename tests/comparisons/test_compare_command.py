@@ -151,7 +151,7 @@ def test_a_committed_file_of_any_size_is_not_unpacked(run: Run, tmp_path: Path) 
         subprocess.run([*git, *arguments], cwd=tmp_path, check=True, capture_output=True)
     code, out = run("--git", text=KERNEL)
     assert code == 1
-    assert "kernel.s has 65 MB in the version HEAD; 64 MB are the most." in out
+    assert "kernel.s has 65 MB in the version HEAD; the limit is 64 MB." in out
 
 
 @pytest.mark.parametrize("revision", ["--upload-pack=x", "HEAD:other", "nowhere"])

@@ -134,8 +134,8 @@ def test_parts_of_another_run_are_not_mixed_in(source, tmp_path, capsys):
     [
         ("in.doc", "90\n", "must end in .parquet, .csv, .txt"),
         ("in.csv", "code\n90\n", "no column 'hex'; it has: code"),
-        ("in.parquet", "no parquet\n", "is no Parquet file"),
-        ("in.txt", "", "holds no blocks"),
+        ("in.parquet", "no parquet\n", "is not a Parquet file"),
+        ("in.txt", "", "contains no blocks"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named(tmp_path, capsys, name, content, message):

@@ -103,7 +103,7 @@ def test_what_is_not_installed_or_not_allowed_is_told_so(
     tools: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = rows(capsys, tmp_path, "--no-external-programs")
-    assert [row[3:] for row in found[1:]] == [["-", "Programs of this machine are not to be run."]] * 2
+    assert [row[3:] for row in found[1:]] == [["-", "External programs are not allowed."]] * 2
     (tools / "osaca").unlink()
     assert rows(capsys, tmp_path)[2] == ["OSACA", "-", "SKL", "-", "It is not installed."]
 
