@@ -1,1 +1,1 @@
-"""What code really takes on this machine: a native harness in a sandbox, and what is asked of it."""
+"""Measures code on this machine with a native, sandboxed harness."""

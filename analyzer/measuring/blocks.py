@@ -1,4 +1,4 @@
-"""Many blocks of machine code, measured one after the other, as a file that can be evaluated."""
+"""Measures many blocks of machine code in turn and writes a file for ``evaluate``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from cyclelens.analyzer.model.choices import Repetition
 def measure_block(
     harness: Harness, block: str, mode: Repetition, runs: int, inputs: Inputs = SAME
 ) -> Measurement:
-    """One block in hexadecimal: copies end to end out of the decoders, alone in a counted loop, or copies in
-    one. All registers and words hold the same value, as in published sets. Raises ``CannotMeasure``."""
+    """Measure one block, given in hexadecimal. Raises ``CannotMeasure``.
+
+    It runs as copies from the decoders, alone in a counted loop, or as copies in such a loop. All registers
+    and words hold the same value, as in published sets."""
     try:
         code = bytes.fromhex(block)
     except ValueError:

@@ -1,8 +1,7 @@
-"""Whether two versions of a loop leave the same behind: both are run on the same random registers and memory.
+"""Checks that two versions of a loop give the same results on the same random registers and memory.
 
-Compared are memory and the registers that may be looked at behind the loop. Numbers of floating-point code
-are small and whole, so that sums are exact in any order; where something is rounded after all, other results
-say nothing.
+The check compares memory and the registers that code after the loop may read. Floating-point inputs are small
+whole numbers, so that sums are exact in any order; if an operation still rounds, a difference proves nothing.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ from cyclelens.analyzer.model.result import RegionAnalysis
 
 INPUTS = 10_000
 _EACH = 50
-"""Inputs with the same pointers and number of iterations; a process for them."""
+"""Inputs per process; they share their pointers and number of iterations."""
 _MOST_ROUNDS = 12
-"""Of the rewritten loop."""
+"""Most iterations of the rewritten loop."""
 _OVERLAPPING = 4
-"""Of so many starts one has pointers that lie close together."""
+"""One in this many starts has pointers that lie close together."""
 _LOWER_HALF = 128
-"""Bits of a vector register that legacy SSE and VEX treat alike."""
+"""Bits of a vector register that legacy SSE and VEX treat in the same way."""
 _NEAR = 128
-"""Bytes within which these lie."""
+"""Bytes within which such pointers lie."""
 _SYMBOLS, _SYMBOL_BYTES = 0x30000000, 0x10000
-"""Where the data lie that the text has names for, and how far apart."""
+"""Address of the data that the text names, and the distance between two names in bytes."""
 _PAGES = 0x200000
 _STACK = "RSP"
 _KEPT = frozenset(["RBX", "RBP", "RSP", "R12", "R13", "R14", "R15"])
 _RETURNED = frozenset(["RAX", "RDX", "XMM0", "XMM1"])
-"""What the caller of a function may look at besides what the function keeps (System V ABI)."""
+"""Return registers, which a caller may read besides those that a function preserves (System V ABI)."""
 _FLAGS = frozenset("CPAZSO")
 _MARKER = re.compile(r"\b(cyclelens|llvm-mca|osaca)-(begin|end)\b", re.IGNORECASE)
 _DATA = (
@@ -57,38 +56,38 @@ _DATA = (
         r"(?<=\[)(?:rip\s*\+|rel)\s*([A-Za-z_.$@][\w.$@]*)((?:\s*[+-]\s*\w+)*)\s*(?=\])", re.IGNORECASE
     ),
 )
-"""Names of data in addresses that are relative to the instruction, and what is added to them."""
+"""Matches a data name and its offset in a RIP-relative address."""
 _COMPUTING = re.compile(r"(?!v?mov|v?broadcast)\w*(?P<kind>[sp])(?P<data>[sd])(?:2\w+)?")
 _JUMP = re.compile(r"\s*(?:j\w+|call\w?|ret\w?|loop\w*|syscall|ud2|hlt)\b", re.IGNORECASE)
 _RETURN = re.compile(r"\s*ret\w?\b", re.IGNORECASE)
 _ALTERNATIVES = ((8, True), (64, True), (8, False), (64, False))
-"""What pointers are multiples of, and whether registers without an address are random: the first that the
-code bears."""
+"""Pointer alignment in bytes, and whether registers that hold no address are random; the first alternative
+with which the code runs is used."""
 _FOREIGN = re.compile(r"f(?!xsave|xrstor)|emms")
 
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """What comparing came to."""
+    """Result of a comparison."""
 
     inputs: int = 0
-    """With which results were compared."""
+    """Number of inputs whose results were compared."""
     problem: str = ""
-    """Why nothing was compared."""
+    """Why nothing was compared; empty if results were compared."""
     differs: tuple[str, ...] = ()
-    """What is another one: ``memory``, registers by their names."""
+    """Differing results: ``memory``, or registers by name."""
     left: tuple[str, ...] = ()
-    """Registers for values within an iteration in which something else stays. Nobody is known to look."""
+    """Temporary registers whose final values differ; no known code reads them."""
     overlapping: tuple[str, ...] = ()
-    """What is another one only where pointers lie close together."""
+    """Results that differ only where pointers lie close together."""
     rounded: int = 0
-    """Inputs with which numbers are rounded and results differ: they say nothing."""
+    """Inputs whose results differ after rounding, which proves nothing."""
     cleared: tuple[str, ...] = ()
-    """Registers of which only the upper half is another one, as the rewrite says."""
+    """Registers that differ only in their upper half, as the rewrite announces."""
 
     @property
     def sound(self) -> bool:
-        """Results were compared and are the same, where data do not overlap."""
+        """True if results were compared and agree where data do not overlap."""
         return not self.problem and not self.differs
 
     def __str__(self) -> str:
@@ -110,7 +109,7 @@ class Equality:
 
 
 class _Refused(Exception):
-    """The message says why these codes are not compared."""
+    """The two versions cannot be compared; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +119,13 @@ class _Version:
 
 
 class Versions(NamedTuple):
-    """A text, and the one with a region rewritten, of which one iteration does ``times`` of the old one."""
+    """A text and its rewritten version, of which one iteration does ``times`` original ones."""
 
     old: str
     new: str
     times: int
     cleared: frozenset[str] = frozenset()
-    """Vector registers whose upper halves the rewrite says to clear, by canonical names."""
+    """Canonical names of the vector registers whose upper halves the rewrite clears."""
 
 
 def compare(
@@ -136,7 +135,7 @@ def compare(
     region: RegionAnalysis,
     inputs: int = INPUTS,
 ) -> Equality:
-    """A text beside the same one with a region rewritten. Raises ``CannotMeasure``."""
+    """Compare the results of a text and its rewritten version. Raises ``CannotMeasure``."""
     old, new, times, cleared = versions
     try:
         before, after = _stretches(old, new, region)
@@ -154,7 +153,7 @@ def compare(
 
 
 def _apart_from(cleared: frozenset[str], whole: Equality, lower: Equality) -> Equality:
-    """Without registers whose upper halves may differ, and that differ in nothing else."""
+    """Move registers whose upper halves may differ, and that differ in nothing else, to ``cleared``."""
     if lower.problem:
         return lower
     allowed = {f"{letter}mm{name[3:]}" for name in cleared for letter in "yz"}
@@ -164,11 +163,11 @@ def _apart_from(cleared: frozenset[str], whole: Equality, lower: Equality) -> Eq
 
 
 def _stretches(old: str, new: str, region: RegionAnalysis) -> tuple[range, range]:
-    """The lines of the region and of all that differs, in both texts."""
+    """Line ranges, in both texts, of the region and everything that differs."""
     one, other = old.split("\n"), new.split("\n")
     place = region.region
     most = min(len(one), len(other))
-    # What stands behind the region belongs to it only if it differs.
+    # Lines after the region belong to the range only if they differ.
     head = next((line for line in range(min(most, place.first_line)) if one[line] != other[line]), None)
     head = min(most, place.first_line) if head is None else head
     tail = next((line for line in range(most - head) if one[-1 - line] != other[-1 - line]), most - head)
@@ -177,7 +176,7 @@ def _stretches(old: str, new: str, region: RegionAnalysis) -> tuple[range, range
 
 
 def _assembled(text: str, stretch: range, source: SourceOptions, symbols: dict[str, int]) -> _Version:
-    """The code of some lines. Raises _Refused."""
+    """Assemble a range of lines. Raises _Refused."""
 
     def place(match: re.Match[str]) -> str:
         start = _SYMBOLS + _SYMBOL_BYTES * symbols.setdefault(match[1], len(symbols))
@@ -224,7 +223,7 @@ def _code(lines: Sequence[str], stretch: range, source: SourceOptions) -> bytes:
 
 
 class _Use:
-    """Who looks at registers behind the code, as far as it is known."""
+    """Registers that code after the loop is known to read."""
 
     def __init__(
         self,
@@ -253,7 +252,7 @@ class _Use:
         return found.read | found.written
 
     def _behind(self, source: SourceOptions) -> tuple[set[str], set[str]]:
-        """What the code behind reads, and what it overwrites first: up to the first jump."""
+        """Registers that the following code reads, and those it overwrites first, up to its first jump."""
         lines = _MARKER.sub("marker", "\n".join(self._lines)).split("\n")
         start = self._stretch.stop
         end = next((line for line in range(start, len(lines)) if _begins_with(_JUMP, lines[line])), None)
@@ -275,7 +274,7 @@ class _Use:
         return read, dead
 
     def judged(self, registers: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Of registers that differ those that matter, and those that nobody is known to look at."""
+        """Differing registers: those that matter, and those that no known code reads."""
         differs, left = [], []
         around = words_around(self._lines, self._stretch.start, self._stretch.stop - 1)
         for name in sorted(registers):
@@ -297,7 +296,7 @@ class _Use:
 
 
 def _is_named(name: str, words: Iterable[str]) -> bool:
-    """Whether one of the words is a register, in any width, by its canonical name."""
+    """Whether one of the words names the canonical register ``name`` at any width."""
     if name.startswith("XMM"):
         return any(f"{letter}mm{name[3:]}" in words for letter in "xyz")
     if name.startswith("K"):
@@ -367,31 +366,31 @@ def _added(one: Difference, other: Difference) -> Difference:
 
 
 def _begins_with(pattern: re.Pattern[str], line: str) -> bool:
-    """Does the statement behind the labels of a line match?"""
+    """Whether the statement after a line's labels matches."""
     return pattern.match(line, leading_labels(line)[1]) is not None
 
 
 def _kind(body: Sequence[Instruction]) -> str:
-    """Of the numbers that the code computes with: floats, doubles, or any."""
+    """Kind of numbers that the code computes with: floats, doubles, or any."""
     found = [match["data"] for each in body if (match := _COMPUTING.fullmatch(each.mnemonic))]
     return max(found, key=found.count) if found else "w"
 
 
 class _Beginning(NamedTuple):
-    """What registers are at the start."""
+    """Choices for the registers at the start."""
 
     multiple: int
-    """Of which all pointers are one."""
+    """Alignment of all pointers, in bytes."""
     freely: bool
-    """Registers without an address are random."""
+    """True if registers that hold no address are random."""
     close: bool
-    """Pointers may overlap."""
+    """True if pointers may overlap."""
     rounds: int
-    """After which the first code ends."""
+    """Iterations of the first version."""
 
 
 def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Beginning, random: Random) -> Pair:
-    """The registers. Raises _Refused."""
+    """The pair with its registers set. Raises _Refused."""
     multiple, freely, close, rounds = beginning
     addressing = set(_addressing(both))
     registers = {}
@@ -414,7 +413,7 @@ def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Begin
 
 
 def _addressing(instructions: Iterable[Instruction]) -> Iterator[str]:
-    """The registers that stand in addresses."""
+    """Registers used in addresses."""
     for each in instructions:
         for operand in each.operands:
             if operand.kind is OperandKind.MEMORY:

@@ -1,4 +1,4 @@
-"""Runs the native harness: one process for many blocks, which runs a confined child for each."""
+"""Runs the native harness: one process for many blocks, with a sandboxed child for each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.choices import Clocks, Pages
 
 PROGRAM = Path(__file__).with_name("cyclelens-harness")
 MOST_EVENTS = 4
-"""Beside cycles: processors were seen that open a sixth counter and never count it."""
+"""Most events counted besides cycles: some processors open a sixth counter and never count it."""
 _CHOICES = {Clocks.TIME_STAMPS: "--time-stamps", Clocks.NONE: "--no-clock"}
 _END_SECONDS = 5
 
@@ -26,25 +26,25 @@ class CannotMeasure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Where cycles come from, and that they are right."""
+    """Source of the cycle counts, and the check of its accuracy."""
 
     source: Clocks
-    """Any but ``AUTO``."""
+    """The source in use; never ``AUTO``."""
     imul: float
-    """Cycles of one dependent IMUL, as this clock sees it."""
+    """Cycles of one dependent IMUL by this clock."""
     knows_core: bool = True
-    """Whether a thread that shares the core all the time is noticed, which takes a model of the core."""
+    """Whether a thread that always shares the core is noticed, which requires a model of the core."""
 
     @property
     def caution(self) -> str:
-        """What may be wrong with every figure, in words; empty if nothing is known to be."""
+        """A warning that concerns every figure; empty if there is none."""
         if self.knows_core:
             return ""
         return "a thread that shares the core all the time would not be noticed: the core has no model"
 
 
 class Harness:
-    """A running harness; a context manager. Not to be shared between threads."""
+    """A running harness; a context manager. It must not be shared between threads."""
 
     def __init__(
         self,
@@ -55,9 +55,11 @@ class Harness:
         milliseconds: int = 3000,
         step: int = 0,
     ) -> None:
-        """``events``: raw numbers of at most ``MOST_EVENTS`` events to count beside cycles, which only
-        counters can. ``milliseconds``: the time limit of one block. ``step``: ticks by which time stamps
-        advance at once, as on processors on which they do; for tests. Raises ``CannotMeasure``."""
+        """Start the harness. Raises ``CannotMeasure``.
+
+        ``events``: raw numbers of at most ``MOST_EVENTS`` events to count besides cycles, which requires
+        counters. ``milliseconds``: the time limit per block. ``step``: for tests, ticks by which time stamps
+        advance at once, as they do on some processors."""
         if not PROGRAM.exists():
             raise CannotMeasure(
                 "the measuring program is not there: it is built on Linux on x86-64, with a C compiler"
@@ -89,11 +91,11 @@ class Harness:
         raise CannotMeasure("; ".join(problems))
 
     def measure(self, request: Request) -> Measurement:
-        """One figure. Raises ``CannotMeasure`` if the harness itself has ended."""
+        """Measure one block. Raises ``CannotMeasure`` if the harness itself has ended."""
         return Measurement.read(self._answer(request.line()))
 
     def compare(self, pair: Pair) -> Difference:
-        """What two codes leave behind. Raises as ``measure``."""
+        """Compare the results of two pieces of code. Raises as ``measure``."""
         return Difference.read(self._answer(pair.line()))
 
     def _answer(self, request: str) -> str:
@@ -113,13 +115,14 @@ class Harness:
         return self._process.stdout.readline().strip()
 
     def renew(self) -> None:
-        """Begin anew, because a harness that once took the processor for faster than it is finds it busy for
-        ever. Raises ``CannotMeasure``."""
+        """Restart the harness. Raises ``CannotMeasure``.
+
+        A harness that once overestimated the processor's speed considers it busy forever."""
         self.close()
         self._open()
 
     def close(self) -> None:
-        """End the harness; nothing of it stays."""
+        """End the harness process."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 stream.close()

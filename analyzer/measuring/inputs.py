@@ -1,4 +1,4 @@
-"""Registers and memory at the start of a measurement, as users write them."""
+"""Parses the initial registers and memory of a measurement as users write them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ MOST_WORDS = 64
 
 
 class InputsError(ValueError):
-    """A line or pair that says nothing; the message is for the user."""
+    """A line or pair that cannot be parsed; the message is for the user."""
 
 
 def with_marker(inputs: Inputs, text: str) -> Inputs:
-    """The inputs with those of a marker's ``init=rsi:0x10000,rcx:100,[0x10008]:7``. Raises InputsError."""
+    """Add the inputs of a marker's ``init=rsi:0x10000,rcx:100,[0x10008]:7``. Raises InputsError."""
     return with_pairs(inputs, (pair.partition(":") for pair in text.split(",") if pair.strip()))
 
 
 def read_inputs(text: str) -> Inputs:
-    """Inputs from a file: one ``rsi = 0x10000`` or ``[0x10008] = 7`` on a line, ``#`` begins a comment. What
-    is not named is as in ``DISTINCT``. Raises InputsError."""
+    """Parse a file of inputs: ``rsi = 0x10000`` or ``[0x10008] = 7`` per line, ``#`` begins a comment.
+
+    Registers and words that it does not name are as in ``DISTINCT``. Raises InputsError."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     return with_pairs(DISTINCT, (line.partition("=") for line in lines if line))
 
 
 def with_pairs(inputs: Inputs, pairs: Iterable[tuple[str, str, str]]) -> Inputs:
-    """The inputs with others: name, separator (empty: there is no value), value. Raises InputsError."""
+    """Add inputs given as name, separator (empty if there is no value), and value. Raises InputsError."""
     registers, words = dict(inputs.registers), dict(inputs.words)
     for name, separator, text in pairs:
         name, value = name.strip(), _number(text)

@@ -1,4 +1,4 @@
-"""Code of a region as something that can be measured: a loop needs an end that the harness controls."""
+"""Makes a region's code measurable: a loop needs an end that the harness controls."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ class MeasurableLoop:
     code: bytes
     counter: Counter
     closed: bool
-    """The code ends in its own jump; otherwise the harness adds a counter."""
+    """True if the code ends in its own jump; otherwise the harness adds a counter."""
     note: str = ""
     """How the code differs from the region's."""
 
 
 def measurable(code: bytes, inputs: Inputs) -> MeasurableLoop | str:
-    """A loop that ends in a jump to its start, with what makes it end after a number of rounds; or why there
-    is no such thing.
+    """The loop with a counter that ends it after a given number of rounds, or why there is none.
 
-    A loop that counts a register to zero or up to another one is left as it is. In any other the jump back
-    is replaced by one that counts a free register down.
+    A loop that counts a register to zero or up to another one stays unchanged. In any other loop, a jump that
+    counts a free register down replaces the jump back.
     """
     instructions = decode(code)
     known = _own_end(instructions, inputs)
@@ -59,8 +58,10 @@ def measurable(code: bytes, inputs: Inputs) -> MeasurableLoop | str:
 
 
 def with_data(code: bytes, offset: int) -> bytes:
-    """The same code, ``offset`` bytes into a line, with RIP-relative operands in data of their own, each at
-    the start of a line. As assembled they name no data yet, and would read the code."""
+    """Give each RIP-relative operand data of its own at the start of a cache line.
+
+    ``offset`` is the code's offset in its line, in bytes. Before relocation these operands would address the
+    code."""
     made, line = b"", 0
     for instruction in decode(code):
         each, end = instruction.code, offset + len(made) + len(instruction.code)
@@ -84,7 +85,7 @@ def _own_end(instructions: Sequence[Instruction], inputs: Inputs) -> Counter | N
     if test.mnemonic == "cmp" and len(test.operands) == 2:
         return _counts_to(instructions, register, test, jump, inputs)
     step = constant_step(test, register)
-    # LEA leaves no flags: the jump then looks at something else.
+    # LEA sets no flags, so the jump reads those of another instruction.
     if (
         test.mnemonic == "lea"
         or not step
@@ -113,7 +114,7 @@ def _counts_to(
 
 
 def _register(operand: DecodedOperand) -> str | None:
-    """The register of an operand of 64 bits, None for any other operand."""
+    """The register of a 64-bit register operand; None for any other operand."""
     return operand.register if operand.register in REGISTERS else None
 
 
@@ -122,7 +123,7 @@ def _written(instructions: Sequence[Instruction], register: str) -> bool:
 
 
 def constant_step(instruction: Instruction, register: str) -> int:
-    """By how much the instruction changes a register, 0 if that is not known."""
+    """The constant that the instruction adds to a register; 0 if unknown."""
     if not instruction.operands or instruction.operands[0].register != register:
         return 0
     if instruction.mnemonic in _STEPS:

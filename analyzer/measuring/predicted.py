@@ -1,4 +1,4 @@
-"""Regions of an analysis, measured beside what a model predicts for them."""
+"""Measures the regions of an analysis and compares them with their predictions."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def compare(
     inputs: Inputs = DISTINCT,
     runs: int = RUNS,
 ) -> Comparison:
-    """Measure a region with ``inputs`` and those of its marker; ``model`` predicts, if there is one. Raises
-    ``CannotMeasure`` and, for a marker that cannot be read, ``InputsError``."""
+    """Measure a region with ``inputs`` and those of its marker, and predict it if there is a ``model``.
+
+    Raises ``CannotMeasure``, and ``InputsError`` if the marker cannot be parsed."""
     predictor = Predictor()
 
     def predict(code: bytes, loop: bool, offset: int, options: ModelOptions) -> float | None:
@@ -44,7 +45,7 @@ def compare(
 
 
 def without_figure(region: RegionAnalysis, microarchitecture: str) -> str:
-    """What to say of a region without an exact figure: ``at least 3.00: no figures for clac``."""
+    """Text for a region without an exact figure: ``at least 3.00: no figures for clac``."""
     for prediction in region.predictions:
         if prediction.microarchitecture == microarchitecture and (missing := lacking(prediction)):
             return f"{wording.figure_of(prediction)}: {missing}"

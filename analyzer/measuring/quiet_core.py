@@ -1,4 +1,4 @@
-"""What the harness's loop of NOPs takes on a core that no other thread shares."""
+"""Predicts the harness's loop of NOPs on a core that no other thread shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is never run, whatever the sandbox would do about it: said before, instead of a signal after."""
+"""Refuses dangerous code before it runs, with a reason, rather than relying on the sandbox alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, Op
 
 _LINE = 64
 _LONGEST = 15
-"""Bytes of an instruction."""
+"""Longest x86 instruction in bytes."""
 _BRANCHES = ("jmp", "call", "ret", "iret")
 
 _PREFIXES = {
@@ -69,8 +69,9 @@ _NOT_VIRTUAL = ("vmov", "vmul", "vmin", "vmax", "vmask", "vmps", "vmpsadbw")
 
 
 def refusal(instructions: Sequence[Instruction], registers: Mapping[str, int] | None = None) -> str:
-    """Why this code is not run, or an empty text. ``registers``: what they hold at the start; those that are
-    not named hold a multiple of a cache line."""
+    """Why this code must not run; empty if it may.
+
+    ``registers`` holds initial values; all others are multiples of a cache line."""
     if not all(instruction.mnemonic for instruction in instructions):
         return "not all of its bytes are instructions"
     instructions = [*instructions, *hidden(instructions)]
@@ -84,9 +85,10 @@ def refusal(instructions: Sequence[Instruction], registers: Mapping[str, int] | 
 
 
 def hidden(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """What else can run than the instructions one behind the other: whatever begins where a branch leads that
-    goes into the middle of one; where the code has a branch whose target is computed, at any byte. The code
-    is repeated, so it goes on at its beginning."""
+    """Instructions that can run besides those of a linear reading.
+
+    They begin where a branch enters the middle of an instruction or, if a branch target is computed, at any
+    byte. The code is repeated, so its beginning follows its end."""
     code = b"".join(instruction.code for instruction in instructions)
     starts = {0, *accumulate(instruction.length for instruction in instructions)}
     found: list[Instruction] = []
@@ -99,7 +101,7 @@ def hidden(instructions: Sequence[Instruction]) -> list[Instruction]:
             window = (code[at:] + code)[:_LONGEST]
             instruction = next(iter(decode(window)), None)
             if instruction is None or not instruction.mnemonic:
-                break  # the processor refuses it
+                break  # invalid instruction
             found.append(instruction)
             if _goes_anywhere(instruction) and not computed:
                 computed = True
@@ -110,7 +112,7 @@ def hidden(instructions: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _targets(instructions: Sequence[Instruction], at: int, size: int) -> Iterator[int]:
-    """Where branches lead, as places in the repeated code. ``at``: the place of the first instruction."""
+    """Branch targets as offsets in the repeated code. ``at`` is the offset of the first instruction."""
     for instruction in instructions:
         at += instruction.length
         if instruction.branch_displacement is not None:
@@ -118,12 +120,12 @@ def _targets(instructions: Sequence[Instruction], at: int, size: int) -> Iterato
 
 
 def _goes_anywhere(instruction: Instruction) -> bool:
-    """Whether it is a branch whose target is computed."""
+    """Whether the instruction is a branch with a computed target."""
     return instruction.mnemonic.startswith(_BRANCHES) and instruction.branch_displacement is None
 
 
 def split_lock(instructions: Sequence[Instruction], registers: Mapping[str, int]) -> str:
-    """The refusal of a lock that may lie in two cache lines, or an empty text."""
+    """Why a locked access that may span two cache lines is refused; empty if there is none."""
     for instruction in instructions:
         if b"\xf0" in instruction.code[: instruction.opcode_offset] or instruction.mnemonic == "xchg":
             for operand in instruction.operands:
@@ -135,7 +137,7 @@ def split_lock(instructions: Sequence[Instruction], registers: Mapping[str, int]
 
 
 def refused_kind(mnemonic: str) -> str | None:
-    """The kind of instructions that are not run, if this mnemonic is of one."""
+    """The refused kind that a mnemonic belongs to; None if it may run."""
     if mnemonic in _MNEMONICS or mnemonic.startswith(_NOT_VIRTUAL):
         return _MNEMONICS.get(mnemonic)
     return next((text for start, text in _PREFIXES.items() if mnemonic.startswith(start)), None)
@@ -144,14 +146,15 @@ def refused_kind(mnemonic: str) -> str | None:
 def _may_split(
     instructions: Sequence[Instruction], operand: DecodedOperand, width: int, registers: Mapping[str, int]
 ) -> bool:
-    """Whether ``width`` bytes at this address may lie in two cache lines. Registers that the code changes
-    must change by multiples of the width: then what is aligned at first stays so."""
+    """Whether an access of ``width`` bytes at this address may span two cache lines.
+
+    Registers that the code changes must change by multiples of the width, which preserves alignment."""
     address, changes = operand.displacement, False
     for name, scale in ((operand.base, 1), (operand.index, operand.scale)):
         if name is None:
             continue
         if name not in REGISTERS:
-            return name not in ("RIP", "EIP")  # what lies beside the code cannot be written
+            return name not in ("RIP", "EIP")  # memory beside the code is read-only
         address += registers.get(name, PATTERN) * scale
         for instruction in instructions:
             if name in written_registers(instruction.code):

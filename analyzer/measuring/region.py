@@ -1,4 +1,4 @@
-"""A region beside its prediction: what it takes on this machine, and why the two differ if they do."""
+"""Compares a region's prediction with a measurement on this machine, and explains differences."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 
 RUNS = 3
-"""Processes for each figure."""
+"""Processes per figure."""
 _TOLERANCE = 0.03
-"""A prediction this near is right: 2 % of measuring and the rounding of short blocks."""
+"""Largest relative difference of an agreeing prediction: 2 % measurement error, and rounding."""
 _LEFT = 0.25
-"""An assumption explains a difference if at most this share of it is left."""
+"""An assumption explains a difference if it leaves at most this share of it."""
 _LINE = 64
 
 Predict = Callable[[bytes, bool, int, ModelOptions], float | None]
-"""Cycles per iteration of code (loop or not, offset in its line), on this machine's model; None without."""
+"""Predicts cycles per iteration from code, whether it is a loop, its offset in a line, and options.
+
+Returns None if this machine has no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +34,18 @@ class Comparison:
     """One region, predicted and measured."""
 
     predicted: float | None
-    """Of the code that was measured; None if this machine has no model."""
+    """Predicted cycles per iteration of ``code``; None if this machine has no model."""
     measured: Measurement
     code: bytes
-    """What ran: the region, or a loop with a counter in place of its own end."""
+    """The measured code: the region, or a loop with a counter in place of its own end."""
     note: str = ""
     """How ``code`` differs from the region."""
     causes: tuple[str, ...] = ()
-    """What would explain the difference; empty if there is none, or none is known."""
+    """Explanations of the difference; empty if there is no difference or no known explanation."""
 
     @property
     def agrees(self) -> bool:
-        """Prediction and measurement differ by no more than the spread, or a small tolerance."""
+        """True if prediction and measurement differ by at most the spread or a small tolerance."""
         return self.predicted is None or _near(self.predicted, self.measured)
 
 
@@ -54,7 +56,7 @@ def _near(cycles: float, measured: Measurement) -> bool:
 
 
 def measure_region(harness: Harness, region: Request, predict: Predict, runs: int = RUNS) -> Comparison:
-    """Measure a region, and say why it differs from its prediction if it does. Raises ``CannotMeasure``."""
+    """Measure a region and explain its difference from the prediction, if any. Raises ``CannotMeasure``."""
     code, loop, offset, inputs = region.code, region.loop, region.offset, region.inputs
     instructions = decode(code)
     reason = refusal(instructions, inputs.registers)
@@ -66,7 +68,7 @@ def measure_region(harness: Harness, region: Request, predict: Predict, runs: in
             reason = found
         else:
             note = found.note
-            # Where the counter begins depends on the number of rounds.
+            # The counter's start depends on the number of rounds.
             starts = (
                 {REGISTERS[found.counter.register]: found.counter.base + found.counter.factor * rounds}
                 for rounds in range(_LINE)
@@ -99,7 +101,7 @@ def _end(request: Request) -> bytes:
 
 
 def vector_bits(code: bytes) -> int:
-    """Bits of the widest vector register that the code names, at least 128."""
+    """Width in bits of the widest vector register in the code, at least 128."""
     names = {operand.register or "" for each in decode(code) for operand in each.operands}
     if any(name.startswith("ZMM") or (name[:1] == "K" and name[1:].isdecimal()) for name in names):
         return 512
@@ -109,7 +111,7 @@ def vector_bits(code: bytes) -> int:
 def _causes(
     harness: Harness, request: Request, comparison: Comparison, loop: bool, predict: Predict
 ) -> list[str]:
-    """Assumptions of the prediction without which it would be right."""
+    """Assumptions of the prediction that explain the difference."""
     measured = comparison.measured
     assert measured.cycles is not None
     causes = []

@@ -1,4 +1,4 @@
-"""One figure out of several processes: a steady state often holds for the life of one."""
+"""Combines the figures of several processes, because a steady state often lasts as long as its process."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from cyclelens.analyzer.measuring.requests import Measurement, Request
 from cyclelens.analyzer.measuring.states import steady_states
 
 _MORE = 2
-"""Times as many processes again where the first ones show several states, for the sake of their shares."""
+"""Additional processes per first one if these show several states, so that the shares are reliable."""
 
 
 class Measuring(Protocol):
-    """Whatever measures a request in a process of its own."""
+    """Measures a request in a process of its own."""
 
     def measure(self, request: Request) -> Measurement:
-        """One figure."""
+        """Measure one block."""
 
 
 def repeated(harness: Measuring, request: Request, runs: int) -> Measurement:
-    """The figure of ``runs`` processes, or of three times as many where they show several steady states and
-    the machine is not too busy. Raises ``CannotMeasure``."""
+    """The median of ``runs`` processes. Raises ``CannotMeasure``.
+
+    Uses three times as many if they show several steady states and the machine is not too busy."""
     found = [harness.measure(request) for _ in range(runs)]
     undisturbed = all(each.cycles is not None for each in found)
     if runs > 1 and undisturbed and len(median_of(found).states) > 1:
@@ -30,8 +31,7 @@ def repeated(harness: Measuring, request: Request, runs: int) -> Measurement:
 
 
 def median_of(measurements: Sequence[Measurement]) -> Measurement:
-    """The measurement in the middle of several of the same code, with what they differ by as its spread, and
-    the states that all of them show."""
+    """The median of several measurements of the same code, with their spread and the states of all."""
     sound = sorted((m for m in measurements if m.cycles is not None), key=lambda m: m.cycles or 0.0)
     if not sound:
         return measurements[0]

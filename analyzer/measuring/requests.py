@@ -1,4 +1,4 @@
-"""What is asked of the harness, and what it answers; one line of text each (``native/main.c``)."""
+"""Requests to the harness and its answers, each one line of text (``native/main.c``)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from statistics import median
 from cyclelens.analyzer.measuring.states import State, steady_states
 
 REGISTERS = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
-"""General-purpose registers by their number in encodings."""
+"""General-purpose registers in encoding order."""
 PATTERN = 0x2324000
-"""What every word of memory holds unless a request says otherwise: a value that is an address too."""
+"""Default value of every word of memory; it is a valid address."""
 
 _MOST_CYCLES = 1e12
-"""Of one figure: minutes at any clock, far behind every time limit."""
+"""Largest plausible figure in cycles: minutes at any clock, far beyond every time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """The register that ends a loop: after N rounds if it begins as ``base + factor * N``."""
+    """The register that ends a loop: N rounds if the register starts at ``base + factor * N``."""
 
     register: int
     base: int = 0
@@ -29,41 +29,41 @@ class Counter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """Registers and memory at the start; what is not named holds ``PATTERN``."""
+    """Initial registers and memory; all others hold ``PATTERN``."""
 
     registers: Mapping[str, int] = field(default_factory=dict)
-    """By 64-bit names."""
+    """Initial values by 64-bit name."""
     words: Mapping[int, int] = field(default_factory=dict)
     """64-bit words by address."""
 
 
 SAME = Inputs()
-"""As in the BHive profiler: every register and every word holds the same value."""
+"""Every register and every word holds the same value, as in the BHive profiler."""
 DISTINCT = Inputs(registers={name: PATTERN + n * 0x200000 + n * 192 for n, name in enumerate(REGISTERS)})
-"""Every register points to a page of its own, and to another line within the page."""
+"""Every register points to a page of its own, at a different cache line within the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One block to be measured."""
+    """A request to measure one block."""
 
     code: bytes
     instructions: int
     loop: bool = False
-    """Copies in a loop, instead of straight-line code."""
+    """True for copies in a loop, False for straight-line code."""
     copies: int = 1
     closed: bool = False
-    """The code ends in its own jump to its start."""
+    """True if the code ends in its own jump to its start."""
     counter: Counter = Counter(15)
     cached: bool = False
-    """Straight-line code out of the uop cache; otherwise it is pushed out of it before every run."""
+    """True to run straight-line code from the uop cache; otherwise every run starts with the code evicted."""
     offset: int = 0
-    """Of the first byte within a line of 64 bytes."""
+    """Offset of the first byte within a line of 64 bytes."""
     vector_bits: int = 128
     inputs: Inputs = SAME
 
     def line(self) -> str:
-        """As the harness reads it."""
+        """The request line for the harness."""
         fields: dict[str, object] = {
             "mode": "loop" if self.loop else "unroll",
             "cached": int(self.cached),
@@ -109,7 +109,7 @@ _PROBLEMS = {
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What one request came to."""
+    """Result of one request."""
 
     cycles: float | None
     """Core cycles of one copy of the code, the median; None if it could not be measured."""
@@ -117,24 +117,24 @@ class Measurement:
     spread: float = 0.0
     """Interquartile range of the samples as a share of the median."""
     states: tuple[State, ...] = ()
-    """Steady states that the samples show: more than one means that the figure depends on how runs begin."""
+    """Steady states of the samples: with more than one, the figure depends on how runs begin."""
     pages: int = 0
     """Pages of memory that the code touches."""
     events: tuple[float, ...] = ()
-    """Of one copy, in the order in which they were asked for."""
+    """Event counts per copy, in the order of the request."""
     figures: tuple[float, ...] = ()
     """Cycles of one copy in each sample."""
 
     @classmethod
     def read(cls, line: str) -> Measurement:
-        """From a line of the harness."""
+        """Parse a line of the harness."""
         fields = [part.partition("=")[::2] for part in line.split()]
         known = dict(fields)
         status = known.get("status", "")
         if status != "ok":
             return cls(None, _PROBLEMS.get(status, "the harness failed"))
         figures = _numbers(known["cycles"])
-        # Timed code can reach what times it. No figure is larger than the time limit allows.
+        # Timed code can overwrite its timer. No figure exceeds what the time limit allows.
         if not all(isfinite(figure) and figure < _MOST_CYCLES for figure in figures):
             return cls(None, "the code changes what times it: its figure is larger than the time it took")
         middle = median(figures)
@@ -159,24 +159,24 @@ def _interquartile_range(numbers: Sequence[float]) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two codes that are run on the same random inputs."""
+    """A request to run two pieces of code on the same random inputs."""
 
     one: bytes
     other: bytes
     registers: Mapping[str, int]
-    """By 64-bit names; those in ``random`` hold random numbers, all others ``PATTERN``."""
+    """Initial values by 64-bit name; registers in ``random`` hold random numbers, all others ``PATTERN``."""
     random: Sequence[str]
     data: str = "w"
-    """Of what memory and vector registers hold: ``w``, any numbers; ``s`` or ``d``, small whole numbers as
+    """Kind of data in memory and vector registers: ``w``, any numbers; ``s`` or ``d``, small whole numbers as
     floats or doubles."""
     vector_bits: int = 128
     compared_bits: int = 128
-    """Of each vector register."""
+    """Bits of each vector register that are compared."""
     inputs: int = 1
     seed: int = 1
 
     def line(self) -> str:
-        """As the harness reads it."""
+        """The request line for the harness."""
         fields = {
             "mode": "check",
             "instructions": 1,
@@ -195,23 +195,23 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What two codes left behind."""
+    """Differences between the results of two pieces of code."""
 
     problem: str = ""
-    """Why one of them came to no end; empty if both did."""
+    """Why one of them did not finish; empty if both did."""
     second: bool = False
-    """It was the second one, which the first one's inputs did not stop."""
+    """True if only the second one failed on inputs with which the first one finished."""
     compared: int = 0
-    """Inputs whose results could be compared."""
+    """Number of inputs whose results could be compared."""
     rounded: int = 0
-    """Inputs whose results differed, but were rounded."""
+    """Number of inputs whose results differed, but were rounded."""
     registers: frozenset[str] = frozenset()
-    """That differed with any input: ``RAX``, ``XMM0``, ``K1``, and ``flags``."""
+    """Registers that differed with any input: ``RAX``, ``XMM0``, ``K1``, and ``flags``."""
     memory: bool = False
 
     @classmethod
     def read(cls, line: str) -> Difference:
-        """From a line of the harness."""
+        """Parse a line of the harness."""
         fields = dict(part.partition("=")[::2] for part in line.split())
         status = fields.get("status", "")
         if status not in ("ok", *_PROBLEMS) or "compared" not in fields:

@@ -1,8 +1,7 @@
 """Liveness of an instruction's results within its region: a rewrite must preserve what is read later.
 
 The region is one basic block. In a loop, the block's beginning follows its end; unknown code follows any
-region.
-A value that reaches the end unread is *left* to that code.
+region. A value that reaches the end unread is *left* to that code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-/* The life of a child: it writes the code, shuts itself in, tries the block once, and measures. */
+/* A child process: it writes the code, enters the sandbox, tries the block once, and measures. */
 #define _GNU_SOURCE
 #include "harness.h"
 
@@ -10,12 +10,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define MOST_ATTEMPTS 40      /* for each sample */
+#define MOST_ATTEMPTS 40      /* per sample */
 #define ENOUGH_SAMPLES 9      /* to stop early, if they agree */
 #define SMALL_SPREAD 0.002
-#define PAIRS_PER_SAMPLE 16   /* by time stamps, whose unit is coarse */
-#define SLOW_PAIRS 2          /* of runs so long that the unit does not matter, that few are not disturbed ... */
-#define SLOW_CHAINS_AGREE 0.05 /* ... and that the clock changes meanwhile */
+#define PAIRS_PER_SAMPLE 16   /* with time stamps, whose unit is coarse */
+#define SLOW_PAIRS 2          /* of runs so long that the unit does not matter and few are undisturbed ... */
+#define SLOW_CHAINS_AGREE 0.05 /* ... and the clock changes meanwhile */
 #define TRIES_PER_PAIR 4      /* until its canary is quiet */
 #define STRAIGHT_BYTES 12288  /* of the longer run, at most */
 #define STRAIGHT_INSTRUCTIONS 5000
@@ -23,7 +23,7 @@
 #define LOOP_CYCLES 10000.0   /* of the shorter run, at most */
 #define MOST_ROUNDS 10000L
 #define FEWEST_ROUNDS 16L
-#define SLOW_ROUND 1e5        /* cycles, as where a virtual machine stops: one round, so that some are not disturbed */
+#define SLOW_ROUND 1e5        /* cycles, as in an exit of a virtual machine: one round, so some are undisturbed */
 #define CACHED_SHARE (2.0 / 3) /* of the first-level cache that a walk's data may fill */
 #define USUAL_CACHE (32 << 10)
 
@@ -37,7 +37,7 @@ struct pair {
     long rounds_one, rounds_two; /* of a loop */
     double copies;               /* by which the second is longer */
     int evict;
-    int slow;                    /* a single round is longer than other code's whole run */
+    int slow;                    /* a single round takes longer than a whole run of other code */
 };
 
 static void reset(long rounds) {
@@ -50,15 +50,15 @@ static int timed_run(timed function, long rounds, const struct pair *pair, uint6
     reset(rounds);
     if (pair->evict)
         sled();
-    if (block->cached && block->mode == UNROLL) { /* what stands between the pairs took its place in the uop cache */
+    if (block->cached && block->mode == UNROLL) { /* the code between pairs evicted it from the uop cache */
         clock_run(function, found);
         reset(rounds);
     }
     return clock_run(function, found);
 }
 
-/* Runs both, in ticks and events; 0 if a counter moved. What a run leaves in the predictors changes the start of the
- * next one, so each of the two comes first in turn. */
+/* Runs both and counts ticks and events; 0 if a counter moved. The predictor state that a run leaves affects the start
+ * of the next one, so each of the two comes first in turn. */
 static int run_pair(const struct pair *pair, uint64_t one[], uint64_t two[]) {
     static int two_first;
     two_first = !two_first;
@@ -83,7 +83,7 @@ static int by_counters(const struct pair *pair, int number) {
     return 1;
 }
 
-/* The cycles by which the second is longer, of the fastest of each: whatever disturbs a run makes it longer. */
+/* Cycles by which the second is longer, from the fastest run of each: any disturbance makes a run longer. */
 static double fastest(const struct timing *pairs, int count) {
     double one = INFINITY, two = INFINITY;
     for (int i = 0; i < count; i++) {
@@ -93,7 +93,7 @@ static double fastest(const struct timing *pairs, int count) {
     return CHAIN * (two - one);
 }
 
-/* Pairs whose neighbours agree, each as long as its neighbours say. */
+/* Measures pairs whose neighbouring chains agree, and converts each by its neighbours. */
 static int by_time_stamps(const struct pair *pair, int number) {
     struct timing timings[PAIRS_PER_SAMPLE];
     double before, after, share = pair->slow ? SLOW_CHAINS_AGREE : CHAINS_AGREE;
@@ -151,8 +151,8 @@ static int straight_copies(void) {
     return copies < 2 ? 2 : copies;
 }
 
-/* Rounds of the shorter run of a loop: enough to be timed, but no more than leave its data in the cache if it walks
- * through memory. They are doubled, so that few pages appear that are not used later. */
+/* Rounds of the shorter run of a loop: enough to be timed, but few enough that its data stay in the cache if it walks
+ * through memory. They are doubled step by step, so that few pages are mapped that are not used later. */
 static long loop_rounds(timed loop) {
     struct pair pair = {loop, loop, 0, 0, 1, 0, 0};
     long most = MOST_ROUNDS / block->copies, rounds = FEWEST_ROUNDS;
@@ -187,7 +187,7 @@ static void map(unsigned long address, unsigned long bytes) {
         _exit(3);
 }
 
-/* The pages that code knows, with what every register holds unless a request says otherwise. */
+/* Maps the pages that code addresses, and sets every register to its default value. */
 void block_prepare(const struct request *request) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     block = request;

@@ -1,4 +1,4 @@
-/* The life of a child that runs two codes on the same random registers and memory, and compares what they leave. */
+/* A child process that runs two pieces of code on the same random registers and memory, and compares their results. */
 #define _GNU_SOURCE
 #include "harness.h"
 
@@ -9,7 +9,7 @@
 #define INEXACT 0x3f /* any floating-point exception: the order of operations may show in the result */
 #define AVX512_VECTORS 32
 
-/* What one of the codes left. */
+/* Results of one piece of code. */
 struct left {
     uint64_t registers[16], flags, opmask[8];
     uint8_t vectors[AVX512_VECTORS][64];
@@ -44,7 +44,7 @@ static void run(timed function, const struct request *request, struct left *foun
     found->page_count = sandbox_pages(found->pages);
 }
 
-/* Adds what differs to the result, or that something does where numbers were rounded. */
+/* Adds differences to the result; where numbers were rounded, adds only that there is one. */
 static void compare(const struct request *request) {
     uint64_t registers = 0, vectors = 0, opmasks = 0, memory = 0;
     for (int i = 0; i < 16; i++)
@@ -54,7 +54,7 @@ static void compare(const struct request *request) {
     for (int i = 0; i < 8; i++)
         opmasks |= (uint64_t)(first.opmask[i] != second.opmask[i]) << i;
     for (int page = 0; page < second.page_count; page++) {
-        /* What the first has not used is there as it was. */
+        /* A page that the first code did not use still has its initial contents. */
         uint64_t before = page < first.page_count ? first.pages[page] : sandbox_sum_at_start(page);
         memory |= before != second.pages[page];
     }

@@ -13,20 +13,20 @@
 #include <unistd.h>
 
 #define CHAINS 16
-#define COARSE_TIMES 4     /* as many chains, and canaries as long, by a clock that is not fine */
+#define COARSE_TIMES 4     /* factor for chains and canaries with a clock that is not fine */
 #define FINE_GRAIN 8       /* ticks */
-#define GRAINS 2000        /* readings; the shortest and longest twentieth of them do not count */
-#define NEAR 0.02          /* chains further from their median were disturbed, but for the clock's grain */
-#define RUNS_AGREE 0.01    /* of the pairs whose mean is taken, but for the same */
+#define GRAINS 2000        /* readings, without the shortest and longest twentieth */
+#define NEAR 0.02          /* chains further from their median were disturbed, apart from the clock's grain */
+#define RUNS_AGREE 0.01    /* of the averaged pairs, with the same exception */
 #define CANARIES 1000
 #define CANARIES_ALIKE 50
 #define CANARY_SLACK 0.06
 #define CANARY_ROUNDS 100  /* of the shorter one; the longer one makes five times as many */
-#define MODEL_ERROR 1.25   /* a sibling thread that never stops makes the canary longer than any model is wrong by */
+#define MODEL_ERROR 1.25   /* a sibling thread that never stops slows the canary by more than any model's error */
 #define PRODUCTS 100       /* rounds of ten */
 #define VERIFICATIONS 40
-#define TRIES 8            /* for each of them; the last ones count however busy the core is */
-#define SHORTEST_DELAY 256 /* rounds: no branch before them is remembered */
+#define TRIES 8            /* for each of them; the last ones count even on a busy core */
+#define SHORTEST_DELAY 256 /* rounds: no earlier branch is in the history */
 #define DELAYS 256
 #define WIDTH_MASK ((1UL << 48) - 1)
 
@@ -81,11 +81,11 @@ static uint64_t now(void) {
     return clock_stepped((uint64_t)high << 32 | low);
 }
 
-/* A time stamp as a processor gives it whose counter advances in steps: tests ask for one. */
+/* Simulates, for tests, a time-stamp counter that advances in steps. */
 uint64_t clock_stepped(uint64_t stamp) { return stamp - (options.step ? stamp % options.step : 0); }
 
-/* The counter advances in steps of up to tens of ticks, so a reading is exact only on average, and only if its place
- * between two steps is left to chance: the processor's clock is often locked to the counter's. */
+/* Randomises where a reading falls between two steps of the counter. Steps are up to tens of ticks, so a reading is
+ * exact only on average, and the processor's clock is often locked to the counter's. */
 static uint32_t delay(void) {
     static uint32_t state = 1;
     state ^= state << 13;
@@ -111,7 +111,7 @@ int clock_run(timed function, uint64_t differences[1 + MOST_EVENTS]) {
     int sound = 1;
     for (int i = 0; i < counters(); i++) {
         differences[i] = (context->end[i] - context->begin[i]) & WIDTH_MASK;
-        /* The counter moved to another register of the processor, or the thread was away. */
+        /* The counter moved to another register of the processor, or the thread was descheduled. */
         if (context->counter[i] != pages[i]->index - 1 || differences[i] > 1UL << 40)
             sound = 0;
     }
@@ -121,8 +121,8 @@ int clock_run(timed function, uint64_t differences[1 + MOST_EVENTS]) {
 #define TEN(x) x x x x x x x x x x
 #define HUNDRED(x) TEN(TEN(x))
 
-/* Dependent ADDs take a cycle each on every processor. They stand in line, because a loop's last jump is foreseen
- * after few rounds and not after many, which is a difference of some 20 cycles. */
+/* Dependent ADDs take a cycle each on every processor. They are straight-line code: a loop's last jump is predicted
+ * after few rounds and not after many, a difference of some 20 cycles. */
 #define ADD_TWICE "add %%eax, %%eax\n add %%eax, %%eax\n"
 #define FIVE_HUNDRED HUNDRED(ADD_TWICE ADD_TWICE "add %%eax, %%eax\n")
 
@@ -165,7 +165,7 @@ double clock_median(const double *numbers, int count) {
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-/* The mean of what lies near the median: a quantile of readings in steps is a step, not what lies between. */
+/* Mean of the values near the median: a quantile of stepped readings would be one of the steps. */
 static double mean(const double *numbers, int count) {
     double middle = clock_median(numbers, count), sum = 0;
     int near = 0;
@@ -184,7 +184,7 @@ double clock_ticks_per_cycle(void) {
     return mean(found, CHAINS) / CHAIN;
 }
 
-/* The largest step between readings of waits that differ by a cycle or so. */
+/* Largest step between readings of waits that differ by about a cycle. */
 static double find_grain(void) {
     static double readings[GRAINS];
     for (int i = 0; i < GRAINS; i++) {
@@ -221,15 +221,15 @@ double clock_canary(double ticks_per_cycle) {
     return (double)(int64_t)(idle(5 * canary_rounds()) - one) / ticks_per_cycle / (4 * canary_rounds());
 }
 
-/* The canary of a thread that has the core for itself. It is learned; but a core that was shared all the time shows no
- * such canary, and then what is known of the core counts. */
+/* Canary of a thread that has the core to itself. It is learned; a core that was always shared never shows it, so the
+ * prediction of the core's model counts then. */
 double clock_quiet_canary(void) {
     double known = options.canary;
     int is_learned = learned_canary > 0 && learned_canary <= known * MODEL_ERROR;
     return known > 0 && !is_learned ? known : learned_canary;
 }
 
-/* What makes the shorter of its two loops longer makes a canary seem fast. */
+/* A disturbance of the canary's shorter loop makes the canary seem fast. */
 int clock_canary_is_quiet(double canary, double ticks_per_cycle) {
     double quiet = clock_quiet_canary();
     double steps = 2 * grain / ticks_per_cycle / (4 * canary_rounds());
@@ -246,8 +246,8 @@ int clock_agrees(double before, double after, double share) {
     return fabs(after - before) <= share * before + 2 * grain / sqrt(times()); /* each is a mean */
 }
 
-/* How far from their median shares of a chain may be: a hundredth of it or, if half of them differ by more, twice what
- * they differ by. */
+/* Largest distance of a chain's shares from their median: a hundredth of it or, if half of them differ by more, twice
+ * that difference. */
 static double width(const double *shares, int count, double middle) {
     double away[MOST_NUMBERS];
     for (int i = 0; i < count; i++)
@@ -255,7 +255,7 @@ static double width(const double *shares, int count, double middle) {
     return fmax(RUNS_AGREE * middle, 2 * clock_median(away, count));
 }
 
-/* Both sums are of the same pairs, so that the processor's clock may change from one pair to the next. */
+/* Both sums use the same pairs, so the processor's clock may change from one pair to the next. */
 double clock_difference(const struct timing *pairs, int count) {
     double ones[MOST_NUMBERS] = {0}, twos[MOST_NUMBERS] = {0}, ticks = 0, chains = 0;
     for (int i = 0; i < count; i++) {
@@ -292,8 +292,8 @@ double clock_verify(void) {
     return clock_difference(pairs, count) / (2 * 10 * PRODUCTS);
 }
 
-/* The first of the sorted canaries that a number of others come near to, 0 if there is none: what disturbs the shorter of
- * its two loops makes a canary seem fast, each by another time. */
+/* The first of the sorted canaries with several others nearby, 0 if there is none: a disturbance of the shorter loop
+ * makes a canary seem fast by a different amount each time. */
 static double fastest_of_several(const double *sorted, int count) {
     for (int i = 0; i + CANARIES_ALIKE < count; i++)
         if (sorted[i] > 0 && sorted[i + CANARIES_ALIKE] <= sorted[i] * (1 + CHAINS_AGREE))
@@ -301,8 +301,8 @@ static double fastest_of_several(const double *sorted, int count) {
     return 0;
 }
 
-/* Looks for the fastest that the canary's loop gets, and returns the share of canaries that are as fast. What was
- * found before is only ever lowered: a sibling thread makes the loop slower, never faster. */
+/* Finds the fastest time of the canary's loop, and returns the share of canaries that are as fast. An earlier result is
+ * only ever lowered: a sibling thread makes the loop slower, never faster. */
 double clock_learn(void) {
     static double found[CANARIES];
     if (options.source == TIME_STAMPS)
@@ -311,7 +311,7 @@ double clock_learn(void) {
     int count = 0;
     for (int tries = 0; tries < CANARIES; tries++) {
         double canary = clock_canary(ticks), after = clock_chain();
-        /* Beside a chain that was disturbed, or whose clock was slower, the canary seems fast. */
+        /* A chain that was disturbed, or ran at a slower clock, makes the canary seem fast. */
         if (clock_agrees(before, after, CHAINS_AGREE))
             found[count++] = canary;
         before = after;

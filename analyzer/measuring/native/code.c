@@ -1,6 +1,6 @@
-/* Writes the functions that are timed. Each saves the caller's registers, sets all registers as the request
- * says, reads the clock, runs the block, reads the clock again and restores everything. The code behind the
- * block uses no register but RAX, RCX and RDX and no stack, because the block may have changed all others. */
+/* Generates the timed functions. Each saves the caller's registers, sets all registers as requested, reads the clock,
+ * runs the block, reads the clock again and restores everything. The code after the block uses only RAX, RCX and RDX
+ * and no stack, because the block may have changed all other registers. */
 #include "harness.h"
 
 #include <cpuid.h>
@@ -10,8 +10,8 @@
 #define SLED_SHARE 4  /* of the instruction cache, so that the block stays in it */
 #define SLED_SHARE_AMD 2 /* its op caches hold more */
 #define USUAL_CACHE (32 << 10)
-#define OTHER_CODE (8 << 10) /* that runs between two runs: the chains, and what sets registers and memory */
-#define NOP_BYTES 2   /* as many in a line as a uop cache takes of one */
+#define OTHER_CODE (8 << 10) /* executed between two runs: the chains, and the code that sets registers and memory */
+#define NOP_BYTES 2   /* length that fills a line with as many NOPs as a uop cache holds of it */
 #define TEXT(x) #x
 #define VALUE(x) TEXT(x)
 
@@ -83,7 +83,7 @@ asm(".text\n"
     PART(get_xmm, EACH16(GET_XMM))
     PART(get_ymm, EACH16(GET_YMM))
     PART(get_zmm, EACH32(GET_ZMM) EACH8(GET_MASK))
-    /* RAX is free once it is stored; only then may the flags be read. */
+    /* RAX is free once it is stored, so the flags are read only then. */
     PART(get_registers,
         " movabs %rax, " VALUE(0x0FFFFF0158) "\n"
         " lahf\n seto %al\n movabs %rax, " VALUE(0x0FFFFF01D8) "\n"
@@ -219,7 +219,7 @@ void processor_find(struct processor *found) {
         if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
             found->avx512 = found->avx && (b >> 16 & 1) && (b >> 30 & 1) && (low & 0xe6) == 0xe6;
     }
-    /* The kernel says in the second word whether it lets programs use FSGSBASE. */
+    /* The second word tells whether the kernel lets programs use FSGSBASE. */
     extern unsigned long getauxval(unsigned long);
     found->fsgsbase = getauxval(26) >> 1 & 1;
 }
@@ -273,7 +273,7 @@ timed code_loop(int copies) {
     return function;
 }
 
-/* Every vector register begins with numbers of its own; none is timed. */
+/* Gives every vector register numbers of its own, outside the timed part. */
 timed code_once(const uint8_t *code, int length) {
     int wide = block->vector_bits >= 512 && cpu->avx512, middle_wide = block->vector_bits >= 256 && cpu->avx;
     align(0);
@@ -313,7 +313,7 @@ static long sled_bytes(void) { return cache_bytes() / (cpu->amd ? SLED_SHARE_AMD
 
 long code_straight_bytes(void) { return cache_bytes() - sled_bytes() - OTHER_CODE; }
 
-/* Straight NOPs that fill every set of the uop cache and so push the block out of it. */
+/* Straight-line NOPs that fill every set of the uop cache and so evict the block. */
 timed code_sled(void) {
     align(0);
     timed function = (timed)here;

@@ -1,7 +1,7 @@
 /* Reads requests, runs a child for each, and writes one line of figures for each.
  *
- * First line: what the clock is. Then for every request a line of key=value pairs, the figures per copy of the
- * block. Exit code: 0, 2 wrong usage, 3 this machine cannot measure (the first line says why). */
+ * The first line names the clock. Then each request gets a line of key=value pairs, with figures per copy of the block.
+ * Exit codes: 0 success, 2 wrong usage, 3 this machine cannot measure (the first line says why). */
 #define _GNU_SOURCE
 #include "harness.h"
 
@@ -23,7 +23,7 @@
 
 #define LONGEST_LINE (1 << 17)
 #define GRACE_MILLISECONDS 500
-#define MOST_PROCESSORS 8 /* that are tried for a quiet one */
+#define MOST_PROCESSORS 8 /* most that are tried in search of a quiet one */
 #define LOOKS 5
 #define FEWEST_SAMPLES 3
 
@@ -127,7 +127,7 @@ static const char *parse(char *line, struct request *request) {
     return NULL;
 }
 
-/* What two codes left behind. Which of them failed, if one did, says the stage. */
+/* Writes the result of a comparison. If one code failed, the stage tells which. */
 static void report_check(const struct result *found, int status, int late) {
     if (late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
         printf("status=time-limit");
@@ -145,7 +145,7 @@ static void report_check(const struct result *found, int status, int late) {
     fflush(stdout);
 }
 
-/* The block runs, but time or attempts ended before there were samples. */
+/* The block runs, but time or attempts ran out before there were samples. */
 static int is_busy(const struct result *found, int status, int late) {
     int ended = late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
     return found->reason == FINE && found->samples < FEWEST_SAMPLES &&
@@ -181,7 +181,7 @@ static void report(const struct result *found, int status, int late) {
     fflush(stdout);
 }
 
-/* Runs a child and leaves what it found in ``result``. Returns 0 if there is no such child. */
+/* Runs a child, which stores its findings in ``result``. Returns 0 if the child cannot be started. */
 static int run(const struct request *request, const struct processor *processor, int *status, int *late) {
     memset(result, 0, sizeof *result);
     int memory = sandbox_memory();
@@ -197,7 +197,7 @@ static int run(const struct request *request, const struct processor *processor,
     struct pollfd waiting = {handle, POLLIN, 0};
     *late = poll(&waiting, 1, options.milliseconds + GRACE_MILLISECONDS) <= 0;
     if (*late)
-        kill(child, SIGKILL); /* not yet waited for, so the number is still this child's */
+        kill(child, SIGKILL); /* not yet waited for, so the process id is still this child's */
     waitpid(child, status, 0);
     close(handle);
     close(memory);
@@ -335,7 +335,7 @@ int main(int count, char **words) {
     if (!read_options(count, words))
         return usage();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    /* Without randomisation every child lies in memory as the one before. */
+    /* Without address randomisation every child has the same memory layout. */
     personality(ADDR_NO_RANDOMIZE | personality(0xffffffff));
     result = mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (result == MAP_FAILED)

@@ -1,5 +1,5 @@
-/* What a measured block may do: compute, and use pages of data that appear where it touches memory. It makes no
- * system call: a filter allows three, each only from one place in this file, and with fixed arguments. */
+/* Confines a measured block. It may compute, and use data pages that are mapped wherever it touches memory. It cannot
+ * make system calls: a filter allows three, each only from one place in this file and with fixed arguments. */
 #define _GNU_SOURCE
 #include "harness.h"
 
@@ -54,7 +54,7 @@ asm(".text\nsandbox_return:\n mov $15, %eax\n syscall\n.globl sandbox_returned\n
 extern void sandbox_return(void);
 extern const char sandbox_mapped[], sandbox_left[], sandbox_returned[];
 
-/* A number of the kind that is compared; the finaliser of MurmurHash3 makes it of seed and place. */
+/* A number of the requested kind, derived from seed and place by the finaliser of MurmurHash3. */
 uint64_t sandbox_number(uint64_t where) {
     uint64_t word = where + block->seed * 0x9e3779b97f4a7c15;
     word = (word ^ word >> 33) * 0xff51afd7ed558ccd;
@@ -62,7 +62,7 @@ uint64_t sandbox_number(uint64_t where) {
     word ^= word >> 33;
     if (block->data == WORDS)
         return word;
-    /* Small whole numbers, of which sums and products are exact in any order. */
+    /* Small whole numbers, whose sums and products are exact in any order. */
     float singles[2] = {(float)(int)((word >> 16 & 15) - 8), (float)(int)((word >> 32 & 15) - 8)};
     double number = (double)((long)(word & 255) - 128);
     memcpy(&word, block->data == SINGLES ? (void *)singles : (void *)&number, 8);
@@ -130,9 +130,8 @@ int sandbox_memory(void) {
 
 void sandbox_measuring(int yes) { measuring = yes; }
 
-/* Registers and memory as at the start; through the addresses that the block uses, so that nothing else changes in
- * the caches. The pages that a block touches first are filled last: what a walk begins with is in the first-level
- * cache. */
+/* Resets registers and memory, through the addresses that the block uses, so that nothing else changes in the caches.
+ * The pages that a block touches first are filled last, so that the beginning of a walk is in the first-level cache. */
 void sandbox_reset(const struct request *request) {
     block = request;
     memcpy(context->registers, request->registers, sizeof context->registers);
@@ -189,7 +188,7 @@ static void statement(uint16_t code, uint32_t value) {
     filter[filter_length++] = (struct sock_filter)BPF_STMT(code, value);
 }
 
-/* Ends the process unless the word at this place of the call's description has the value. */
+/* Ends the process unless the word at this offset of ``struct seccomp_data`` has the value. */
 static void require(uint32_t place, uint32_t value) {
     statement(BPF_LD | BPF_W | BPF_ABS, place);
     filter[filter_length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
@@ -217,7 +216,7 @@ static void limit(int what, rlim_t most) {
     setrlimit(what, &both);
 }
 
-/* Bytes of address space that this process has now; 0 where the system does not say. */
+/* Bytes of address space in use by this process; 0 if unknown. */
 static rlim_t mapped(void) {
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -237,7 +236,7 @@ void sandbox_close(int memory) {
     limit(RLIMIT_CPU, options.milliseconds / 1000 + 1);
     limit(RLIMIT_FSIZE, 0);
     limit(RLIMIT_STACK, 1 << 20);
-    /* Every page far from the others costs a page or two of tables: as many as the code may touch, and no more. */
+    /* Every isolated page costs a page or two of page tables: allow for as many as the code may touch, no more. */
     rlim_t now = mapped();
     if (now)
         limit(RLIMIT_AS, now + (MOST_PAGES + 64) * 4096UL);
@@ -245,7 +244,7 @@ void sandbox_close(int memory) {
     if (geteuid() == 0 && (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
         _exit(3);
     limit(RLIMIT_NPROC, 0);
-    /* A change of user takes this setting back. */
+    /* A change of user resets this setting. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_DUMPABLE, 0);
     for (int file = 0; file < memory; file++)
@@ -254,7 +253,7 @@ void sandbox_close(int memory) {
 
     const uint64_t mapping[] = {PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, (uint64_t)memory, 0};
     require(offsetof(struct seccomp_data, arch), AUDIT_ARCH_X86_64);
-    /* With private pages the offset varies; the file is as long as they may be. */
+    /* With private pages the offset varies; the file has the size of all pages together. */
     allow(SYS_mmap, sandbox_mapped, 1, options.private_pages ? 4 : 5, mapping);
     allow(SYS_rt_sigreturn, sandbox_returned, 0, 0, NULL);
     allow(SYS_exit_group, sandbox_left, 0, 0, NULL);
