@@ -1,4 +1,4 @@
-"""Comparison of predictions with measured or reference figures, the way the field reports it.
+"""Compares predictions with measured or reference figures, by the usual error measures.
 
-Sits beside the command line: it may use the whole analyzer, and only the command line uses it.
+It may use the whole analyzer, and only the command line uses it.
 """

@@ -1,4 +1,4 @@
-"""Command-line arguments that choose a variant of the model, the same for every command that has them."""
+"""Command-line arguments that choose a variant of the model, shared by several commands."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 
 
 def add_model_arguments(parser: argparse.ArgumentParser, *, by_file: bool = False) -> None:
-    """The model, the assumptions it makes, and the parts of it that can be switched off. ``by_file``: where
-    no model is named, what is compared with decides."""
+    """Add the arguments for the model, its assumptions, and its ablations.
+
+    ``by_file``: the file of figures chooses the model if the user names none."""
     parser.add_argument(
         "--model",
         type=_of_today,
@@ -44,7 +45,7 @@ def add_model_arguments(parser: argparse.ArgumentParser, *, by_file: bool = Fals
 
 
 def add_resources_argument(parser: argparse.ArgumentParser) -> None:
-    """Whether the buffers and register files beside ROB and RS are limited."""
+    """Add ``--resources``: whether buffers and register files besides ROB and RS are limited."""
     parser.add_argument(
         "--resources",
         choices=("on", "off"),
@@ -54,7 +55,7 @@ def add_resources_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def resources_option(arguments: argparse.Namespace) -> bool | None:
-    """The choice of ``--resources`` as ``ModelOptions`` has it."""
+    """The choice of ``--resources`` as a ``ModelOptions`` value."""
     return None if arguments.resources is None else arguments.resources == "on"
 
 
@@ -69,7 +70,7 @@ def _seed(text: str) -> int:
 
 
 def model_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> ModelOptions:
-    """The choice that the arguments make; one that makes no sense ends the program as wrong usage."""
+    """Model options from parsed arguments; ends the program with a usage error if they conflict."""
     try:
         return ModelOptions(
             model=Model(arguments.model),

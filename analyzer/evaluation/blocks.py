@@ -1,4 +1,4 @@
-"""Samples to blocks and simulations."""
+"""Turns samples into blocks and simulates them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from cyclelens.analyzer.uops.block import build_block
 
 
 class Unpredictable(Exception):
-    """A sample that has no prediction, and why."""
+    """A sample has no prediction; the message says why."""
 
 
 class BlockBuilder:
-    """Holds the open tables; for one thread."""
+    """Builds and simulates blocks with open instruction tables; use it from one thread only."""
 
     def __init__(self, options: ModelOptions = DEFAULT) -> None:
-        """Raises ``TablesUnavailable`` if the tables are missing or damaged."""
+        """Open the tables. Raises ``TablesUnavailable`` if they are missing or damaged."""
         self._store = open_store()
         self._options = options
 
     def build(self, sample: Sample, core: Microarchitecture | None = None) -> Block:
-        """The block of a sample: ``copies`` of its code, with a loop counter but in unroll mode. ``core``: a
-        changed microarchitecture in place of the sample's. Raises ``Unpredictable``."""
+        """The block of a sample: ``copies`` of its code, with a loop counter except in unroll mode.
+
+        ``core`` replaces the sample's microarchitecture. Raises ``Unpredictable``."""
         code: bytes | None = bytes.fromhex(sample.code)
         loop = sample.mode is not Repetition.UNROLL
         if loop:
@@ -49,24 +50,23 @@ class BlockBuilder:
         )
 
     def copies(self, sample: Sample) -> int:
-        """How many copies of the sample's code one iteration of its block is."""
+        """Number of copies of the sample's code in one iteration of its block."""
         return usual_copies(decode(bytes.fromhex(sample.code))) if sample.mode is Repetition.COPIES else 1
 
     @property
     def simulates(self) -> bool:
-        """Whether the chosen model is one that simulates."""
+        """Whether the chosen model simulates."""
         return self._options.model is not Model.BOUNDS
 
     def predict_analytically(self, sample: Sample) -> tuple[Block, float]:
-        """Block and cycles per iteration by the bounds alone. Raises ``Unpredictable``."""
+        """Block, and its cycles per iteration from the bounds alone. Raises ``Unpredictable``."""
         block = self.build(sample)
         return block, predict_analytically(block, self._model(sample))
 
     def simulate(
         self, sample: Sample, core: Microarchitecture | None = None, *, trace: bool = False
     ) -> tuple[Block, Simulation]:
-        """Block and simulation of a sample, ``core`` as in ``build``. Raises ``Unpredictable`` if there is
-        none."""
+        """Block and simulation of a sample; ``core`` as in ``build``. Raises ``Unpredictable``."""
         block = self.build(sample, core)
         return block, simulate(
             block,

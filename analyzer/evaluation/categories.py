@@ -1,8 +1,8 @@
-"""Sorts blocks into the six kinds that the BHive paper found, by what their uops do.
+"""Sorts blocks into the six categories of the BHive paper by the work of their uops.
 
-The paper clusters blocks by their use of port sets and then names the clusters; the limits here are ours,
-chosen so that the names mean the same: memory uops make at least half of a memory block, and a side with less
-than a quarter is not named.
+The paper clusters blocks by their port sets and then names the clusters. The limits here are the project's
+own, chosen to give the names the same meaning: at least half of a memory block's uops access memory, and a
+kind with a share of less than a quarter is not named.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MINOR = 0.25
 
 
 def category(instructions: Iterable[InstructionTemplate]) -> str:
-    """One of ``CATEGORIES``. A block without any uop that executes is ``scalar``."""
+    """One of ``CATEGORIES``. A block without executed uops is ``scalar``."""
     loads = stores = vectors = scalars = 0
     for instruction in instructions:
         is_vector = uses_vectors(instruction)
@@ -38,7 +38,7 @@ def category(instructions: Iterable[InstructionTemplate]) -> str:
 
 
 def uses_vectors(instruction: InstructionTemplate) -> bool:
-    """Whether it works on MMX, XMM, YMM, ZMM or mask registers."""
+    """Whether the instruction uses MMX, XMM, YMM, ZMM or mask registers."""
     operands = instruction.instruction.operands
     return any(
         operand.register is not None
@@ -57,6 +57,7 @@ def _named(first: str, first_count: int, second: str, second_count: int) -> str:
 
 
 def front_end(sources: Mapping[str, float]) -> str:
-    """The front-end sources that deliver a block's uops, e.g. ``DSB`` or ``DSB+MITE``; the microcode
-    sequencer only ever helps another one and is not named."""
+    """Front-end sources of a block's uops, such as ``DSB`` or ``DSB+MITE``.
+
+    The microcode sequencer always works with another source and is not named."""
     return "+".join(sorted(name for name, uops in sources.items() if uops and name != "MS")) or "none"

@@ -1,4 +1,4 @@
-"""Reads files of blocks with figures: the project's own columns, measured sets, wide tables, BHive's form.
+"""Reads files of blocks with figures: the project's own columns, measured sets, wide tables, BHive's format.
 
 Everything is CSV, plain or compressed. With a header, ``hex`` (or ``name``, looked up in a table of kernels)
 names the block, and the figures are in one of
@@ -9,8 +9,8 @@ names the block, and the figures are in one of
 
 ``microarchitecture``, ``mode``, ``offset`` (alignment in bytes), ``name``, ``width`` (of the vectors) and
 ``reference_cycles`` (a second prediction to compare with) are used where present. A row whose ``status`` is
-not ``ok``, or that has a ``problem``, is left out. Beside a column ``X_cycles`` there may be ``X_spread`` (of
-repeated measurements, as a share of the figure) and ``pages_X`` or ``pages`` (that the block touches).
+not ``ok``, or that has a ``problem``, is left out. A column ``X_cycles`` may have companions: ``X_spread``
+(of repeated measurements, as a share of the figure) and ``pages_X`` or ``pages`` (touched by the block).
 Without a header a row is BHive's ``hex,cycles * 100``.
 """
 
@@ -37,18 +37,18 @@ _MODE_OF_COLUMN = {
 }
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+")
 _BHIVE_SCALE = 100
-"""BHive publishes cycles for a hundred copies of the block."""
+"""Copies of the block per figure in BHive's files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One block with its true figure."""
+    """One block with its reference figure."""
 
     code: str
     """Hexadecimal bytes without the loop counter, lower case."""
     microarchitecture: str
     mode: Repetition
-    """The counter of a loop and its jump are still to be appended, and so are copies."""
+    """How the block is repeated; ``code`` contains neither the copies nor the loop's counter and jump."""
     cycles: float
     """Cycles per iteration."""
     alignment: int = 0
@@ -56,22 +56,22 @@ class Sample:
     """Another predictor's figure for the same block."""
     name: str = ""
     width: str = ""
-    """Of the widest vectors in the code, as the file names it."""
+    """Width of the widest vectors in the code, as the file names it."""
 
     @property
     def key(self) -> str:
-        """Names the prediction that this sample needs; the same for equal work."""
+        """Key of the prediction that this sample needs; samples that need the same one share it."""
         return f"{self.code} {self.microarchitecture} {self.mode} {self.alignment}"
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to take from a file, and what to assume where it does not say."""
+    """Filters for a file's samples, and defaults for missing columns."""
 
     microarchitectures: tuple[str, ...] = ()
-    """Empty: all that the file names."""
+    """Microarchitectures to take; empty for all in the file."""
     mode: Repetition | None = None
-    """None: all that the file names, ``UNROLL`` where it names none."""
+    """Mode to take; None for all in the file, with ``UNROLL`` as default."""
     kernels: Mapping[str, str] = field(default_factory=dict)
     """Hexadecimal bytes by kernel name, for files that have names instead of bytes."""
     max_spread: float | None = None
@@ -94,12 +94,12 @@ def read_kernels(path: Path) -> dict[str, tuple[str, Repetition]]:
 
 
 def holds_model_figures(path: Path) -> bool:
-    """Whether the columns say that a model gave the figures, no measurement. Raises as ``read_samples``."""
+    """Whether the columns are named for figures of a model. Raises as ``read_samples``."""
     with open_text(path) as stream:
         try:
             header = [name.strip() for name in next(csv.reader(lines_of(path, stream)), [])]
         except (csv.Error, UnicodeDecodeError, lzma.LZMAError, EOFError):
-            return False  # read_samples says what is wrong with it
+            return False  # read_samples reports the error
     return _MODEL_FIGURE in header or not set(registry.names()).isdisjoint(header)
 
 
@@ -130,7 +130,7 @@ def _number(text: str) -> float | None:
 
 
 def _figure(path: Path, line: int, text: str) -> float | None:
-    """A positive figure, None if the field is empty."""
+    """Parse a positive figure; None if the field is empty."""
     if not text.strip():
         return None
     number = _number(text)
@@ -214,7 +214,7 @@ def _with_header(
 
 
 def _trusted(row: Mapping[str, str], column: str, selection: Selection) -> bool:
-    """Whether a figure was measured as exactly as asked for; one without such a column is."""
+    """Whether a figure meets the limits on spread and pages; a missing column meets them."""
     stem = column.removesuffix("_cycles")
     spread = _number(row.get(f"{stem}_spread", row.get("spread", "")))
     # Both kinds of loop touch the same pages.

@@ -1,4 +1,4 @@
-"""Text files that may be compressed, line by line."""
+"""Reads text files, which may be compressed, line by line."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import TextIO, cast
 from cyclelens.analyzer.common.regular_files import open_given
 
 MAXIMUM_LINE = 1 << 20
-"""Characters; a line of a compressed file may unpack to any size."""
+"""Most characters per line; a compressed line may unpack to any size."""
 
 
 class DatasetError(Exception):
-    """A file of figures or traces that cannot be used; the message says which, where and why."""
+    """A file of figures or traces cannot be used; the message says which, where and why."""
 
 
 def open_text(path: Path) -> TextIO:
-    """Opens ``path`` for reading, unpacking ``.xz`` and ``.gz``. Raises ``DatasetError`` if it cannot."""
+    """Open ``path`` for reading, unpacking ``.xz`` and ``.gz``. Raises ``DatasetError`` on failure."""
     try:
         if path.suffix == ".xz":
             return cast(TextIO, lzma.open(open_given(path), "rt", encoding="utf-8-sig", newline=""))
@@ -33,7 +33,7 @@ def open_text(path: Path) -> TextIO:
 
 
 def lines_of(path: Path, stream: TextIO) -> Iterator[str]:
-    """The lines of an open file. Raises ``DatasetError`` at one that is longer than any can be."""
+    """Lines of an open file. Raises ``DatasetError`` at a line longer than ``MAXIMUM_LINE``."""
     for number in count(1):
         line = stream.readline(MAXIMUM_LINE + 1)
         if not line:

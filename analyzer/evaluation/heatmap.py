@@ -13,18 +13,18 @@ _INCHES = 6.0
 
 
 def check_possible(path: Path) -> None:
-    """Raises ``DatasetError`` if no heat map can be written to ``path``."""
+    """Raise ``DatasetError`` if no heat map can be written to ``path``."""
     problem = why_impossible(path)
     if problem:
         raise DatasetError(problem)
 
 
 def write_heatmap(path: Path, pairs: Sequence[tuple[float, float]], title: str) -> None:
-    """Draws (predicted, true) pairs of positive cycles per iteration on logarithmic axes.
+    """Draw (predicted, true) pairs of positive cycles per iteration on logarithmic axes.
 
-    The colour of a cell is the number of blocks in it; on the diagonal both are equal.  Same pairs, same
-    file: no date is written.  Raises ``DatasetError`` if there is nothing to draw and ``OSError`` if the file
-    cannot be written.
+    The colour of a cell shows its number of blocks; the diagonal marks equality. The file contains no date,
+    so equal pairs give equal files. Raises ``DatasetError`` if there is nothing to draw and ``OSError`` if
+    the file cannot be written.
     """
     from matplotlib.colors import LogNorm
 

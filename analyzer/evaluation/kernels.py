@@ -1,4 +1,4 @@
-"""Simulates the kernels of a folder of reference traces and finds where the traces part."""
+"""Simulates the kernels of a folder of reference traces and finds the first differences."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 
 TRACE_ROUNDS = 12
-"""Rounds that the reference traces hold."""
+"""Rounds in the reference traces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One kernel on one microarchitecture."""
+    """Comparison of one kernel's traces on one microarchitecture."""
 
     microarchitecture: str
     kernel: str
     finding: Difference | str | None
-    """The first difference, or why there is nothing to compare; None if the traces agree."""
+    """The first difference, or why no comparison was possible; None if the traces agree."""
 
 
 def trace_files(folder: Path) -> dict[str, Path]:
-    """Microarchitecture -> file, for the known ones among the files of ``folder``."""
+    """Trace files in ``folder`` by microarchitecture, as far as it is known."""
     by_name = {path.name.split(".")[0]: path for path in sorted(folder.glob("*.csv*"))}
     return {name: by_name[name] for name in registry.names() if name in by_name}
 
@@ -42,8 +42,9 @@ def compare_kernels(
     rounds: int = TRACE_ROUNDS,
     options: ModelOptions = PUBLISHED,
 ) -> Iterator[Comparison]:
-    """One comparison for each trace, in file order. Empty choices mean all. ``options``: what to compare, by
-    default the published model, which gave the traces.
+    """One comparison per trace, in file order. Empty choices mean all.
+
+    ``options``: the model to compare, by default the published one, which produced the traces.
 
     Raises ``DatasetError`` if the folder holds no traces or the files cannot be read.
     """

@@ -12,7 +12,7 @@ WITHIN = (0.01, 0.02, 0.05, 0.10)
 """Relative errors for which the share of blocks is reported."""
 
 _TOLERANCE = 1e-9
-"""Keeps decimal figures such as 1.01 against 1.00 inside "within 1 %" in spite of binary rounding."""
+"""Slack for binary rounding, so that 1.01 against 1.00 counts as "within 1 %"."""
 
 
 def relative_error(predicted: float, truth: float) -> float:
@@ -42,11 +42,10 @@ def share_equal(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def kendall_tau(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Kendall's rank correlation in its tau-b form, which allows for ties (Kendall 1945); None where it is
-    undefined: fewer than two pairs, or one side all equal.
+    """Kendall's rank correlation tau-b, which allows for ties (Kendall 1945).
 
-    Pairs of pairs are counted with a sorted list instead of one by one, so 16,000 blocks take well under
-    a second.
+    None where it is undefined: fewer than two pairs, or one side all equal. A sorted list counts the
+    discordant pairs, so 16,000 blocks take well under a second.
     """
     count = len(pairs)
     total = count * (count - 1) // 2
@@ -75,15 +74,15 @@ class Summary:
     """The usual figures of one group of blocks; shares are 0 to 1."""
 
     blocks: int
-    """Predicted blocks, the ones that the figures are about."""
+    """Number of predicted blocks, on which the figures are based."""
     unpredicted: int
     mean_error: float | None
     kendall_tau: float | None
     within: tuple[float | None, ...]
-    """For each limit of ``WITHIN``."""
+    """Share of blocks within each limit of ``WITHIN``."""
     equal: float | None
     reference_mean_error: float | None = None
-    """Of the reference figures that the file holds, on the same blocks."""
+    """Mean error of the file's reference figures on the same blocks."""
     reference_kendall_tau: float | None = None
 
 

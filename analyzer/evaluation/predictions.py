@@ -1,4 +1,4 @@
-"""Predicts many samples on all cores, remembers what is finished, and can be stopped at any time."""
+"""Predicts many samples in parallel, caches finished ones, and can be stopped at any time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from tqdm import tqdm
 
 _CHUNK = 64
-"""Samples that a worker process gets at once: little overhead, and Ctrl-C waits for no more than these."""
+"""Samples per task of a worker process: low overhead, and Ctrl-C waits for at most these."""
 _FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionResult:
-    """What a prediction came to."""
+    """Result of a prediction: a figure or a problem."""
 
     cycles: float | None
     """Cycles per iteration; None if the block cannot be predicted."""
@@ -38,7 +38,7 @@ class PredictionResult:
 
 
 def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
-    """One prediction. A block that fails is an outcome too, so that one bad block never ends a long run."""
+    """Predict one sample. A failure is a result too, so that one bad block never ends a long run."""
     try:
         if not builder.simulates:
             block, cycles = builder.predict_analytically(sample)
@@ -59,9 +59,9 @@ def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
 
 
 class Cache:
-    """Finished predictions in a file of JSON lines, so that a stopped run can be taken up again.
+    """Finished predictions in a file of JSON lines, from which a stopped run can resume.
 
-    The first line says which version of what made the file; a file of anything else is refused.
+    The first line holds version and model; a file from another version or model is refused.
     """
 
     def __init__(self, path: Path | None, version: str, options: ModelOptions = DEFAULT) -> None:
@@ -69,7 +69,7 @@ class Cache:
         self._header = {"cyclelens": version, "format": _FORMAT, "model": options.changed()}
         self.outcomes: dict[str, PredictionResult] = {}
         self._cut_off = False
-        """The file ends in the middle of a line."""
+        """True if the file ends in the middle of a line."""
         if path is not None and path.exists():
             self._load(path)
 
@@ -97,7 +97,7 @@ class Cache:
                 self.outcomes[key] = PredictionResult(**entry)
 
     def add(self, finished: Iterable[tuple[str, PredictionResult]]) -> None:
-        """Remembers outcomes, in the file too."""
+        """Store results in memory and in the file."""
         finished = list(finished)
         self.outcomes.update(finished)
         if self._path is None:
@@ -114,8 +114,9 @@ class Cache:
 
 
 def read_predictions(path: Path) -> dict[str, PredictionResult]:
-    """The figures of a file that ``cyclelens predict --output`` wrote, by the samples that need them; those
-    at another alignment than 0 are not told apart. Raises ``CorpusError``."""
+    """Results from a file of ``cyclelens predict --output``, by ``Sample.key``. Raises ``CorpusError``.
+
+    The file does not distinguish alignments, so all count as 0."""
     table = format_of(path, written=True).table(path)
     if not {HEX, "mode", "problems"} <= table.keys():
         raise CorpusError(f"{path} is not a file of cyclelens predict --output")
@@ -136,8 +137,9 @@ def predict_all(
     progress: bool,
     options: ModelOptions = DEFAULT,
 ) -> None:
-    """Fills ``cache`` with an outcome for every sample. ``KeyboardInterrupt`` passes through after the
-    chunks under way have been kept."""
+    """Fill ``cache`` with a result for every sample.
+
+    ``KeyboardInterrupt`` propagates after the chunks in progress are stored."""
     todo = {sample.key: sample for sample in samples if sample.key not in cache.outcomes}
     work = list(todo.values())
     chunks = [work[start : start + _CHUNK] for start in range(0, len(work), _CHUNK)]
@@ -192,5 +194,5 @@ def _run(builder: BlockBuilder, chunk: Sequence[Sample]) -> _Finished:
 
 
 def default_jobs() -> int:
-    """Processes that can really run at the same time."""
+    """Number of processes that can run at the same time."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

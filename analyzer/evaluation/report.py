@@ -1,4 +1,4 @@
-"""An evaluation as text for people and as JSON for programs."""
+"""Formats an evaluation as text for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _block(sample: Sample, outcome: PredictionResult) -> list[str]:
 
 
 def as_json(evaluation: Evaluation) -> str:
-    """The same as one JSON object; shares and errors from 0 to 1."""
+    """The report as one JSON object; shares and errors range from 0 to 1."""
     return json.dumps(
         {
             "source": evaluation.source,

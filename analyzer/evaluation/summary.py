@@ -1,4 +1,4 @@
-"""Samples and outcomes to figures: by microarchitecture and mode, by category, by front-end source."""
+"""Summarises samples and results by microarchitecture and mode, by category, and by front-end source."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ _Key = TypeVar("_Key")
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Everything that a report shows."""
+    """All contents of a report."""
 
     source: str
     """The file, as the user named it."""
     total: Summary
     by_model: Mapping[tuple[str, str], Summary]
-    """By microarchitecture and mode, in order of appearance."""
+    """Summaries by microarchitecture and mode, in order of appearance."""
     by_category: Mapping[str, Summary]
     by_front_end: Mapping[str, Summary]
     by_width: Mapping[tuple[str, str], Summary]
-    """By mode and width of the vectors, where the file names that."""
+    """Summaries by mode and vector width, if the file names widths."""
     worst: tuple[Pair, ...]
-    """Largest relative error first."""
+    """Worst predictions, largest relative error first."""
     problems: Mapping[str, int]
-    """Why blocks could not be predicted, and how many each; most frequent first."""
+    """Number of unpredicted blocks by reason, most frequent first."""
     model: Model | None = None
-    """Which one gave the predictions; None: not known, they were read from a file."""
+    """The model that gave the predictions; None if unknown because they were read from a file."""
 
 
 def evaluate(source: str, pairs: Sequence[Pair], *, worst: int, model: Model | None = None) -> Evaluation:
-    """All figures for samples and their outcomes, with the ``worst`` blocks that differ at all. ``model``: as
-    ``Evaluation`` has it."""
+    """Evaluate samples and their results, listing up to ``worst`` blocks with an error.
+
+    ``model`` is stored in the ``Evaluation``."""
     by_category = _grouped(pairs, lambda _, outcome: outcome.category)
     wrong = [
         (sample, outcome)

@@ -1,6 +1,6 @@
-"""Finds the first event in which two traces of the same block differ, and says which rules decide it.
+"""Finds the first event in which two traces of the same block differ, and names the rules behind it.
 
-Everything after the first difference is usually its consequence, so only the first one is worth reading.
+Later differences usually follow from the first one, so only that one is reported.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COLUMNS = tuple(name for name in TraceRow._fields if name != "ports")
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """One column of a trace and the rules that decide it."""
+    """One column of a trace and the rules that determine it."""
 
     name: str
     rule: Callable[[TraceRow], str]
@@ -51,7 +51,7 @@ def _front_end_rule(row: TraceRow) -> str:
 
 
 def _entry(row: TraceRow) -> int | None:
-    """The cycle in which a uop entered the uop queue, or the issue cycle where it never visibly did."""
+    """Cycle in which a uop entered the uop queue, or its issue cycle if the trace does not show it."""
     return row.added_to_idq if row.added_to_idq is not None else row.issued
 
 
@@ -64,7 +64,7 @@ def _port_rule(row: TraceRow) -> str:
     return "move elimination (rules V4, Y1 to Y4)" if _port(row) == ELIMINATED else "port binding"
 
 
-# In the order in which a uop lives through them.
+# In pipeline order.
 _EVENTS = (
     _cycle_event("predecoded", "predecoder"),
     _Event("source", lambda _: _SOURCE_RULE, lambda row: row.source, _entry),
@@ -81,21 +81,23 @@ _EVENTS = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first difference of two traces; for a whole missing or differently grouped uop ``event`` is
-    ``uops`` and the values describe the uops of the instruction's instance."""
+    """The first difference of two traces.
+
+    If uops are missing or grouped differently, ``event`` is ``uops`` and the values describe the uops of the
+    instruction's instance."""
 
     cycle: int | None
     round: int
     instruction: int
     kind: str
     uop: int
-    """Position among the uops of its kind in this instance."""
+    """Index among the uops of its kind in this instance."""
     event: str
     ours: str
     reference: str
     rule: str
     differing_events: int = 1
-    """How many events differ in all."""
+    """Total number of differing events."""
 
     def __str__(self) -> str:
         where = f"round {self.round}, instruction {self.instruction}, {self.kind} {self.uop}"
@@ -119,7 +121,7 @@ def _instances(rows: Iterable[TraceRow], rounds: int) -> dict[_InstanceKey, list
 
 
 def _grouping(rows: Sequence[TraceRow]) -> tuple[tuple[int, ...], ...]:
-    """Uops in each fused uop, by IDQ uop; only the boundaries count, not the numbers used for them."""
+    """Uops in each fused uop, by IDQ uop; only the boundaries matter, not the identifiers."""
     idq: list[list[int]] = []
     previous: TraceRow | None = None
     for row in rows:
@@ -151,12 +153,12 @@ def _rounds(rows: Sequence[TraceRow]) -> int:
 def first_difference(
     ours: Sequence[TraceRow], reference: Sequence[TraceRow], *, rounds: int | None = None
 ) -> Difference | None:
-    """The earliest difference in the rounds that both traces hold, at most the first ``rounds``.
+    """The earliest difference in the rounds common to both traces, at most the first ``rounds``.
 
-    Earliest is by cycle, then program order, then the order of the stages.  Uops that differ in number or
-    grouping in round 0 come before all else: the templates differ, and no cycle can be right then.
+    The order is by cycle, then program order, then pipeline stage. Uops that differ in number or grouping in
+    round 0 come first: the templates differ, so no cycle can be right.
     """
-    # A trace ends with the last round that counts for the figure, so the other one may go a little further.
+    # A trace ends with the last round that counts for the figure, so the other one may be slightly longer.
     held = max(1, min(_rounds(ours), _rounds(reference)))
     rounds = held if rounds is None else min(rounds, held)
     mine = _instances(ours, rounds)
@@ -206,10 +208,10 @@ def _shown(value: int | str | None) -> str:
 
 
 def read_traces(path: Path) -> Iterator[tuple[str, tuple[TraceRow, ...]]]:
-    """Kernel name and trace for every kernel of a reference file (CSV, also compressed), in file order.
+    """Name and trace of every kernel in a reference file (CSV, optionally compressed), in file order.
 
-    The file names a kernel in each row and keeps the rows of a kernel together.  Raises ``DatasetError`` if
-    it is not such a file.
+    Each row names its kernel, and the rows of a kernel are contiguous. Raises ``DatasetError`` for any other
+    file.
     """
     with open_text(path) as stream:
         reader = csv.DictReader(lines_of(path, stream))
