@@ -192,7 +192,7 @@ def test_a_crowded_window_is_pointed_out_where_it_limits_the_loop():
     (finding,) = simulated(crowded)
     assert (finding.code, finding.instruction) == ("crowded-window", 0)
     assert "13 entries" in finding.message and "3.00 cycles" in finding.message
-    assert "3.00 cycles to read here, and 1.00 if it begins 48 bytes behind" in finding.message
+    assert "3.00 cycles to read here, and 1.00 if it begins 48 bytes after" in finding.message
     assert simulated(crowded, alignment=16) == ()
     assert "crowded-window" not in [each.code for each in simulated(dividing)]
     assert simulated(crowded, "ZEN4") == ()
