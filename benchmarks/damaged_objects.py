@@ -116,7 +116,7 @@ def main() -> None:
                 try:
                     if options.read_only:
                         file = ObjectFile(data)
-                        named_regions(file, None, AnalysisOptions().regions)
+                        named_regions(file, None, AnalysisOptions().source.regions)
                     else:
                         analyzer.analyze_object(data, AnalysisOptions())
                     end = "figures"
