@@ -28,7 +28,7 @@ FORMATS = ("text", "json", "markdown", "html", "sarif", "dot", "svg")
 
 
 def main(arguments: list[str]) -> int:
-    """Print the report; 1 if there are problems in the text."""
+    """Print the report. Returns 1 if the text has problems."""
     parser = new_parser(
         "analyze",
         "Analyse the marked regions of an assembly file, or the loops of a function in an ELF file.",
@@ -38,17 +38,17 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--list-functions",
         action="store_true",
-        help="only list functions: address, size and name in ELF files, lines and name in texts",
+        help="only list the functions: address, size and name in ELF files, lines and name in texts",
     )
     bare = parser.add_mutually_exclusive_group()
     bare.add_argument(
-        "--hex", action="store_true", help="the file is machine code by itself, in hexadecimal (48 01 d8 ...)"
+        "--hex", action="store_true", help="the file is bare machine code in hexadecimal (48 01 d8 ...)"
     )
-    bare.add_argument("--raw", action="store_true", help="the file is machine code by itself, byte by byte")
+    bare.add_argument("--raw", action="store_true", help="the file is bare machine code in binary")
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("--trace", action="store_true", help="add the timeline of every uop")
     parser.add_argument(
-        "--account", action="store_true", help="say of every issue slot who used it or why it was lost"
+        "--account", action="store_true", help="show for every issue slot what used it or why it was lost"
     )
     options = parser.parse_args(arguments)
     options.core_in_report = True
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
 
     from cyclelens.analyzer.reports.registry import render
 
-    # A document to read at leisure has everything.
+    # HTML is read at leisure, so it includes everything.
     full = options.format == "html"
     code = _bare_code(options.file, in_hexadecimal=options.hex) if options.hex or options.raw else None
     analysis = analyze_file(
@@ -73,8 +73,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _list_functions(options: argparse.Namespace) -> Iterator[str]:
-    """A line for every function of a file: address and size in an ELF file, lines in a text. Raises
-    InputError if it cannot be read, or has none."""
+    """One line per function of a file: address and size in an ELF file, lines in a text. Raises InputError if
+    the file cannot be read or has no functions."""
     file = options.file
     data = read_bytes(file)
     if not data.startswith(ELF_MAGIC):
@@ -82,7 +82,7 @@ def _list_functions(options: argparse.Namespace) -> Iterator[str]:
 
         assembled = assemble(to_text(data), replace(analysis_options(options).source, function=""))
         if not assembled.functions:
-            raise InputError(f"{file}: there is no function in it")
+            raise InputError(f"{file}: it contains no function")
         for name, first, last in assembled.functions:
             yield f"lines {first + 1:6} to {last + 1:6}  {name}"
         return
@@ -99,7 +99,7 @@ def _list_functions(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _bare_code(file: str, *, in_hexadecimal: bool) -> bytes:
-    """The object file that machine code by itself is made. Raises InputError."""
+    """Bare machine code wrapped in an object file. Raises InputError."""
     from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError, from_hexadecimal, object_of
 
     data = read_bytes(file)
@@ -110,7 +110,7 @@ def _bare_code(file: str, *, in_hexadecimal: bool) -> bytes:
 
 
 def _show(analysis: Analysis, file: str) -> None:
-    """The report on a terminal: as wide as that is, and in colours unless they are not wanted (NO_COLOR)."""
+    """Print the report at the terminal's width, in colour unless NO_COLOR is set or the terminal is dumb."""
     from shutil import get_terminal_size
 
     from cyclelens.analyzer.common.escaping import painted

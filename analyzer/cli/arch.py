@@ -1,4 +1,4 @@
-"""``cyclelens arch``: the microarchitectures, and every value of one with its source."""
+"""``cyclelens arch``: lists the microarchitectures, or shows every value of one with its source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the list, or one of them."""
+    """Print the list, or the values of one microarchitecture."""
     parser = new_parser("arch", "The microarchitectures that can be simulated.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("list", help="names, titles and products, each maker's oldest first")
@@ -72,7 +72,7 @@ def _as_text(core: Microarchitecture) -> str:
     unused = [value for value in found if value.source.certainty is Certainty.UNUSED]
     for source, those in groupby(sorted(unused, key=lambda value: value.source), lambda value: value.source):
         names = ", ".join(value.name for value in those)
-        parts.append(f"of no part here: {source.text}\n  {names}")
+        parts.append(f"not simulated: {source.text}\n  {names}")
     return "\n\n".join(parts)
 
 

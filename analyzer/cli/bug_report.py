@@ -1,4 +1,4 @@
-"""``cyclelens bug-report``: one file with what somebody needs who looks for a defect or a wrong figure."""
+"""``cyclelens bug-report``: packs what is needed to investigate a defect or a wrong figure into one file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cyclelens.analyzer.engine.files import InputError
 _PACKAGES = ("cyclelens", "iced-x86", "keystone-engine", "llvmlite", "lsprotocol", "lxml", "pygls")
 _PROGRAMS = ("as", "nasm", "gcc", "clang", "rustc")
 _LARGEST = 32 << 20
-"""Bytes of a file that is packed."""
+"""Largest file that is packed, in bytes."""
 _PATIENCE = 10.0
-"""Seconds for a program to say its version."""
+"""Seconds that a program may take to print its version."""
 
 
 def main(arguments: list[str]) -> int:
-    """Write the file, and say what is in it."""
+    """Write the file and list its contents."""
     own, command = arguments, list[str]()
     if "--" in arguments:
         place = arguments.index("--")
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     parser = new_parser(
         "bug-report",
         "Pack version, form, machine, log and input into one file that can be attached to a report. "
-        "A command behind -- is run, and what it prints is packed too. Nothing is sent anywhere.",
+        "A command after -- is run and its output packed, too. Nothing is sent anywhere.",
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="input to pack")
     parser.add_argument(
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
         type=Path,
         default=Path("cyclelens-report.zip"),
         metavar="PATH",
-        help="default: cyclelens-report.zip; a file that is there is not overwritten",
+        help="default: cyclelens-report.zip; existing files are not overwritten",
     )
     options = parser.parse_args(own)
     log = os.environ.pop(LOG, "")
@@ -59,12 +59,12 @@ def main(arguments: list[str]) -> int:
                 packed.writestr(name, data)
     except FileExistsError:
         raise InputError(
-            f"{options.output} is there already: move it, or name another file with --output"
+            f"{options.output} already exists: move it, or name another file with --output"
         ) from None
     except OSError as error:
         raise InputError(f"{options.output}: {error.strerror}") from None
-    print(f"{options.output} has {', '.join((*parts, *inputs))}")
-    print("It holds your input as it is. Look through it, then attach it to the report.")
+    print(f"{options.output} contains {', '.join((*parts, *inputs))}")
+    print("It contains your input unchanged. Review it, then attach it to the report.")
     return OK
 
 
@@ -76,7 +76,7 @@ def _read(path: Path) -> bytes:
 
 
 def _about() -> Iterator[str]:
-    """Lines about program and machine."""
+    """Lines about the program and the machine."""
     from cyclelens.analyzer.common.own_tables import OWN_TABLES
     from cyclelens.analyzer.facts.store import default_tables
     from cyclelens.analyzer.microarchitectures import registry
@@ -107,7 +107,7 @@ def _version(package: str) -> str:
 
 
 def _first_line(program: str) -> str:
-    """What a program says of its version."""
+    """First line of a program's ``--version`` output."""
     try:
         done = subprocess.run(
             (program, "--version"), capture_output=True, text=True, check=False, timeout=_PATIENCE
@@ -120,7 +120,7 @@ def _first_line(program: str) -> str:
 
 
 def _run(command: Sequence[str]) -> str:
-    """What a command of this program prints, with tracebacks, and its exit code."""
+    """Output of a Cyclelens command, with tracebacks, and its exit code."""
     done = subprocess.run(
         (sys.executable, "-m", "cyclelens.analyzer.cli.main", *command),
         stdin=subprocess.DEVNULL,
@@ -134,6 +134,6 @@ def _run(command: Sequence[str]) -> str:
 
 
 def _without_home(text: str) -> str:
-    """The same without the name of the user's folder."""
+    """The text with the user's home folder replaced by ``~``."""
     home = str(Path.home())
     return text.replace(home, "~") if len(home) > 1 else text

@@ -1,4 +1,4 @@
-"""``cyclelens cc``: the loops of what a compiler makes, with figures at the lines of its sources."""
+"""``cyclelens cc``: compiles sources and shows the figures of their loops at the source lines."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _LARGEST_SOURCE = 32 << 20
 
 
 def main(arguments: list[str]) -> int:
-    """Compile, and print the loops; 1 if one of them has no figure."""
+    """Compile, and print the loops. Returns 1 if one of them has no figure."""
     parser = _parser()
     split = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:split])
     command = arguments[split + 1 :]
     if not command:
-        parser.error("the compiler's command stands behind --: cyclelens cc -- gcc -O3 -c x.c")
+        parser.error("give the compiler's command after --: cyclelens cc -- gcc -O3 -c x.c")
     if not options.watch:
         return _once(options, command)[0]
     while True:
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         "--line",
         type=_lines,
         metavar="[FILE:]N[-M]",
-        help="only loops with an instruction that comes from these lines",
+        help="only loops with an instruction compiled from these lines",
     )
     parser.add_argument(
         "--include-folder",
@@ -82,14 +82,14 @@ def _parser() -> argparse.ArgumentParser:
         version=str(Path(__file__).parents[1] / "compiling" / "include"),
         help="print the folder of cyclelens.h and cyclelens.rs, whose macros mark code, and exit",
     )
-    parser.add_argument("--watch", action="store_true", help="do it again whenever a source changes")
+    parser.add_argument("--watch", action="store_true", help="repeat whenever a source changes")
     parser.add_argument(
-        "--instructions", action="store_true", help="below every line the instructions that it became"
+        "--instructions", action="store_true", help="show below every line the instructions compiled from it"
     )
     parser.add_argument("--format", choices=("text", "json", "markdown", "html", "sarif"), default="text")
     add_target_arguments(parser)
     add_profile_argument(parser)
-    # What is said about texts: a compiled file has neither markers in comments nor a syntax.
+    # Defaults for options about texts: a compiled file has neither markers in comments nor a syntax.
     parser.set_defaults(
         region=None,
         regions=None,
@@ -106,13 +106,13 @@ def _parser() -> argparse.ArgumentParser:
 def _lines(text: str) -> tuple[str, int, int]:
     found = re.fullmatch(r"(?:(.+):)?(\d+)(?:-(\d+))?", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"'{text}' is no line: 12, 12-20 or kernel.c:12 are")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a line: write 12, 12-20 or kernel.c:12")
     first = int(found[2])
     return found[1] or "", first, int(found[3] or first)
 
 
 def _once(options: argparse.Namespace, command: Sequence[str]) -> tuple[int, set[str]]:
-    """The exit code, and the files that the figures depend on."""
+    """Compile and print once. Returns the exit code and the files that the figures depend on."""
     from cyclelens.analyzer.compiling.compiler import CompilationError, compile_as_told
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
@@ -141,8 +141,8 @@ def _once(options: argparse.Namespace, command: Sequence[str]) -> tuple[int, set
 
 def _nothing(options: argparse.Namespace) -> str:
     if options.line is not None:
-        return "no loop has an instruction that comes from there"
-    return "no loop was found; code that is not called may be left out by the compiler (static, -O2)"
+        return "no loop has an instruction compiled from there"
+    return "no loop was found; the compiler may remove code that is not called (static, -O2)"
 
 
 def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespace) -> Analysis:
@@ -172,7 +172,8 @@ def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespac
 
 
 def _is_called(symbol: str, name: str) -> bool:
-    """Mangled names of C++ and Rust have every part of the plain one behind its length."""
+    """Whether a symbol names a function. Mangled names of C++ and Rust hold each part of the plain name after
+    its length."""
     return symbol == name or (symbol.startswith(("_Z", "_R")) and f"{len(name)}{name}" in symbol)
 
 
@@ -203,7 +204,7 @@ def _print(analysis: Analysis, options: argparse.Namespace, files: Iterable[str]
 
 
 def _nearest(analysis: Analysis) -> Analysis:
-    """In the order of the sources."""
+    """The analysis with its regions in source order."""
     from cyclelens.analyzer.insight.source_lines import home
 
     def place(region: RegionAnalysis) -> tuple[str, int]:
@@ -216,7 +217,7 @@ def _text(file: str) -> str:
     try:
         with open_regular(file, STREAMED) as opened:
             return to_text(opened.read(_LARGEST_SOURCE))
-    except OSError:  # it may be on another machine, as the standard library's sources are
+    except OSError:  # it may be on another machine, like the sources of the standard library
         return ""
 
 
@@ -227,7 +228,7 @@ def _wait_for_change(files: Iterable[str]) -> None:
 
 
 def _stamp(file: str) -> tuple[int, int]:
-    """What changes with the file; editors may replace it, and it may be gone for a moment."""
+    """Modification time and size of a file; editors may replace it, so it may be missing for a moment."""
     try:
         found = os.stat(file)
     except OSError:

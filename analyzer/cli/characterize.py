@@ -1,4 +1,4 @@
-"""``cyclelens characterize``: instruction tables from microbenchmarks, on any machine."""
+"""``cyclelens characterize``: measures instruction tables by microbenchmarks, on any machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NATIVE = "native"
 
 
 def main(arguments: list[str]) -> int:
-    """Find out what variants do, write it, and compare it with the tables."""
+    """Characterise variants, write the table, and compare it with the known ones."""
     parser = new_parser(
         "characterize",
         "Find the latency, throughput, uops and ports of instructions by microbenchmarks, and compare them "
@@ -55,20 +55,20 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--tables",
         metavar="NAME",
-        help="the microarchitecture whose tables say which variants there are, and are compared with "
+        help="the microarchitecture whose tables list the variants and are compared "
         "(default: the machine's own)",
     )
     parser.add_argument(
         "--output",
         type=Path,
         metavar="FILE.xml",
-        help="write a table there; FILE.xml.runs keeps what was run until then, and a run that was ended "
-        "goes on with it",
+        help="write a table to this file; FILE.xml.runs keeps the runs so far, and an interrupted command "
+        "resumes from it",
     )
     parser.add_argument(
         "--core",
         action="store_true",
-        help="find the core's width and the sizes of its buffers instead, and compare them with its model",
+        help="measure the core's width and buffer sizes instead, and compare them with its model",
     )
     parser.add_argument(
         "--compare",
@@ -95,7 +95,7 @@ def main(arguments: list[str]) -> int:
         return _core(options.machine, model, store)
     wanted = list(_wanted(store, model, options))[: options.most]
     if not wanted:
-        raise InputError(f"no variant in the tables of {model.facts_name} is wanted")
+        raise InputError(f"no variant in the tables of {model.facts_name} matches the options")
     simulated = options.machine.startswith(_SIMULATED)
     comparison = Comparison(model, SimulatedLatencies(model, store) if simulated else None)
     rows = []
@@ -114,8 +114,8 @@ def main(arguments: list[str]) -> int:
         print(line)
     if remembered and remembered.busy:
         print(
-            f"   {remembered.busy:5} codes could not be measured, because the machine was busy; "
-            "the same command tries these again"
+            f"   {remembered.busy:5} codes could not be measured because the machine was busy; "
+            "run the command again to retry them"
         )
     for line in _compared(comparison, model):
         print(line)
@@ -135,7 +135,7 @@ def _core(name: str, model: Microarchitecture, store: FactsStore) -> int:
 
 
 def _known(model: Microarchitecture, field: str) -> str:
-    """What the core's file says of a size."""
+    """The model's value for a size."""
     from cyclelens.analyzer.characterizing.sizes import known_size
 
     known = known_size(model, field)
@@ -162,7 +162,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _table(name: str) -> Iterator[CoreRecords]:
-    """The tables of a microarchitecture, or those of a file, which are imported for the time being."""
+    """The tables of a microarchitecture, or those of a file, imported temporarily."""
     from cyclelens.analyzer.characterizing.between_tables import CoreRecords
     from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
     from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
@@ -176,7 +176,7 @@ def _table(name: str) -> Iterator[CoreRecords]:
             tables = Path(folder) / "tables.sqlite"
             (microarchitecture, *more) = import_tables(Path(name), tables).microarchitectures
             if more:
-                raise InputError(f"{name} holds several microarchitectures: import it, and name one")
+                raise InputError(f"{name} contains several microarchitectures: import it, and name one")
             store = open_store(tables)
             try:
                 yield CoreRecords(store, microarchitecture)
@@ -188,7 +188,7 @@ def _table(name: str) -> Iterator[CoreRecords]:
 
 @contextmanager
 def _remembered(machine: Machine, output: Path | None) -> Iterator[RememberedMachine | None]:
-    """The machine, whose answers are kept beside the output until that is written; None without output."""
+    """The machine with its answers saved beside the output until that is written; None without output."""
     from cyclelens.analyzer.characterizing.machines import RememberedMachine
 
     if output is None:
@@ -214,7 +214,7 @@ def _write(output: Path, rows: list[Row], model: Microarchitecture, *, keep: boo
 
 
 def _report(rows: list[Row], machine: str) -> Iterator[str]:
-    """How much was found out, and why the rest was not."""
+    """How many variants were characterised, and why the others were not."""
     missing = Counter(row.problem for row in rows if row.problem)
     yield f"{len(rows) - sum(missing.values())} of {len(rows)} variants characterised on {machine}"
     uncertain = Counter(
@@ -252,7 +252,7 @@ def _fused(row: Row) -> bool:
 
 def _number(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
     return int(text)
 
 
@@ -260,11 +260,11 @@ def _pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a regular expression: {error}") from None
 
 
 def _model(options: argparse.Namespace) -> Microarchitecture:
-    """The core whose tables are used."""
+    """The core whose tables are used. Raises InputError."""
     from cyclelens.analyzer.microarchitectures import registry
 
     simulated = options.machine.startswith(_SIMULATED)
@@ -274,7 +274,7 @@ def _model(options: argparse.Namespace) -> Microarchitecture:
     try:
         return registry.get(options.tables or own)
     except registry.UnknownMicroarchitecture as error:
-        hint = "" if simulated or options.tables else "; --tables NAME takes the variants of another core"
+        hint = "" if simulated or options.tables else "; --tables NAME uses the variants of another core"
         raise InputError(f"{error}{hint}") from None
 
 
@@ -297,7 +297,7 @@ def _machine(
     try:
         own = registry.get(_NATIVE)
     except registry.UnknownMicroarchitecture:
-        own = None  # what its counters count is not known either
+        own = None  # the meaning of its counters is unknown, too
     try:
         with opened(own) as machine:
             yield machine
@@ -321,7 +321,7 @@ def _all(store: FactsStore, model: Microarchitecture) -> Iterator[InstructionFac
 
 
 def _of_blocks(file: Path, store: FactsStore, model: Microarchitecture) -> Iterator[InstructionFacts]:
-    """The variants of blocks, the most frequent first."""
+    """The variants in a file of blocks, most frequent first. Raises InputError."""
     from cyclelens.analyzer.facts.matching import Matcher
     from cyclelens.analyzer.isa.decoder import decode
 

@@ -1,4 +1,4 @@
-"""``cyclelens check``: whether kernels are as fast as they should be, for continuous integration."""
+"""``cyclelens check``: checks that kernels are as fast as required, for continuous integration."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 
 TOO_SLOW = 3
-"""Exit code: everything could be predicted, and some region takes longer than it may."""
+"""Exit code: everything could be predicted, but a region exceeds its limit."""
 
-_ALLOW = "--allow-incomplete lets it pass"
+_ALLOW = "--allow-incomplete accepts it"
 _ROUNDING = 0.005
-"""Figures have two decimals."""
+"""Figures are rounded to two decimals."""
 
 Key = tuple[str, str]
 """Region and microarchitecture."""
@@ -43,15 +43,16 @@ class _Baseline:
     """Figures of earlier reports."""
 
     figures: dict[str, dict[Key, Pace]] = field(default_factory=dict)
-    """By file."""
+    """File -> figures."""
     bounds: dict[str, set[Key]] = field(default_factory=dict)
 
     def of(self, file: str, *, alone: bool) -> dict[Key, Pace]:
-        """The figures for a file; a baseline of a single file is taken for whatever is checked ``alone``."""
+        """The figures for a file; a baseline of a single file applies to any file that is checked
+        ``alone``."""
         return self.figures.get(self._name(file, alone), {})
 
     def bounds_of(self, file: str, *, alone: bool) -> set[Key]:
-        """The regions of the same that had a lower bound only, with which nothing can be compared."""
+        """The regions for the same file that had only a lower bound, which cannot be compared."""
         return self.bounds.get(self._name(file, alone), set())
 
     def _name(self, file: str, alone: bool) -> str:
@@ -61,10 +62,11 @@ class _Baseline:
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for every region; 0 all is well, 1 problems in the input, 3 too slow."""
+    """Print a line for every region. Returns 0 if all is well, 1 for problems in the input, 3 if one is too
+    slow."""
     parser = new_parser(
         "check",
-        "Check that every region can be predicted and takes no longer than it may. Exit code: 0 all is "
+        "Check that every region can be predicted and stays within its limit. Exit code: 0 all is "
         "well, 1 problems in the input, or no exact figure, 3 a region is too slow.",
     )
     add_analysis_arguments(parser, several=True)
@@ -74,7 +76,7 @@ def main(arguments: list[str]) -> int:
         action="append",
         default=[],
         metavar="REGION[@ARCH]=CYCLES",
-        help="most cycles per iteration of a region, on one or every microarchitecture; may be repeated",
+        help="limit of a region in cycles per iteration, on one or every microarchitecture; may be repeated",
     )
     parser.add_argument(
         "--baseline",
@@ -93,7 +95,7 @@ def main(arguments: list[str]) -> int:
         "--summary",
         metavar="FILE.md",
         type=Path,
-        help="append the figures as a Markdown table, for a page of CI",
+        help="append the figures as a Markdown table, for a CI summary",
     )
     parser.add_argument(
         "--sarif",
@@ -104,8 +106,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--allow-incomplete",
         action="store_true",
-        help="let regions pass that have no exact figure because the tables lack instructions; one whose "
-        "lower bound is above its limit is too slow all the same",
+        help="accept regions without an exact figure because the tables lack instructions; one whose "
+        "lower bound exceeds its limit is still too slow",
     )
     options = parser.parse_args(arguments)
 
@@ -139,7 +141,7 @@ def main(arguments: list[str]) -> int:
             if not verdicts:
                 verdict = replace(verdict, by_default=wording.default_of(analysis, region))
             if key in bounds:
-                verdict = replace(verdict, remarks=(*verdict.remarks, "the baseline has a lower bound only"))
+                verdict = replace(verdict, remarks=(*verdict.remarks, "the baseline has only a lower bound"))
             print(verdict.line)
             verdicts.append(verdict)
             clean = clean and not verdict.incomplete
@@ -169,7 +171,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _demand_core(analysis: Analysis, options: argparse.Namespace) -> None:
-    """In continuous integration a core has to be named: the next machine may be another one. Raises
+    """In continuous integration a core must be named: the next machine may be another one. Raises
     InputError."""
     if not analysis.by_default or os.environ.get("CI", "").lower() in ("", "0", "false"):
         return
@@ -179,7 +181,7 @@ def _demand_core(analysis: Analysis, options: argparse.Namespace) -> None:
 
     (name, *_), reason, _ = registry.default()
     raise InputError(
-        f"{options.file}: in CI a core has to be named, because a budget is for one core, and the next "
+        f"{options.file}: in CI a core must be named, because a budget is for one core, and the next "
         f"machine may be another than {name} ({reason}). Write --arch {name}, arch={name} behind the name "
         f'in a marker, microarchitectures = ["{name}"] in cyclelens.toml, or '
         f"{registry.DEFAULT_ARCH}={name} in the environment"
@@ -188,7 +190,7 @@ def _demand_core(analysis: Analysis, options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What is said of a region on a microarchitecture."""
+    """Result of checking a region on a microarchitecture."""
 
     file: str
     region: RegionAnalysis
@@ -197,9 +199,9 @@ class _Verdict:
     remarks: tuple[str, ...]
     """What the figure is compared with, and what it lacks."""
     incomplete: bool = False
-    """It is a lower bound, and that is not allowed."""
+    """The figure is a lower bound, and that is not allowed."""
     by_default: str = ""
-    """Why this core, if nobody named it and that was not said yet."""
+    """Why this core was chosen, if it is a default that has not been reported yet."""
 
     @property
     def figure(self) -> str:
@@ -220,7 +222,8 @@ class _Verdict:
         )
 
     def _mixes(self) -> Iterator[str]:
-        """What makes code hundreds of times slower than it looks, whether the figure has it or not."""
+        """Mixes of SSE and AVX, which slow code down hundreds of times, whether or not the figure includes
+        that."""
         lines = [
             self.region.region.lines[self.region.instruction_lines[finding.instruction]].line + 1
             for finding in self.region.findings
@@ -234,14 +237,14 @@ class _Verdict:
 
 
 def _summary(verdicts: Sequence[_Verdict], *, clean: bool) -> Iterator[str]:
-    """Markdown: what is slow first."""
+    """Markdown summary, slow regions first."""
     from cyclelens.analyzer.common.escaping import code, prose
     from cyclelens.analyzer.insight import wording
 
     slow = sum(verdict.slow for verdict in verdicts)
     yield "### Cycles"
     yield ""
-    yield f"{len(verdicts)} figures, {slow} too slow." + ("" if clean else " Something could not be checked.")
+    yield f"{len(verdicts)} figures, {slow} too slow." + ("" if clean else " Not all was checked.")
     yield ""
     if verdicts:
         yield "| | region | CPU | cycles/iter | bound by | compared with |"
@@ -275,7 +278,7 @@ def _predictions(analysis: Analysis) -> Iterator[tuple[RegionAnalysis, Predictio
 
 
 def _left_out(analysis: Analysis) -> Iterator[Key]:
-    """The regions without a figure because what counts in them has no record."""
+    """The regions without a figure because an essential instruction has no record."""
     for region in analysis.regions:
         for missing in region.missing:
             if missing.left_out:
@@ -283,8 +286,8 @@ def _left_out(analysis: Analysis) -> Iterator[Key]:
 
 
 def _report_problems(analysis: Analysis, file: str, allowed: bool) -> bool:
-    """Print what keeps regions from being checked; whether there is nothing. ``allowed``: regions without a
-    figure may be."""
+    """Print what prevents regions from being checked; returns whether there are any regions. ``allowed``:
+    regions may lack a figure."""
     from cyclelens.analyzer.insight import absence, wording
 
     for problem in analysis.problems:
@@ -307,8 +310,8 @@ def _judged(
     earlier: Pace | None,
     tolerance: float,
 ) -> _Verdict:
-    """Whether a region is too slow. A baseline of another amount of work counts for as much as an iteration
-    does now. A lower bound above a limit is too slow; below it says nothing."""
+    """Compare a region with its limit and baseline. A baseline with another amount of work is scaled to the
+    present one. A lower bound above the limit is too slow; below it, nothing follows."""
     from cyclelens.analyzer.insight.confidence import is_lower_bound
     from cyclelens.analyzer.insight.work import Pace, faster, work_of
 
@@ -327,7 +330,7 @@ def _judged(
 
 
 def _completed(verdict: _Verdict, allowed: bool) -> _Verdict:
-    """The verdict with what its figure lacks. ``allowed``: lower bounds may pass."""
+    """The verdict with a remark on what the figure lacks. ``allowed``: lower bounds pass."""
     from cyclelens.analyzer.insight.confidence import lacking
 
     missing = lacking(verdict.prediction)
@@ -345,7 +348,7 @@ def _limit(text: str) -> tuple[Key, float]:
     except ValueError:
         figure = math.nan
     if not equals or not math.isfinite(figure) or figure < 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not like REGION=4.0")
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form REGION=4.0")
     return (name, microarchitecture.upper()), figure
 
 
@@ -355,7 +358,7 @@ def _percentage(text: str) -> float:
     except ValueError:
         figure = math.nan
     if not math.isfinite(figure) or figure < 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no percentage such as 2%")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a percentage such as 2%")
     return figure / 100
 
 
@@ -370,10 +373,10 @@ def _read_baseline(path: Path) -> _Baseline:
         for document in documents:
             figures = baseline.figures.setdefault(str(document["file"]), {})
             for region in document["regions"]:
-                work = Work(**region["work"]) if region.get("work") else None  # reports of before have none
+                work = Work(**region["work"]) if region.get("work") else None  # older reports have none
                 for prediction in region["predictions"]:
                     key = (str(region["name"]), str(prediction["microarchitecture"]))
-                    if prediction.get("at_least", False):  # reports of before have none
+                    if prediction.get("at_least", False):  # older reports have none
                         baseline.bounds.setdefault(str(document["file"]), set()).add(key)
                         continue
                     figures[key] = Pace(float(prediction["cycles_per_iteration"]), work)
@@ -381,4 +384,4 @@ def _read_baseline(path: Path) -> _Baseline:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-        raise InputError(f"{path} is no JSON report of cyclelens analyze") from None
+        raise InputError(f"{path} is not a JSON report of cyclelens analyze") from None

@@ -1,4 +1,4 @@
-"""What subcommands share: how options are read, and how the analysis that they describe is made."""
+"""Shared by the subcommands: reading options, and running the analysis they describe."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def new_parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def one_microarchitecture(name: str) -> str:
-    """Type of an argument: the name of a microarchitecture in any case. A note says what speaks against the
-    one that was found for ``native``."""
+    """Argument type: the name of a microarchitecture in any case. Prints a note if the core found for
+    ``native`` is doubtful."""
     from cyclelens.analyzer.microarchitectures import registry
 
     try:
@@ -43,7 +43,7 @@ def one_microarchitecture(name: str) -> str:
 
 
 def microarchitectures(text: str) -> tuple[str, ...]:
-    """Type of an argument: several names with commas."""
+    """Argument type: microarchitectures separated by commas."""
     names = tuple(dict.fromkeys(one_microarchitecture(name) for name in text.split(",") if name.strip()))
     if not names:
         raise argparse.ArgumentTypeError("no microarchitecture is given")
@@ -51,9 +51,9 @@ def microarchitectures(text: str) -> tuple[str, ...]:
 
 
 def alignment(text: str) -> int:
-    """Type of an argument: bytes within a 64-byte line."""
+    """Argument type: offset in bytes within a 64-byte line."""
     if not (text.isascii() and text.isdecimal()) or int(text) > 63:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes from 0 to 63")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of bytes from 0 to 63")
     return int(text)
 
 
@@ -65,7 +65,8 @@ def _shares(text: str) -> tuple[str, str]:
 def add_analysis_arguments(
     parser: argparse.ArgumentParser, *, several: bool = False, objects: bool = True
 ) -> None:
-    """The arguments that say what to analyse and for what; ``several`` files or one, ELF ``objects`` too."""
+    """Add the arguments for the input and the target: ``several`` files or one; ``objects``: accept ELF
+    files, too."""
     if not objects:
         parser.add_argument("file", metavar="FILE", help="assembly file, - for standard input")
     elif several:
@@ -88,13 +89,13 @@ def add_analysis_arguments(
     parser.add_argument(
         "--no-external-programs",
         action="store_true",
-        help="never run an assembler or a C compiler of this machine",
+        help="never run an assembler or C compiler of this machine",
     )
     add_settings(parser, "assembler", "includePaths", "defines", "preIncludes")
 
 
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
-    """The options of these settings of an analysis."""
+    """Add the options for these analysis settings."""
     from cyclelens.analyzer.engine.settings import ANALYSIS, OF_REGIONS
 
     known = {setting.name: setting for setting in (*ANALYSIS, *OF_REGIONS)}
@@ -119,7 +120,7 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments that say how the code runs."""
+    """Add the arguments for how the code runs."""
     from cyclelens.analyzer.evaluation.arguments import add_resources_argument
 
     add_settings(parser, "microarchitectures", "mode", "alignment", "model")
@@ -128,12 +129,12 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_profile_argument(parser: argparse.ArgumentParser) -> None:
-    """The argument that names a recorded profile, of commands that show what it makes of the figures."""
+    """Add the argument for a recorded profile, for commands that show its effect on the figures."""
     parser.add_argument(
         "--profile",
         metavar="FILE",
-        help="what perf script -F brstacksym or perf annotate --stdio wrote about a run: how often branches "
-        "jump, and which loop matters",
+        help="output of perf script -F brstacksym or perf annotate --stdio for a run: how often branches "
+        "are taken, and which loop matters",
     )
 
 
@@ -144,8 +145,8 @@ def analyze_file(
     account: bool = False,
     object_file: bytes | None = None,
 ) -> Analysis:
-    """The analysis that ``add_analysis_arguments`` describe. ``object_file``: what machine code by itself was
-    made, all of which is wanted. Raises InputError if it cannot be done."""
+    """Run the analysis that the arguments of ``add_analysis_arguments`` describe. ``object_file``: bare
+    machine code as an object file, analysed completely. Raises InputError if the analysis is impossible."""
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.frontend.objects.raw_code import NAME
@@ -162,7 +163,7 @@ def analyze_file(
 
 
 def nothing(analysis: Analysis, file: str) -> InputError:
-    """Why a command has nothing to do, in words."""
+    """An error that says why a command has nothing to do."""
     from cyclelens.analyzer.insight import wording
     from cyclelens.analyzer.model.source import Severity
 
@@ -173,7 +174,8 @@ def nothing(analysis: Analysis, file: str) -> InputError:
 
 
 def analysis_options(options: argparse.Namespace, detail: Detail | None = None) -> AnalysisOptions:
-    """Explicit arguments win over a marker's options, these over the project's file. Raises InputError."""
+    """The options of an analysis. Explicit arguments override a marker's options, and those the project's
+    file. Raises InputError."""
     from cyclelens.analyzer.engine.settings import forced, to_options
     from cyclelens.analyzer.evaluation.arguments import resources_option
     from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
@@ -184,7 +186,7 @@ def analysis_options(options: argparse.Namespace, detail: Detail | None = None) 
     file = getattr(options, "file", "-")
     project = _project(file)
 
-    # Who names a link here means where it leads; one in a project's file must not lead out of the project.
+    # A link named on the command line may lead anywhere; one in a project's file must stay in the project.
     folders = tuple(os.path.realpath(folder) for folder in options.includePaths)
     before = tuple(_pre_include(name, folders) for name in options.preIncludes)
     origin = Origin(
@@ -220,8 +222,8 @@ def analysis_options(options: argparse.Namespace, detail: Detail | None = None) 
 
 
 def _say_default(options: argparse.Namespace, chosen: Target) -> None:
-    """Say once for which core a command works if nobody named one, unless its output says that itself, and
-    what speaks against the one that was found."""
+    """Print a note, once, about the default core, unless the output names it, and about doubts on the
+    detected processor."""
     from cyclelens.analyzer.microarchitectures import registry
 
     if getattr(options, "core_is_said", False):
@@ -237,9 +239,9 @@ def _say_default(options: argparse.Namespace, chosen: Target) -> None:
 
 
 def _project(file: str) -> Mapping[str, Any]:
-    """All settings of an analysis: as the project's file has them, else as they are by default. It is looked
-    for from the file's folder (that of standard input is the current one) to the top of its repository, or
-    to the current folder. Raises InputError."""
+    """All analysis settings: the values of the project's file, or the defaults. The file is searched for from
+    the folder of ``file`` (for standard input, the current one) up to the top of its repository or to the
+    current folder. Raises InputError."""
     from cyclelens.analyzer.engine.project import ProjectError, find, read, repository
     from cyclelens.analyzer.engine.settings import ANALYSIS
 
@@ -259,7 +261,7 @@ def _pre_include(name: str, folders: Iterable[str]) -> str:
         path = os.path.join(folder, name)
         if os.path.isfile(path):
             return path
-    raise InputError(f"{name} is neither in the current folder nor in those of -I")
+    raise InputError(f"{name} is neither in the current folder nor in a folder of -I")
 
 
 def report_each(
@@ -269,9 +271,9 @@ def report_each(
     settled: bool = False,
     exact: bool = False,
 ) -> int:
-    """Print the lines of a report on every prediction of the file, given what can be tried with it
-    (``settled``: as ``Experiment`` has it); returns the exit code. ``exact``: a lower bound gets no report,
-    but the reason. Raises InputError."""
+    """Print a report on every prediction of the file, made with an experiment for it (``settled``: see
+    ``Experiment``); returns the exit code. ``exact``: a lower bound gets a reason in place of a report.
+    Raises InputError."""
     from cyclelens.analyzer.comparisons.sensitivity import incomparable
     from cyclelens.analyzer.facts.store import open_store
     from cyclelens.analyzer.insight import absence
@@ -298,7 +300,7 @@ def report_each(
                 code = PROBLEMS
                 continue
             if prediction.mode is Mode.ONCE:
-                raise InputError(f"{options.file}: what is tried is repeated; leave out --mode once")
+                raise InputError(f"{options.file}: changes are tried on repeated code; leave out --mode once")
             experiment = Experiment(
                 prediction, store, latencies=region.latencies, options=model, settled=settled
             )
@@ -311,14 +313,14 @@ def report_each(
 
 
 def title_of(region: RegionAnalysis) -> str:
-    """The name of a region for a heading."""
+    """The name of a region, for a heading."""
     return region.region.name or "(unnamed)"
 
 
 def is_clean(analysis: Analysis, *, left_out: bool = False) -> bool:
-    """Every region has a prediction on every microarchitecture, and nothing in the text is in doubt. Hazards
-    are no problems: finding them is what the program is for. ``left_out``: a region may lack a figure because
-    what counts in it has no record."""
+    """Whether every region has a prediction on every microarchitecture and the text has no warnings. Hazards
+    are not problems: finding them is the program's purpose. ``left_out``: accept regions without a figure
+    because an essential instruction has no record."""
     from cyclelens.analyzer.model.source import Severity
 
     if any(problem.severity is not Severity.INFORMATION for problem in analysis.problems):

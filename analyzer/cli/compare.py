@@ -1,4 +1,5 @@
-"""``cyclelens compare``: regions beside other microarchitectures, alignments, tools, regions or versions."""
+"""``cyclelens compare``: compares regions across microarchitectures, alignments, tools, regions or
+versions."""
 
 from __future__ import annotations
 
@@ -23,11 +24,10 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str]) -> int:
-    """Print one table for every region."""
+    """Print one table per region."""
     parser = new_parser(
         "compare",
-        "Set regions beside something else. Without a choice: on every microarchitecture "
-        "(or those of --arch).",
+        "Compare regions with something else. By default: on every microarchitecture (or those of --arch).",
     )
     add_analysis_arguments(parser)
     choice = parser.add_mutually_exclusive_group()
@@ -37,16 +37,16 @@ def main(arguments: list[str]) -> int:
     choice.add_argument(
         "--tools",
         action="store_true",
-        help="with what llvm-mca and OSACA say of it, where they are installed",
+        help="with the figures of llvm-mca and OSACA, if installed",
     )
-    choice.add_argument("--with", dest="other", metavar="REGION", help="against another region of the file")
+    choice.add_argument("--with", dest="other", metavar="REGION", help="with another region of the file")
     choice.add_argument(
         "--git",
         dest="revision",
         metavar="REVISION",
         nargs="?",
         const="HEAD",
-        help="against the file as it was committed (default: HEAD)",
+        help="with a committed version of the file (default: HEAD)",
     )
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
     options = parser.parse_args(arguments)
@@ -86,7 +86,7 @@ def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
         kind = "region"
     elif options.revision is not None:
         kind = "version"
-    # The others show every core, unless somebody names some.
+    # The other comparisons show every core, unless the user named some.
     options.core_is_said = kind not in ("alignments", "tools")
     analysis = analysis_options(options)
     if machine_code is None:
@@ -123,7 +123,7 @@ def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
     except TablesUnavailable as error:
         raise InputError(error) from None
     if not tables:
-        raise InputError(f"{options.file}: there is no other region to set beside '{options.other}'")
+        raise InputError(f"{options.file}: there is no other region to compare with '{options.other}'")
     return tables
 
 

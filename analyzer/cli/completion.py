@@ -1,6 +1,6 @@
-"""``cyclelens completion``: a script that lets a shell complete commands, options and their values.
+"""``cyclelens completion``: a script that lets a shell complete commands, options and values.
 
-The script is made from the help of every command, so that it needs no program when a key is pressed.
+The script is made from the help of every command, so completing a word starts no program.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cyclelens.analyzer.cli.common import OK, new_parser
 SHELLS = ("bash", "zsh", "fish")
 _OPTION = re.compile(r"^  (?:-\w(?: [^,\s]+)?, )?(--[\w-]+)(?:[ =](\{[^}]*\}|\S+))?", re.MULTILINE)
 _CHOICES = re.compile(r"^  \{([^}]*)\}$|^  (NAME) ", re.MULTILINE)
-"""Words that stand by themselves: one of a few, or the name of a microarchitecture."""
+"""Positional words: one of a few choices, or the name of a microarchitecture."""
 
 
 class _Option(NamedTuple):
     name: str
-    """What the values follow: an option, or the word of a command or action."""
+    """Word that the values follow: an option, a command or an action."""
     values: tuple[str, ...] = ()
 
     @property
@@ -34,7 +34,7 @@ Commands = Mapping[str, Sequence[_Option]]
 
 
 def main(arguments: list[str], commands: Mapping[str, Callable[[list[str]], int]]) -> int:
-    """Print the script of a shell. ``commands``: all subcommands, which are asked for their help."""
+    """Print the script for a shell. ``commands``: all subcommands, whose help is read."""
     parser = new_parser(
         "completion", "Print a script that lets a shell complete commands, options and values."
     )
@@ -46,7 +46,7 @@ def main(arguments: list[str], commands: Mapping[str, Callable[[list[str]], int]
 
 
 def _help_of(command: Callable[[list[str]], int], *action: str) -> str:
-    """What ``--help`` prints."""
+    """The ``--help`` output of a command."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
         command([*action, "--help"])
@@ -54,7 +54,7 @@ def _help_of(command: Callable[[list[str]], int], *action: str) -> str:
 
 
 def _options(name: str, command: Callable[[list[str]], int]) -> list[_Option]:
-    """Those of a command and of its actions."""
+    """The options of a command and of its actions."""
     text = _help_of(command)
     found = _found(name, text)
     actions = re.findall(
@@ -68,7 +68,7 @@ def _options(name: str, command: Callable[[list[str]], int]) -> list[_Option]:
 
 
 def _found(word: str, text: str) -> dict[str, _Option]:
-    """What a help names. ``word``: the command or action, which the others follow."""
+    """The options in a help text. ``word``: the command or action that they follow."""
     from cyclelens.analyzer.microarchitectures import registry
 
     found = {}
@@ -163,7 +163,7 @@ def _fish(commands: Commands) -> str:
 
 
 def _values(commands: Commands) -> dict[str, list[str]]:
-    """Option or word -> what may follow it, in whatever command."""
+    """Option or word -> the values that may follow it in any command."""
     found: dict[str, dict[str, None]] = {}
     for options in commands.values():
         for option in options:

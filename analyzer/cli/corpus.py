@@ -1,4 +1,4 @@
-"""``cyclelens predict --input FILE --output FILE``: a corpus of blocks, part by part."""
+"""``cyclelens predict --input FILE --output FILE``: predicts a corpus of blocks, part by part."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ if TYPE_CHECKING:
 
 
 def _path(text: str) -> Path:
-    # Here, because a start takes less time without it.
+    # Imported here to start faster.
     from pathlib import Path
 
     return Path(text)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments that only a corpus has."""
+    """Add the arguments for corpora."""
     files = parser.add_argument_group(
-        "corpora", "blocks from a file, predicted in parts: the same command goes on where it was stopped"
+        "corpora", "blocks from a file, predicted in parts: the same command resumes where it was stopped"
     )
     files.add_argument(
         "--input",
         type=_path,
         metavar="FILE",
-        help=".parquet, .csv with a header, or .txt with a block per line",
+        help=".parquet, .csv with a header, or .txt with one block per line",
     )
     files.add_argument(
-        "--output", type=_path, metavar="FILE", help=".parquet or .csv; a column for each microarchitecture"
+        "--output", type=_path, metavar="FILE", help=".parquet or .csv, with one column per microarchitecture"
     )
-    files.add_argument("--column", default="hex", metavar="NAME", help="where the blocks are (default: hex)")
-    files.add_argument("--rows", type=int, default=None, metavar="N", help="rows of a part (default: 10,000)")
+    files.add_argument("--column", default="hex", metavar="NAME", help="column of the blocks (default: hex)")
+    files.add_argument("--rows", type=int, default=None, metavar="N", help="rows per part (default: 10,000)")
 
 
 def cores(text: str) -> tuple[str, ...]:
-    """Type of an argument: several microarchitectures with commas, or all."""
+    """Argument type: microarchitectures separated by commas, or all."""
     return ("all",) if text.strip().lower() == "all" else microarchitectures(text)
 
 
 def run(options: argparse.Namespace, model: ModelOptions) -> int:
-    """Write the figures; 1 if blocks lack some. Raises InputError."""
+    """Write the figures. Returns 1 if some are missing. Raises InputError."""
     from cyclelens.analyzer.corpora.formats import CorpusError
     from cyclelens.analyzer.corpora.parts import ROWS, join, parts
     from cyclelens.analyzer.corpora.parts import run as run_parts
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace, model: ModelOptions) -> int:
 
     try:
         if options.output.exists():
-            raise InputError(f"{options.output} is there already")
+            raise InputError(f"{options.output} already exists")
         found = parts(
             options.input,
             options.output,
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace, model: ModelOptions) -> int:
     except (CorpusError, TablesUnavailable) as error:
         raise InputError(error) from None
     if without:
-        why = "the column problems says why"
+        why = "see the column problems"
         sys.stderr.write(f"cyclelens: {without} of {total} blocks lack a figure; {why}\n")
         return PROBLEMS
     return OK

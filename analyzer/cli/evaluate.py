@@ -1,4 +1,4 @@
-"""``cyclelens evaluate``: predictions against a file of figures, or traces against reference traces."""
+"""``cyclelens evaluate``: compares predictions with a file of figures, or traces with reference traces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PROBLEMS, _INTERRUPTED = 1, 130
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs the command; returns the exit code: 0 done, 1 traces differ or a file cannot be used, 2 wrong
+    """Run the command. Returns the exit code: 0 done, 1 traces differ or a file cannot be used, 2 wrong
     usage, 130 interrupted."""
     parser = _parser()
     arguments = parser.parse_args(argv)
@@ -52,13 +52,13 @@ def main(argv: Sequence[str]) -> int:
         _complain(str(error))
         return _PROBLEMS
     except KeyboardInterrupt:
-        resume = "; the same command goes on from here" if arguments.resume else ""
+        resume = "; the same command resumes from here" if arguments.resume else ""
         _complain(f"stopped{resume}")
         return _INTERRUPTED
 
 
 def _model_for(arguments: argparse.Namespace) -> Model:
-    """Where none is named: what gave the figures to compare with."""
+    """The default model: the kind that the figures to compare with come from."""
     modelled = arguments.against is None or holds_model_figures(arguments.against)
     return Model.UICA if modelled else Model.HARDWARE
 
@@ -80,9 +80,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="folder with a reference trace for each microarchitecture (SKL.csv.xz ...)",
     )
-    parser.add_argument("--arch", default="", metavar="A[,B...]", help="only these, or: what the file is for")
+    parser.add_argument("--arch", default="", metavar="A[,B...]", help="default: those of the file")
     parser.add_argument(
-        "--mode", choices=[str(each) for each in Repetition], help="only this one, or: what the file is for"
+        "--mode", choices=[str(each) for each in Repetition], help="only this one (default: that of the file)"
     )
     parser.add_argument(
         "--kernels", type=Path, metavar="FILE.csv", help="bytes of the blocks that a file only names"
@@ -92,10 +92,10 @@ def _parser() -> argparse.ArgumentParser:
         "--max-spread",
         type=_share,
         metavar="P%",
-        help="leave out figures whose repeated measurements differ by more",
+        help="omit figures whose repeated measurements differ by more",
     )
     parser.add_argument(
-        "--max-pages", type=_count, metavar="N", help="leave out blocks that touch more pages of memory"
+        "--max-pages", type=_count, metavar="N", help="omit blocks that touch more pages of memory"
     )
     parser.add_argument("--limit", type=_count, metavar="N", help="only N blocks, spread over the file")
     parser.add_argument("--jobs", type=_count, default=default_jobs(), metavar="N", help="processes to use")
@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         "--predictions",
         type=Path,
         metavar="FILE",
-        help="compare figures that `cyclelens predict --output FILE` wrote, and simulate nothing",
+        help="compare the figures written by `cyclelens predict --output FILE` instead of simulating",
     )
     parser.add_argument("--worst", type=int, default=10, metavar="N", help="how many of the worst to show")
     parser.add_argument(
@@ -137,7 +137,7 @@ def _microarchitectures(text: str) -> tuple[str, ...]:
 
 
 def _spread(samples: list[Sample], limit: int | None) -> list[Sample]:
-    """At most ``limit`` samples from all over the file, in file order, the same ones every time."""
+    """At most ``limit`` samples spread over the file, in file order; the choice is deterministic."""
     if limit is None or limit >= len(samples):
         return samples
     chosen = sorted(random.Random(0).sample(range(len(samples)), limit))
@@ -145,7 +145,7 @@ def _spread(samples: list[Sample], limit: int | None) -> list[Sample]:
 
 
 def _kernels_beside(path: Path, given: Path | None) -> Path | None:
-    """The table of kernels: as given, or ``kernels.csv`` in the same folder."""
+    """The table of kernels: the given one, else ``kernels.csv`` in the same folder."""
     beside = path.parent / "kernels.csv"
     return given or (beside if beside.exists() else None)
 
@@ -164,7 +164,7 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
         samples = [sample for sample in samples if sample.name in arguments.kernel]
     samples = _spread(samples, arguments.limit)
     if not samples:
-        raise DatasetError(f"{arguments.against} has no figures for this choice")
+        raise DatasetError(f"{arguments.against} has no figures for this selection")
     cache = Cache(arguments.resume, version("cyclelens"), options)
     if arguments.predictions is None:
         predict_all(samples, cache, jobs=arguments.jobs, progress=sys.stderr.isatty(), options=options)
@@ -188,7 +188,7 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
 def _traces(arguments: argparse.Namespace, options: ModelOptions) -> int:
     kernels = _kernels_beside(arguments.traces, arguments.kernels)
     if kernels is None:
-        raise DatasetError("the kernels of the traces are needed: give their table with --kernels")
+        raise DatasetError("the traces need their kernels: give the table with --kernels")
     differing = compared = 0
     for comparison in compare_kernels(
         arguments.traces,

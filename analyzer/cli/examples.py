@@ -1,4 +1,4 @@
-"""Examples of every subcommand, which its help shows."""
+"""Examples for the help of each subcommand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The import as a command: progress for a person at a terminal, silence otherwise."""
+"""The table import as a command, with a progress bar on terminals."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tqdm import tqdm
 
 
 def run_import(source: Path, target: Path | None = None, *, merge: bool = False) -> ImportSummary:
-    """Import the XML ``source`` into ``target``, by default the tables that the program itself uses.
+    """Import the XML file ``source`` into ``target``, by default the tables that the program uses.
 
-    ``merge``: add to the tables of ``target``, or to the program's own if there are none yet. A progress bar
-    is drawn on standard error if that is a terminal; nothing else is printed. Raises ``ImportProblem`` and
+    ``merge``: add to the tables of ``target``, or to the shipped ones if it does not exist. Draws a progress
+    bar on standard error if that is a terminal, and prints nothing else. Raises ``ImportProblem`` and
     ``TablesUnavailable``.
     """
     path = Path(default_tables()) if target is None else target

@@ -1,4 +1,4 @@
-"""The command line. The only place that prints, and where every error becomes one line and an exit code.
+"""The command line: turns every error into one line and an exit code.
 
 Exit codes: 0 success, 1 problems in the input, 2 wrong usage, 3 slower than allowed (``check``), 70 an error
 in Cyclelens itself, 130 interrupted. Start-up time matters here: what a subcommand needs is imported when it
@@ -37,19 +37,19 @@ PLUGIN_SUMMARIES = {
     "evaluate": "compare predictions with measured or reference figures",
     "lsp": "the language server, which editors start by themselves",
 }
-"""What our own packages bring, told without loading them."""
+"""Summaries of plugins in this package, known without loading them."""
 
 SIMULATING = frozenset(
     {"analyze", "cc", "characterize", "check", "compare", "evaluate", "predict", "rewrite", "sweep", "whatif"}
 )
-"""Subcommands that simulate: they say on a terminal why they are slow."""
+"""Subcommands that simulate; on the uncompiled simulator they print a note that they are slow."""
 
 Command = Callable[[list[str]], int]
 
 
 _COLLECTION_THRESHOLD = 10_000
-"""New objects until Python looks for cycles among them. Its default of 700 takes a tenth of a short command's
-time."""
+"""Allocations before Python searches for reference cycles. The default of 700 costs a tenth of a short
+command's time."""
 
 
 _ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGALRM", "SIGVTALRM", "SIGUSR1", "SIGUSR2")
@@ -57,18 +57,18 @@ _ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGALRM", "SIGVTALRM", "S
 
 
 def command() -> NoReturn:
-    """``cyclelens`` as a process of its own."""
+    """Entry point of the ``cyclelens`` process."""
     gc.set_threshold(_COLLECTION_THRESHOLD)
     _end_on_signals()
     code = main()
-    # The process ends with all that is cached: Python need not look for cycles in it.
+    # Skip the search for reference cycles in cached objects at exit.
     gc.freeze()
     sys.exit(code)
 
 
 def _end_on_signals() -> None:
-    """Let signals that ask a process to end do so as an exception does, so that what is open is closed and
-    what is temporary removed. Ctrl-C does the same by itself."""
+    """Make SIGTERM and SIGHUP end the process with an exception, so that files are closed and temporary ones
+    removed. Ctrl-C already does."""
 
     def end(number: int, _frame: object) -> NoReturn:
         raise SystemExit(128 + number)
@@ -82,7 +82,7 @@ def _end_on_signals() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (``sys.argv`` by default) and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that lacks a character must not end the program.
+        # A character that the terminal cannot show must not end the program.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     stdout: Any = sys.stdout
@@ -94,8 +94,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Printable:
-    """The standard output for words of other people: nothing that a terminal obeys gets through but
-    our own colours."""
+    """Standard output for untrusted text: terminal control sequences are escaped, except the program's own
+    colours."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -118,7 +118,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _ended(arguments: list[str]) -> int:
-    """The exit code of a command line, whatever became of it."""
+    """Run a command line and return its exit code, whatever happens."""
     try:
         try:
             code = _dispatch(arguments)
@@ -132,7 +132,7 @@ def _ended(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone (`| head`). Nothing more can be written, not even when Python exits.
+        # The reader has gone (`| head`). Avoid a second error when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except Exception as error:
@@ -171,11 +171,11 @@ def _note_if_uncompiled() -> None:
     from cyclelens.analyzer.simulator.form import compiled
 
     if not compiled():
-        _complain("running uncompiled, about 50 times slower; a C compiler at installation makes it fast")
+        _complain("running uncompiled, about 50 times slower; reinstall with a C compiler to fix this")
 
 
 def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
-    """Subcommands of other packages: name and a function that loads it."""
+    """Subcommands of other packages: name and loader."""
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=PLUGINS):
@@ -206,7 +206,7 @@ def _top_parser() -> argparse.ArgumentParser:
 
 
 class _Version(argparse.Action):
-    """``--version``, looked up only when asked for."""
+    """Prints the version, which is looked up only on request."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)
@@ -238,7 +238,7 @@ def _data(arguments: list[str]) -> int:
     importer.add_argument(
         "--merge",
         action="store_true",
-        help="add to the tables that are there; what the file does not state stays",
+        help="add to the existing tables; keep records that the file does not contain",
     )
     options = parser.parse_args(arguments)
 
@@ -259,7 +259,7 @@ def _data(arguments: list[str]) -> int:
 
 
 def _command(module: str) -> Command:
-    """A subcommand with a file of its own, loaded when it runs."""
+    """A subcommand in its own module, imported when it runs."""
 
     def run(arguments: list[str]) -> int:
         main: Command = import_module(f"cyclelens.analyzer.cli.{module}").main
@@ -278,9 +278,9 @@ def _completion(arguments: list[str]) -> int:
 COMMANDS: dict[str, tuple[Command, str]] = {
     "analyze": (_command("analyze"), "analyse the marked regions of an assembly file"),
     "cc": (_command("cc"), "compile C, C++ or Rust and show the cycles at the lines of the sources"),
-    "rewrite": (_command("rewrite"), "search for rewrites that make loops faster, and make them"),
+    "rewrite": (_command("rewrite"), "search for rewrites that make loops faster, and apply them"),
     "check": (_command("check"), "compare regions with limits and earlier figures"),
-    "compare": (_command("compare"), "set regions beside other CPUs, alignments, regions or versions"),
+    "compare": (_command("compare"), "compare regions across CPUs, alignments, regions or versions"),
     "whatif": (_command("whatif"), "change one thing and simulate again"),
     "characterize": (_command("characterize"), "find instruction tables by microbenchmarks"),
     "sweep": (_command("sweep"), "scale buffers or the latency of loads"),
@@ -288,7 +288,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
     "serve": (_command("serve"), "a page on this machine: editor, cycles, timeline, CPUs, links"),
     "data": (_data, "make the instruction tables"),
-    "bug-report": (_command("bug_report"), "pack what a report of a defect or of a wrong figure needs"),
+    "bug-report": (_command("bug_report"), "pack the material for a report of a defect or a wrong figure"),
     "arch": (_command("arch"), "list the microarchitectures, or show one"),
     "completion": (_completion, "a script that lets a shell complete commands and options"),
 }

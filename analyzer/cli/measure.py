@@ -1,4 +1,4 @@
-"""``cyclelens measure``: what regions or blocks really take on this machine."""
+"""``cyclelens measure``: measures regions or blocks on this machine."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.microarchitecture import Microarchitecture
     from cyclelens.analyzer.model.result import RegionAnalysis
 
-NO_MODEL = "no model of this machine ({}); --arch NAME takes another one"
+NO_MODEL = "no model of this machine ({}); --arch NAME selects another one"
 _HEADER = ("hex", "cycles_per_iteration", "spread", "states", "problem")
 
 
 def main(arguments: list[str]) -> int:
-    """Print prediction and measurement; 1 if something could not be measured."""
+    """Print predictions and measurements. Returns 1 if something could not be measured."""
     parser = new_parser(
         "measure",
-        "Run the regions of a file on this machine, in a sandbox, and set what they take beside what is "
-        "predicted. With --blocks, measure blocks of machine code from standard input and write CSV.",
+        "Run the regions of a file on this machine, in a sandbox, and compare their cycles with the "
+        "prediction. With --blocks, measure blocks of machine code from standard input and write CSV.",
     )
     parser.add_argument("--blocks", action="store_true", help="read blocks, one per line in hexadecimal")
     if "--blocks" in arguments:
@@ -66,16 +66,16 @@ def _add_clock_arguments(parser: argparse.ArgumentParser) -> None:
         "--clock",
         choices=("auto", "counters", "time-stamps"),
         default="auto",
-        help="where cycles come from (default: the processor's counters where programs may read them)",
+        help="source of cycles (default: the processor's counters if programs may read them)",
     )
     parser.add_argument(
         "--pages",
         choices=("private", "shared"),
         default="private",
-        help="data pages: each its own (default), or one physical page for all, as in the BHive profiler",
+        help="data pages: separate ones (default), or one physical page for all, as in the BHive profiler",
     )
     parser.add_argument(
-        "--runs", type=_count, default=3, metavar="N", help="processes for each figure (default: 3)"
+        "--runs", type=_count, default=3, metavar="N", help="processes per figure (default: 3)"
     )
 
 
@@ -88,13 +88,13 @@ def _add_block_arguments(parser: argparse.ArgumentParser) -> None:
         "instructions of copies in that loop",
     )
     parser.add_argument(
-        "--output", type=Path, metavar="FILE.csv", help="write there, and go on where the file ends"
+        "--output", type=Path, metavar="FILE.csv", help="write to this file, and resume where it ends"
     )
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 100:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 99")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to 99")
     return int(text)
 
 
@@ -132,7 +132,7 @@ def _blocks(harness: Harness, options: argparse.Namespace) -> int:
 
 
 def _finished(output: Path | None) -> list[str]:
-    """The blocks that a file has already. Raises InputError for a file of something else."""
+    """The blocks that a file already has. Raises InputError if another command wrote the file."""
     if output is None or not output.exists() or not output.stat().st_size:
         return []
     try:
@@ -143,7 +143,7 @@ def _finished(output: Path | None) -> list[str]:
     except csv.Error:
         rows = []
     if not rows or tuple(rows[0]) != _HEADER:
-        raise InputError(f"{output} is not a file of this command")
+        raise InputError(f"{output} was not written by this command")
     return [row[0] for row in rows[1:]]
 
 
@@ -184,13 +184,16 @@ def _file(harness: Harness, options: argparse.Namespace) -> int:
 
 
 def _model(options: argparse.Namespace) -> Microarchitecture | None:
-    """What predicts: the model of ``--arch``, or of this machine. The analysis is made for it alone."""
+    """The model that predicts: that of ``--arch``, or of this machine. The analysis covers it alone. Raises
+    InputError."""
     from cyclelens.analyzer.microarchitectures import registry
 
     names = options.microarchitectures
     if names is not None and len(names) > 1:
-        raise InputError("--arch: one model is set beside the measurement, not several")
-    options.core_in_report = options.core_is_said = True  # beside every figure, or why there is none
+        raise InputError("--arch: name one model, not several")
+    options.core_in_report = options.core_is_said = (
+        True  # named beside every figure, or the reason why there is none
+    )
     model = registry.native() if names is None else registry.get(names[0])
     if model is not None:
         options.microarchitectures = (model.name,)
@@ -216,7 +219,7 @@ def _as_text(
     else:
         yield f"   Predicted:  {found.predicted:.2f} cycles/iter ({model.name})"
         if model is not registry.native():
-            yield f"   Model:      of {model.title}; this machine is another one: {registry.own_name()}"
+            yield f"   Model:      of {model.title}; this machine is different: {registry.own_name()}"
         elif registry.native_doubt():
             yield f"   Processor:  {registry.own_name()}"
     source = harness.clock.source
@@ -228,7 +231,7 @@ def _as_text(
     if found.note:
         yield f"   Code:       {found.note}"
     if not found.agrees:
-        for cause in found.causes or ("no assumption is known that explains the difference",):
+        for cause in found.causes or ("no known assumption explains the difference",):
             yield f"   Difference: {cause}"
 
 

@@ -1,4 +1,4 @@
-"""``cyclelens predict``: many blocks of machine code, hexadecimal in, CSV out."""
+"""``cyclelens predict``: predicts many blocks of machine code; hexadecimal in, CSV out."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _READ_BYTES = 1 << 18
 _BATCH, _SHARED_BATCH = 2048, 128
-"""Most blocks that go through one phase before any enters the next, in one process and in each of several,
-which are to end at about the same time."""
+"""Number of blocks that go through a phase together, in one process and in each of several processes; the
+latter should finish at about the same time."""
 
 
 def _copies(text: str) -> int | None:
@@ -34,13 +34,13 @@ def _copies(text: str) -> int | None:
 
 def _jobs(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of processes")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of processes")
     return int(text)
 
 
 def main(arguments: list[str]) -> int:
     """Run the subcommand and return its exit code."""
-    # First, because even what is loaded for one block makes Python look for cycles several times.
+    # Do this first: even the imports for one block trigger several searches for reference cycles.
     collect_rarely()
     from cyclelens.analyzer.cli import corpus
 
@@ -74,8 +74,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--ranges",
         action="store_true",
-        help="write two more columns, the least and the most that other rules of binding uops to ports make "
-        "of the figure; takes about ten times as long",
+        help="write two more columns, the range of the figure under other rules of binding uops to ports; "
+        "takes about ten times as long",
     )
     parser.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes (default: 1)")
     parser.add_argument("--alignment", type=alignment, default=0, metavar="N")
@@ -87,15 +87,15 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     chosen = model_options(parser, options)
     if options.copies != 1 and options.mode != "loop":
-        parser.error("--copies goes with --mode loop")
+        parser.error("--copies needs --mode loop")
     if (options.input is None) != (options.output is None):
         parser.error("--input and --output go together")
     if options.ranges and options.input is not None:
-        parser.error("--ranges goes with blocks from standard input")
+        parser.error("--ranges needs blocks from standard input")
     if options.input is not None:
         return corpus.run(options, chosen)
     if len(options.arch) > 1 or "all" in options.arch:
-        parser.error("several microarchitectures go with --input")
+        parser.error("several microarchitectures need --input")
     (arch,) = options.arch
 
     from cyclelens.analyzer.engine.prediction import Task, predict_many
@@ -115,7 +115,7 @@ def main(arguments: list[str]) -> int:
     rows = StringIO()
 
     def put() -> None:
-        """Write all rows that there are at once, and not one by one."""
+        """Write all finished rows at once."""
         sys.stdout.write(rows.getvalue())
         sys.stdout.flush()
         rows.seek(0)
@@ -133,10 +133,10 @@ def main(arguments: list[str]) -> int:
             without += cycles is None
             block = waiting.popleft()
             if cycles is not None and block.isalnum() and not result.problem and not options.ranges:
-                # There is nothing to quote. The writer would look at every letter.
+                # Nothing needs quoting; the CSV writer would check every character.
                 rows.write(f"{block},{cycles:.2f},\n")
             else:
-                import csv  # most often nobody needs it
+                import csv  # rarely needed
 
                 writer = csv.writer(rows, lineterminator="\n")
                 row = [block, "" if cycles is None else f"{cycles:.2f}", result.problem]
@@ -155,13 +155,16 @@ def main(arguments: list[str]) -> int:
         if bar is not None:
             bar.close()
     if without:
-        print(f"cyclelens: {without} of {count} blocks have no figure; their rows say why", file=sys.stderr)
+        print(
+            f"cyclelens: {without} of {count} blocks have no figure; their rows say why",
+            file=sys.stderr,
+        )
         return PROBLEMS
     return OK
 
 
 def _batches_of_lines(most: int) -> Iterator[list[str]]:
-    """The lines of standard input, as many at once as are there already, up to this many: a program that
+    """Batches of up to ``most`` lines of standard input, as many as have arrived, so that a program that
     writes one block and waits for its figure gets it."""
     pieces: list[bytes] = []
     stream: BufferedReader = sys.stdin.buffer  # type: ignore[assignment]
@@ -177,7 +180,7 @@ def _batches_of_lines(most: int) -> Iterator[list[str]]:
 
 
 def _progress() -> tqdm[Any] | None:
-    """What counts blocks on standard error while it is a terminal."""
+    """Progress bar on standard error; None if that is not a terminal."""
     if not sys.stderr.isatty():
         return None
     from tqdm import tqdm

@@ -1,4 +1,4 @@
-"""``cyclelens rewrite``: what makes the loops of a file faster, as a list, a diff, or in the file itself."""
+"""``cyclelens rewrite``: rewrites that make the loops of a file faster, as a list, a diff, or in the file."""
 
 from __future__ import annotations
 
@@ -32,23 +32,21 @@ _NOT_CHECKED = "not checked: --check runs both versions on random inputs"
 
 
 def main(arguments: list[str]) -> int:
-    """Print what was found. Returns the exit code."""
+    """Search for rewrites, then list, print or apply them. Returns the exit code."""
     parser = new_parser(
         "rewrite",
         "Search for rewrites that make the loops of an assembly file faster, alone and together, and "
-        "simulate each. They are listed with the simplest first; N is a number of that list.",
+        "simulate each. They are listed simplest first; N is a number in that list.",
     )
     add_analysis_arguments(parser, objects=False)
-    parser.add_argument(
-        "--diff", type=_number, metavar="N", help="print a rewrite as a difference of the text"
-    )
-    parser.add_argument("--apply", type=_number, metavar="N", help="make a rewrite in the file")
-    parser.add_argument("--output", metavar="FILE", help="with --apply: write the new text there instead")
+    parser.add_argument("--diff", type=_number, metavar="N", help="print a rewrite as a diff")
+    parser.add_argument("--apply", type=_number, metavar="N", help="apply a rewrite to the file")
+    parser.add_argument("--output", metavar="FILE", help="with --apply: write to this file instead")
     parser.add_argument(
         "--check",
         action="store_true",
-        help="run the code as it is and rewritten in a sandbox, on the same random registers and memory, and "
-        "compare what they leave; with --apply, what differs is not made",
+        help="run the original and the rewritten code in a sandbox, on the same random registers and memory, "
+        "and compare the results; with --apply, refuse rewrites whose results differ",
     )
     options = parser.parse_args(arguments)
     if options.diff is not None and options.apply is not None:
@@ -60,7 +58,7 @@ def main(arguments: list[str]) -> int:
 
 def _number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of the list")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of the list")
     return int(text)
 
 
@@ -89,7 +87,7 @@ def _run(options: argparse.Namespace) -> int:
                 if is_lower_bound(region.predictions[0]):
                     print(f"   {incomparable(region.predictions[0])}")
                 elif not advice.fixes:
-                    print(f"   {advice.cycles:.2f} cycles/iter; nothing that was tried helps")
+                    print(f"   {advice.cycles:.2f} cycles/iter; no rewrite that was tried helps")
                 for number, fix in enumerate(advice.fixes, len(found) + 1):
                     print(_described(number, fix))
                     if harness is not None:
@@ -98,7 +96,7 @@ def _run(options: argparse.Namespace) -> int:
         if wanted is None:
             return OK
         if wanted > len(found):
-            raise InputError(f"{options.file}: there are {len(found)} rewrites, and no number {wanted}")
+            raise InputError(f"{options.file}: there are {len(found)} rewrites, but no number {wanted}")
         fix, region = found[wanted - 1]
         equality = None if harness is None else _checked(harness, text, chosen.source, region, fix)
     changed = apply(text, fix.proposal.edits)
@@ -109,7 +107,7 @@ def _run(options: argparse.Namespace) -> int:
             print(said)
         return OK
     if equality is not None and equality.differs:
-        raise InputError(f"{options.file}: rewrite {wanted} was not made: {said}")
+        raise InputError(f"{options.file}: rewrite {wanted} was not applied: {said}")
     print(f"rewrite {wanted}: {said}", file=sys.stderr)
     return _write(changed, options.output or options.file)
 

@@ -1,4 +1,4 @@
-"""``cyclelens serve``: the page on this machine."""
+"""``cyclelens serve``: serves the page on this machine."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def main(arguments: list[str]) -> int:
     """Serve until interrupted."""
     parser = new_parser(
         "serve",
-        "A page on this machine, for a browser: an assembly editor with the cycles behind the lines, the "
-        "timeline, all CPUs side by side, and links that hold the text. It needs no network and answers this "
-        "machine alone. Ctrl-C ends it.",
+        "Serve a page for the browser on this machine: an assembly editor with the cycles behind the lines, "
+        "the timeline, all CPUs side by side, and links that contain the text. It needs no network and "
+        "answers only this machine. Ctrl-C ends it.",
     )
     parser.add_argument(
-        "--port", type=_port, default=PORT, metavar="N", help=f"default: {PORT}; 0: any that is free"
+        "--port", type=_port, default=PORT, metavar="N", help=f"default: {PORT}; 0: any free port"
     )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument(
         "--no-external-programs",
         action="store_true",
-        help="never run an assembler of this machine; else one may run where the kernel keeps it from files",
+        help="never run an assembler of this machine; else one may run if the kernel can deny it files",
     )
     options = parser.parse_args(arguments)
 
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     from cyclelens.analyzer.serving.answers import Answers
     from cyclelens.analyzer.serving.pages import PageServer
 
-    # Links hold texts of people whom nobody here knows.
+    # Links contain untrusted texts.
     confined = confinement.version() > 0
     try:
         answers = Answers(external_programs=confined and not options.no_external_programs)
@@ -61,5 +61,5 @@ def main(arguments: list[str]) -> int:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"'{text}' is no port")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port")
     return int(text)

@@ -1,4 +1,4 @@
-"""``cyclelens sweep``: how the figure follows the sizes of buffers, or the latency of loads."""
+"""``cyclelens sweep``: how the figure depends on buffer sizes, or on the latency of loads."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _STEPS = 9
 
 
 def main(arguments: list[str]) -> int:
-    """Print a table for every region, and draw them if asked for."""
+    """Print a table for every region, and draw them on request."""
     from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES
 
-    parser = new_parser("sweep", "Simulate regions with scaled buffers, or with other latencies of loads.")
+    parser = new_parser("sweep", "Simulate regions with scaled buffers, or with other load latencies.")
     add_analysis_arguments(parser)
     parser.add_argument(
         "--resource",
@@ -124,9 +124,9 @@ def _bounds(text: str) -> tuple[float, float]:
     try:
         begin, end = float(low), float(high if dots else low)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no range such as 4..40") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a range such as 4..40") from None
     if not 0 < begin <= end < 1000:
-        raise argparse.ArgumentTypeError(f"'{text}' is no range of positive numbers")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a range of positive numbers")
     return begin, end
 
 

@@ -1,4 +1,4 @@
-"""How a command line that cannot be understood is answered: what is wrong first, then one line of usage."""
+"""Errors in command lines: the message first, then one line of usage."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 WRONG_USAGE = 2
 _UNKNOWN = "unrecognized arguments: "
-"""How argparse begins the message about an option that does not exist."""
+"""Beginning of argparse's message about an option that does not exist."""
 
 
 class _Path(argparse.Action):
-    """A path that this process and those that it starts find in their environment."""
+    """Option that stores a path in the environment, for this process and its children."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
@@ -29,7 +29,7 @@ class _Path(argparse.Action):
 
 
 class _LogFile(_Path):
-    """One that is opened once, so that somebody who waits for its lines hears of a wrong path."""
+    """Option for the log file, which is opened once so that a wrong path is reported at once."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
@@ -43,10 +43,10 @@ class _LogFile(_Path):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors fit on two lines."""
+    """An argument parser whose errors fit on two lines."""
 
     def with_paths(self) -> Self:
-        """With ``--data PATH`` and ``--log FILE``, for this process and those that it starts."""
+        """Add ``--data PATH`` and ``--log FILE``, for this process and its children."""
         self.add_argument(
             "--data",
             action=_Path,
@@ -61,7 +61,7 @@ class Parser(argparse.ArgumentParser):
             dest=LOG,
             default=argparse.SUPPRESS,
             metavar="FILE",
-            help="add a line per job with its times to a file, and the traceback of every internal error",
+            help="log one line per job with its times, and the traceback of every internal error, to a file",
         )
         return self
 
@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
         return super().format_help() + help_text(self.prog)
 
     def error(self, message: str) -> NoReturn:
-        """End the program with exit code 2; the message stands before the usage."""
+        """End the program with exit code 2; the message precedes the usage."""
         if message.startswith(_UNKNOWN):
             option = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
             known = (name for action in self._actions for name in action.option_strings)

@@ -1,4 +1,4 @@
-"""``cyclelens whatif``: change one thing and simulate again, or try everything and say what would help."""
+"""``cyclelens whatif``: simulates again with one change, or tries many changes and lists those that help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_REGISTERS = 16
 
 
 class _Region:
-    """A region with the names that people use for its instructions."""
+    """A region and the users' names for its instructions (lines or addresses)."""
 
     def __init__(self, region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> None:
         from cyclelens.analyzer.insight.as_written import with_places
@@ -30,7 +30,8 @@ class _Region:
         self.places = with_places(region, prediction)
 
     def at(self, place: str) -> int:
-        """Position of the first instruction on a line, or of the one at an address (``0x1139``)."""
+        """Index of the first instruction on a line, or of the one at an address (``0x1139``). Raises
+        InputError."""
         known: list[int] | list[int | None] = self.lines
         what, number = "on line", int(place, 0)
         if place.startswith("0x"):
@@ -41,11 +42,11 @@ class _Region:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the figures before and after."""
+    """Print the figures before and after each change."""
     parser = new_parser(
         "whatif",
-        "Change one thing at a time and simulate again. Without a change, everything is tried that is likely "
-        "to matter, and what helps is listed. LINE is the number of a line in the file; of an "
+        "Change one thing at a time and simulate again. By default, try all changes that are likely "
+        "to matter, and list those that help. LINE is the number of a line in the file; in an "
         "ELF file, an address such as 0x1139 or a line of the source.",
     )
     add_analysis_arguments(parser)
@@ -58,19 +59,19 @@ def main(arguments: list[str]) -> int:
 
     add("--remove", "LINE", _remove, "leave an instruction out")
     add("--swap", "LINE,LINE", _swap, "exchange two instructions")
-    add("--latency", "LINE=CYCLES", _latency, "another latency of an instruction")
-    add("--ports", "LINE=PORTS", _ports, "other ports for an instruction, such as 0156")
-    add("--no-wait", "LINE=REGISTER", _no_wait, "an instruction that does not wait for a register it reads")
+    add("--latency", "LINE=CYCLES", _latency, "give an instruction another latency")
+    add("--ports", "LINE=PORTS", _ports, "give an instruction other ports, such as 0156")
+    add("--no-wait", "LINE=REGISTER", _no_wait, "let an instruction ignore a register that it reads")
     add(
         "--split",
         "REGISTER[,..]=N",
         _split,
-        "gather what a loop sums up in a register in N that take turns; the body is repeated as needed",
+        "split an accumulator into N registers used in turn; the body is repeated as needed",
     )
     add("--unroll", "N", _unroll, "repeat the body of a loop; the figure is for one original iteration")
-    add("--align", "N", _align, "another address of the first byte within a 64-byte line")
-    add("--load-latency", "CYCLES", _load_latency, "another latency of all loads")
-    add("--set", "NAME=VALUE", _set, "another parameter of the microarchitecture, such as rs=200")
+    add("--align", "N", _align, "place the first byte at this offset within a 64-byte line")
+    add("--load-latency", "CYCLES", _load_latency, "give all loads another latency")
+    add("--set", "NAME=VALUE", _set, "set a parameter of the microarchitecture, such as rs=200")
     options = parser.parse_args(arguments)
 
     def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
@@ -103,7 +104,7 @@ def _report(subject: _Region, prediction: Prediction, changes: list[Change]) -> 
 
 def _number(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 1_000_000:
-        raise argparse.ArgumentTypeError(f"'{text}' is no positive number")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive number")
     return int(text)
 
 
@@ -169,14 +170,14 @@ def _no_wait(text: str) -> Change:
 
 
 def _place(text: str) -> str:
-    """The number of a line, or an address in hexadecimal."""
+    """A line number, or an address in hexadecimal."""
     text = text.lower()
     if not text.startswith("0x"):
         return str(_number(text))
     try:
         return hex(int(text, 16))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no address such as 0x1139") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not an address such as 0x1139") from None
 
 
 def _unroll(text: str) -> Change:
@@ -195,7 +196,7 @@ def _split(text: str) -> Change:
     names, registers = _pair(text)
     count = _number(registers)
     if not 2 <= count <= _MOST_REGISTERS:
-        raise argparse.ArgumentTypeError(f"'{registers}': 2 to {_MOST_REGISTERS} registers can take turns")
+        raise argparse.ArgumentTypeError(f"'{registers}': 2 to {_MOST_REGISTERS} registers are possible")
 
     def change(subject: _Region) -> ChangeResult:
         from cyclelens.analyzer.insight.sensitivity import split_words
@@ -207,7 +208,7 @@ def _split(text: str) -> Change:
             found = known.get(canonical(name.strip().lstrip("%").upper()))
             if found is None:
                 sums = ", ".join(each.name for each in known.values()) or "none"
-                raise InputError(f"'{name}' gathers no sum, product or the like; registers that do: {sums}")
+                raise InputError(f"'{name}' is not an accumulator; accumulators: {sums}")
             split.append((found, count))
         return _edited(subject, split_words(tuple(split)), split=tuple(split))
 

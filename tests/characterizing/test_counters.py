@@ -189,7 +189,7 @@ def test_a_busy_machine_is_asked_again_by_the_same_command(tmp_path, monkeypatch
     output = tmp_path / "skl.xml"
     words = ["characterize", "--machine", "sim:SKL", "--forms", "^IMUL .R64, R64.$", "--output", str(output)]
     assert main(words) == 0
-    assert "the same command tries these again" in capsys.readouterr().out
+    assert "run the command again to retry them" in capsys.readouterr().out
     assert (tmp_path / "skl.xml.runs").exists()
     monkeypatch.undo()
     assert main(words) == 0

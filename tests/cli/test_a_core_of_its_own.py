@@ -111,7 +111,7 @@ def test_measure_says_that_this_machine_has_another_processor(run: Run) -> None:
     elif "the machine is busy" in out:
         pytest.skip("the machine is too busy for a measurement")
     else:
-        assert "of a wide core; this machine is another one" in out
+        assert "of a wide core; this machine is different" in out
 
 
 def test_an_unknown_unit_is_refused_with_those_that_there_are(run: Run) -> None:

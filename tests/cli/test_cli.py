@@ -168,9 +168,9 @@ def test_a_file_without_end_is_one_line(run, monkeypatch):
         (["frobnicate"], "unknown command 'frobnicate'"),
         (["analyze"], "FILE"),
         (["analyze", "kernel.s", "--arch", "Z80"], "unknown microarchitecture 'Z80'; known are SNB"),
-        (["analyze", "kernel.s", "--alignment", "64"], "'64' is no number of bytes from 0 to 63"),
+        (["analyze", "kernel.s", "--alignment", "64"], "'64' is not a number of bytes from 0 to 63"),
         (["predict", "--arch", "SKL", "--mode", "auto"], "invalid choice: 'auto'"),
-        (["predict", "--arch", "SKL", "--mode", "loop", "--jobs", "0"], "'0' is no number of processes"),
+        (["predict", "--arch", "SKL", "--mode", "loop", "--jobs", "0"], "'0' is not a number of processes"),
         (["data"], "ACTION"),
     ],
 )

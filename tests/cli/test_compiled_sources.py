@@ -116,7 +116,7 @@ def test_lines_choose_loops(here: Path, capfd: pytest.CaptureFixture[str]) -> No
     assert {loop["name"] for loop in loops(capfd, "--line", "12", *command)} == {"scale.loop-1"}
     assert {loop["name"] for loop in loops(capfd, "--line", "dot.c:4-6", *command)} == {"dot.loop-1"}
     assert cli.main(["cc", "--line", "other.c:4-6", *command]) == 1
-    assert "no loop has an instruction that comes from there" in capfd.readouterr().err
+    assert "no loop has an instruction compiled from there" in capfd.readouterr().err
 
 
 @needs("gcc")

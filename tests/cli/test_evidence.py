@@ -120,7 +120,7 @@ def test_a_report_overwrites_nothing_and_says_what_it_cannot_read(
 ) -> None:
     (folder / "cyclelens-report.zip").write_text("mine")
     assert cli.main(["bug-report"]) == 1
-    assert "cyclelens-report.zip is there already: move it" in capsys.readouterr().err
+    assert "cyclelens-report.zip already exists: move it" in capsys.readouterr().err
     assert (folder / "cyclelens-report.zip").read_text() == "mine"
     assert cli.main(["bug-report", "gone.s", "--output", "new.zip"]) == 1
     assert not (folder / "new.zip").exists()

@@ -146,4 +146,4 @@ def test_ranges_are_two_more_columns_of_those_who_ask(predict):
 def test_ranges_are_of_blocks_from_standard_input(capsys):
     arguments = ["--arch", "SKL", "--mode", "loop", "--ranges", "--input", "a", "--output", "b"]
     assert main(["predict", *arguments]) == 2
-    assert "--ranges goes with blocks from standard input" in capsys.readouterr().err
+    assert "--ranges needs blocks from standard input" in capsys.readouterr().err

@@ -125,7 +125,7 @@ def test_parts_of_another_run_are_not_mixed_in(source, tmp_path, capsys):
     target.write_text("mine\n")
     arguments = ["--input", str(path), "--output", str(target), "--arch", "SKL", "--mode", "unroll"]
     assert main(["predict", *arguments]) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert target.read_text() == "mine\n"
 
 

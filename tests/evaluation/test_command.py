@@ -63,7 +63,7 @@ def test_choices(evaluate):
     assert "1 blocks" in evaluate(text, "--arch", "hsw").out
     assert "1 blocks" in evaluate(text, "--mode", "loop").out
     assert "2 blocks" in evaluate(text, "--limit", "2").out
-    assert "no figures for this choice" in evaluate(text, "--arch", "ICL", status=1).err
+    assert "no figures for this selection" in evaluate(text, "--arch", "ICL", status=1).err
 
 
 def test_finished_predictions_are_taken_up_again(evaluate, tmp_path, monkeypatch):
@@ -131,7 +131,7 @@ def test_ctrl_c_keeps_what_is_finished(evaluate, tmp_path, monkeypatch):
     monkeypatch.setattr(predictions, "predict", interrupted)
     cache = tmp_path / "finished.jsonl"
     text = HEADER + f"{ADD},SKL,unroll,1.00\n{ADD},SKL,loop,1.00\n"
-    assert "stopped; the same command goes on" in evaluate(text, "--resume", str(cache), status=130).err
+    assert "stopped; the same command resumes" in evaluate(text, "--resume", str(cache), status=130).err
     assert "2 blocks" in evaluate(text, "--resume", str(cache)).out
     assert len(calls) == 3
 

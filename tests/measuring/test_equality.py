@@ -216,7 +216,7 @@ def test_the_command_checks_what_it_lists_and_makes(harness, tmp_path, capsys, m
         "cyclelens.analyzer.rewrites.proposal.apply", lambda *given: wrong(*given).replace("vaddps", "vsubps")
     )
     assert main(["rewrite", str(path), "--apply", "1", "--check", "--output", str(output)]) == 1
-    assert "was not made: results differ on random inputs: ymm0" in capsys.readouterr().err
+    assert "was not applied: results differ on random inputs: ymm0" in capsys.readouterr().err
     assert not output.exists()
 
 

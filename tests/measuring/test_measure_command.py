@@ -32,13 +32,13 @@ def measure(capsys):
 
 def test_without_a_model_the_output_says_what_is_missing(unknown_processor, measure):
     _, shown = measure()
-    assert "Predicted:  no model of this machine (Cyrix 6x86); --arch NAME takes another one" in shown.out
+    assert "Predicted:  no model of this machine (Cyrix 6x86); --arch NAME selects another one" in shown.out
 
 
 def test_another_model_is_named_as_such(unknown_processor, measure):
     _, shown = measure("--arch", "SKL")
     assert "Predicted:  4.00 cycles/iter (SKL)" in shown.out
-    assert "Model:      of Skylake; this machine is another one: Cyrix 6x86" in shown.out
+    assert "Model:      of Skylake; this machine is different: Cyrix 6x86" in shown.out
 
 
 def test_the_model_is_in_the_json_too(any_clock, measure):
@@ -50,4 +50,4 @@ def test_the_model_is_in_the_json_too(any_clock, measure):
 def test_several_models_are_refused(any_clock, measure):
     status, shown = measure("--arch", "SKL,HSW")
     assert status == 1
-    assert "--arch: one model is set beside the measurement, not several" in shown.err
+    assert "--arch: name one model, not several" in shown.err

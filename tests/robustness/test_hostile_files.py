@@ -376,7 +376,7 @@ def test_a_baseline_that_is_no_report_is_one_message(content: str, tmp_path: Pat
     (tmp_path / "base.json").write_text(content)
     code, said = _ran("check", str(tmp_path / "k.s"), "--baseline", str(tmp_path / "base.json"))
     assert code not in (0, 70)
-    assert said.splitlines()[-1].endswith("base.json is no JSON report of cyclelens analyze")
+    assert said.splitlines()[-1].endswith("base.json is not a JSON report of cyclelens analyze")
     assert "Traceback" not in said
 
 
