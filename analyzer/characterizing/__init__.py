@@ -1,1 +1,1 @@
-"""Instruction tables from microbenchmarks: latency, throughput, uops and ports, on any machine."""
+"""Makes instruction tables from microbenchmarks: latency, throughput, uops and ports, on any machine."""

@@ -1,7 +1,7 @@
-"""Two tables set side by side: how often they agree, by class of variants, and where they do not.
+"""Compares two instruction tables: agreement by class of variants, and all differences.
 
-As section 7 of the uops.info paper (Abel and Reineke, 2019) does it with IACA: units are compared where the
-numbers of uops are equal.
+The method is that of section 7 of the uops.info paper (Abel and Reineke, 2019) for IACA: units are compared
+only where the numbers of uops are equal.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class CoreRecords:
     microarchitecture: str
 
     def records(self) -> dict[str, InstructionFacts]:
-        """By name of the variant."""
+        """Records by name of the variant."""
         return {
             facts.name: facts
             for form in self.store.forms()
@@ -39,8 +39,9 @@ class Agreement:
 
 
 def compare(one: CoreRecords, other: CoreRecords) -> tuple[dict[str, Agreement], list[Difference]]:
-    """Agreement by class, and every difference (``found``: of the first table). Only what both tables say is
-    compared."""
+    """Agreement by class, and every difference (``found``: of the first table).
+
+    Only figures that both tables have are compared."""
     theirs = other.records()
     classes: dict[str, Agreement] = {}
     differences: list[Difference] = []

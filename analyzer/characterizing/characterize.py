@@ -1,4 +1,4 @@
-"""All that is found out about variants on one machine."""
+"""Measures all properties of instruction variants on one machine."""
 
 from __future__ import annotations
 
@@ -31,41 +31,41 @@ from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
 _AS_SLOW = 0.25
-"""Cycles: a chain no slower than independent instances shows their throughput, not a latency."""
+"""Cycles; a chain not slower than independent instances by this much shows throughput, not latency."""
 
 
 _REMOVED = 0.95
-"""Uops of a move that the renamer removes as far as it has room; what executes more has units."""
+"""Most uops of a move that the renamer eliminates as far as it has room; with more, it has units."""
 _TOO_SLOW = f"more than {SLOW} cycles: only throughput was measured"
 _NOT_COUNTED = "uops are not counted on this machine"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is known of one variant. What could not be found out has a problem instead of a figure."""
+    """Results for one variant. A figure that could not be determined has a problem instead."""
 
     facts: InstructionFacts
-    """Of the schema: name, form and operands. Its figures are not used, but may be compared with."""
+    """Name, form and operands from the schema. Its figures serve only for comparison."""
     problem: str = ""
     """Why nothing was measured."""
     cycles: float | None = None
-    """Of throughput; of a division, with values of few digits."""
+    """Throughput in cycles; for a division, with values of few digits."""
     most_cycles: float | None = None
-    """Of throughput of a division with values of many digits."""
+    """Throughput of a division in cycles, with values of many digits."""
     uops: float | None = None
     front_end: FrontEnd = NOTHING
     latencies: Mapping[Pair, Measured] = field(default_factory=dict)
     ports: Mapping[UnitNames, int] | None = None
     ports_problem: str = ""
     same_register: Run | None = None
-    """An instance whose registers are all one."""
+    """Run of an instance that uses one register for all operands."""
     idiom: Idiom | None = None
 
 
 class Characterizer:
-    """Finds out about variants on one machine, one after the other.
+    """Characterizes variants on one machine, one after the other.
 
-    ``model``: the core whose tables give the schema and whose units store.
+    ``model``: the core whose tables give the schema and whose store units are known.
     """
 
     def __init__(self, machine: Machine, store: FactsStore, model: Microarchitecture) -> None:
@@ -79,7 +79,7 @@ class Characterizer:
         self._model = model
 
     def row(self, facts: InstructionFacts) -> Row:
-        """All that can be found out about a variant."""
+        """All figures that can be determined for a variant."""
         found = variant(facts, self._matcher, self._store)
         if isinstance(found, str):
             return Row(facts, problem=found)
@@ -105,7 +105,7 @@ class Characterizer:
         return self._with_ports(row, found)
 
     def _with_ports(self, row: Row, found: Variant) -> Row:
-        """The row with units, and with uops where they are not counted: those that units take."""
+        """The row with units, and, if uops are not counted, with the uops that these units execute."""
         slots = row.front_end.slots
         if row.idiom is Idiom.ELIMINATED and (row.uops or 0.0) < _REMOVED:
             return replace(row, ports={}, uops=row.uops or 0.0)
@@ -122,8 +122,9 @@ class Characterizer:
         return replace(row, ports=ports, uops=sum(ports.values()) if row.uops is None else row.uops)
 
     def _unit_times(self) -> tuple[UnitTimes, int | None]:
-        """What blocks of known instructions show, and the latency of a load into a general register, which is
-        known to have one uop."""
+        """Figures for blocks of known instructions, and the latency of a load into a general register.
+
+        Such a load is known to have one uop."""
         if self._times is None:
             units = frozenset(each.name for each in self._model.units.all)
             width = self._front_ends.width() or 0.0
@@ -137,7 +138,7 @@ class Characterizer:
         return self._times
 
     def _every_latency(self, found: Variant) -> Mapping[Pair, Measured]:
-        if found.pointers:  # no chain leads through memory that is not named
+        if found.pointers:  # chains do not lead through implicit memory operands
             return {}
         return self._gathers.latencies(found) if found.index_width else self._latencies.of(found)
 
@@ -157,7 +158,7 @@ class Characterizer:
         return self._with_ports(replace(row, uops=counted.uops), found)
 
     def _known_blockers(self) -> Blockers:
-        """Instructions that block units; they are found out about once."""
+        """Instructions that block units; computed once."""
         if self._blockers is None:
             self._blockers = Blockers()
             for facts in pool(self._store, self._model.facts_name):
@@ -170,13 +171,13 @@ class Characterizer:
                 elif alone.uops is not None:
                     self._blockers.offer(other, alone, seen(alone))
                 else:
-                    # The tables say which units; the throughput, that there are so many of them.
+                    # The tables tell which units; the throughput confirms their number.
                     self._blockers.offer(other, replace(alone, uops=1.0), stated(facts, self._model))
         return self._blockers
 
 
 def _load_latency(latencies: Mapping[Pair, Measured]) -> int | None:
-    """From an address to the only destination; None if there are several, or only a bound is known."""
+    """Latency from address to the only destination; None if there are several, or only a bound is known."""
     found = [each for (_, _, part), each in latencies.items() if part == BASE]
     return found[0].cycles if len(found) == 1 and not found[0].upper_bound else None
 

@@ -1,4 +1,4 @@
-"""What was found out beside what the tables say."""
+"""Compares measured rows with the tables."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 
 _CLOSE = 0.05
 _REMOVED = 0.95
-"""Uops of a move that is removed some of the time."""
+"""Most uops of a move that is eliminated some of the time."""
 
 
 @dataclass(slots=True)
 class Score:
-    """How many figures are equal to those of the tables."""
+    """Counts of figures that equal those of the tables."""
 
     equal: int = 0
     different: int = 0
     bounds: int = 0
-    """Upper bounds, which tell no more than that the table's figure is not larger."""
+    """Upper bounds, which show only that the table's figure is not larger."""
     apart: int = 0
-    """Not those of the tables, but those of the simulator's own rules."""
+    """Figures that follow the simulator's own rules rather than the tables."""
 
     def __str__(self) -> str:
         count = self.equal + self.different
@@ -40,7 +40,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One figure that is not that of the tables."""
+    """One figure that differs from the tables."""
 
     name: str
     what: str
@@ -49,8 +49,9 @@ class Difference:
 
 
 class Comparison:
-    """Scores and differences over many rows. ``simulated``: what the core does that was the machine, where
-    that was a simulator."""
+    """Scores and differences over many rows.
+
+    ``simulated``: the latencies of the simulated core, if the machine is a simulator."""
 
     def __init__(self, model: Microarchitecture, simulated: SimulatedLatencies | None = None) -> None:
         self._model = model
@@ -61,7 +62,7 @@ class Comparison:
         self.differences: list[Difference] = []
 
     def add(self, row: Row) -> None:
-        """Compare a row; what was not found out, or is not in the tables, does not count."""
+        """Compare a row; figures missing from the row or the tables do not count."""
         self.differences += self._of(row)
 
     def _of(self, row: Row) -> Iterator[Difference]:
@@ -98,7 +99,7 @@ class Comparison:
             yield from scored(self.throughput, facts, "throughput", measured, allowed)
 
     def _explained(self, facts: InstructionFacts, pair: Pair, found: Measured) -> bool:
-        """Whether the simulator's own rules say what was found, or pass through memory."""
+        """Whether the simulator's own rules explain the figure, or the latency passes through memory."""
         assert self._simulated is not None
         numbers = {each.index for each in facts.operands if each.kind == "mem"}
         own = self._simulated.of(facts, pair)
@@ -135,7 +136,7 @@ class Comparison:
 
 
 def _executed_with_one_register(row: Row) -> int | None:
-    """Uops of an instance whose registers are all one; None where that is not known."""
+    """Uops of an instance that uses one register for all operands; None if unknown."""
     if row.idiom is Idiom.ZERO:
         return 0
     if row.same_register is None or row.same_register.uops is None:
@@ -146,7 +147,7 @@ def _executed_with_one_register(row: Row) -> int | None:
 def scored(
     score: Score, facts: InstructionFacts, what: str, found: object, known: object
 ) -> Iterator[Difference]:
-    """Count a figure as equal or not; the difference if it is not."""
+    """Count a figure as equal or different; yields the difference, if any."""
     if found == known:
         score.equal += 1
     else:
@@ -155,7 +156,7 @@ def scored(
 
 
 def table_latency(facts: InstructionFacts, pair: Pair) -> int | None:
-    """The cycles of the tables; None where they say nothing."""
+    """Latency in the tables, in cycles; None if they have none."""
     source, target, part = pair
     known = facts.latencies.get((source, target))
     return None if known is None else getattr(known, part or "cycles")
@@ -164,9 +165,10 @@ def table_latency(facts: InstructionFacts, pair: Pair) -> int | None:
 def table_throughput(
     facts: InstructionFacts, ports: Mapping[UnitNames, int], model: Microarchitecture
 ) -> float | None:
-    """Cycles of an instance among independent ones, as the linear program over the units of the tables, the
-    divider and the issue width have it (section 5.3.2 of the paper). Where a NOP shares the slot of what
-    stands before it, two NOPs do."""
+    """Throughput in cycles per instance, by the linear program of section 5.3.2 of the paper.
+
+    It covers the units of the tables, the divider and the issue width. Where a NOP shares the slot of the
+    instruction before it, so do two NOPs."""
     divider = facts.base.divider_cycles or 0
     slots = (facts.base.retire_slots or 0) / model.issue_width
     if facts.category in NOPS and model.macro_ops is not None and model.macro_ops.fuses_nops:

@@ -1,8 +1,8 @@
-"""Divisions and square roots, whose cycles depend on their operands: with values of few and of many digits.
+"""Measures divisions and square roots, whose cycles depend on their values, with few and with many digits.
 
-As in section 5.2.5 of "uops.info: Characterizing Latency, Throughput, and Port Usage of Instructions on Intel
-Microarchitectures" (Abel and Reineke, 2019): AND and OR with one constant give a register in a chain its
-value again, and keep the dependence. What is not in the chain is loaded anew.
+The method is that of section 5.2.5 of "uops.info: Characterizing Latency, Throughput, and Port Usage of
+Instructions on Intel Microarchitectures" (Abel and Reineke, 2019): AND and OR with one constant restore the
+value of a register in a chain and keep the dependence. Other operands are loaded again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cyclelens.analyzer.model.facts import OperandFacts
 
 _STEMS = ("DIV", "IDIV", "SQRT")
 _CONSTANTS = 2048
-"""Bytes from the address register to the constants, a cache line for each."""
+"""Bytes from the address register to the constants, which occupy a cache line each."""
 _INSTANCES = (1, 2, 4, 6)
 _MORE = 40
 """Links of a longer chain."""
@@ -35,12 +35,12 @@ _EXACT = 0.35
 _ONE = {"H": 0x3C003C003C003C00, "S": 0x3F8000003F800000, "D": 0x3FF0000000000000}
 _LONG_DIVIDEND = {"H": 0x3EAB3EAB3EAB3EAB, "S": 0x3FD555553FD55555, "D": 0x3FFAAAAAAAAAAAAB}
 _LONG_DIVISOR = {"H": 0x3D553D553D553D55, "S": 0x3FAAAAAB3FAAAAAB, "D": 0x3FF5555555555555}
-"""By the letter at the end of a mnemonic: all elements of 16, 32 or 64 bits."""
+"""Divisor with many digits, by last letter of the mnemonic; it fills all elements of 16, 32 or 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What operands hold, by operand number, as 64-bit words."""
+    """Values of operands, by operand number, as 64-bit words."""
 
     words: Mapping[int, int]
 
@@ -61,24 +61,24 @@ class _Values:
         return Start(tuple(sorted(registers.items())), tuple(sorted(words.items())))
 
     def place(self, number: int) -> int:
-        """Where the constant of an operand lies, from the address register on."""
+        """Offset of an operand's constant from the address register, in bytes."""
         return _CONSTANTS + sorted(self.words).index(number) * LINE
 
 
 def divides(variant: Variant) -> bool:
-    """Whether it is a division or a square root whose operands can be given values."""
+    """Whether the variant is a division or square root whose operand values can be chosen."""
     stem = _mnemonic(variant).removeprefix("V")
     return stem.startswith(_STEMS) and not any(each.opmask for each in variant.registers)
 
 
 class Divisions:
-    """What a machine shows, with values of few digits and with values of many."""
+    """Measures divisions on a machine, with values of few and of many digits."""
 
     def __init__(self, machine: Machine, links: Links) -> None:
         self._machine, self._links = machine, links
 
     def throughput(self, variant: Variant, *, many: bool) -> Run | str:
-        """The fewest cycles of an instance among independent ones."""
+        """Fewest cycles per instance among independent ones, or why there is no figure."""
         values = _values(variant, many)
         best: Run | str = "no instance could be made"
         for count in _INSTANCES:
@@ -108,7 +108,7 @@ class Divisions:
         return best
 
     def latencies(self, variant: Variant) -> dict[Pair, Measured]:
-        """By source and destination: cycles with few digits, and ``most`` with many."""
+        """Latencies by source and destination: cycles with few digits, ``most`` with many."""
         chosen = variant.choose()
         code = None if chosen is None else variant.encode(chosen)
         if chosen is None or code is None:
@@ -147,7 +147,7 @@ class Divisions:
         for operand in variant.registers:
             if operand.written and operand.index in values.words and operand is not source.operand:
                 tail += _loaded(variant, values, operand, chosen)
-        # Longer, or what takes less than the divider is busy would show the divider.
+        # A longer chain: otherwise a latency below the divider's busy time would show the divider.
         more = self._links.more(source)
         best = None
         for middle, added in ((b"", 0.0), *([] if more is None else [(more[0] * _MORE, more[1] * _MORE)])):
@@ -169,7 +169,7 @@ class Divisions:
         code: bytes,
         kept: OperandPlace | None = None,
     ) -> Run | str:
-        """With vectors that are only read loaded in front, but for the one in a chain."""
+        """Run the code after loading the read-only vectors, except the one in the chain."""
         front = b"".join(
             _loaded(variant, values, each, chosen)
             for each in variant.registers
@@ -188,7 +188,7 @@ def _values(variant: Variant, many: bool) -> _Values:
 
 
 def _words(variant: Variant, many: bool) -> Iterator[tuple[int, int]]:
-    """The value of every operand that is read, by its number."""
+    """Value of every operand that is read, with its number."""
     mnemonic = _mnemonic(variant)
     sources = [each for each in variant.facts.operands if each.kind in ("reg", "mem") and each.read]
     if ("DIV" in mnemonic and not mnemonic.startswith(("DIV", "IDIV"))) or (
@@ -214,7 +214,7 @@ def _words(variant: Variant, many: bool) -> Iterator[tuple[int, int]]:
 
 
 def _loaded(variant: Variant, values: _Values, operand: OperandFacts, chosen: Mapping[int, str]) -> bytes:
-    """An instruction that loads an operand's value."""
+    """The instruction that loads an operand's value."""
     memory, name = EncoderMemory(ADDRESS, "", 1, values.place(operand.index)), family(chosen[operand.index])
     if name.startswith("V"):
         return next(encodings("vmovups" if variant.vex else "movups", (chosen[operand.index], memory)))
@@ -222,7 +222,7 @@ def _loaded(variant: Variant, values: _Values, operand: OperandFacts, chosen: Ma
 
 
 def _restored(variant: Variant, values: _Values, source: OperandPlace) -> bytes | None:
-    """Instructions that give a source its value again, whatever it holds, and wait for it."""
+    """Instructions that restore a source's value, whatever it holds, and depend on it."""
     memory, name = EncoderMemory(ADDRESS, "", 1, values.place(source.operand.index)), source.register
     if source.kind == "R":
         made = [next(encodings(each, (family(name), memory)), None) for each in ("and", "or")]

@@ -1,10 +1,10 @@
-"""What an instruction takes of the front end: slots of the renamer, decoders, and jumps that fuse with it.
+"""Measures an instruction's use of the front end: rename slots, decoders, and jumps that fuse with it.
 
-Slots are counted among zero idioms. A NOP may share the slot of its neighbour (Zen 4).
+Slots are counted among zero idioms, because a NOP may share the slot of its neighbour (Zen 4).
 
-Uops that share a slot are micro-fused, and a jump that takes none is macro-fused. A decoder that no other
-one can replace shows in how the cycles grow with NOPs between two instances: by steps of a cycle, as each
-instance waits for that decoder, and not evenly.
+Uops that share a slot are micro-fused, and a jump that takes no slot is macro-fused. An instruction that
+needs the complex decoder shows it as NOPs are added between two instances: the cycles grow in whole steps,
+because each instance waits for that decoder, and not evenly.
 """
 
 from __future__ import annotations
@@ -19,40 +19,42 @@ from cyclelens.analyzer.characterizing.throughput import independent, instances,
 
 _FEWEST, _ENOUGH, _MOST = 24, 2, 400
 _SURE = 0.3
-"""Slots by which a count may be off."""
+"""Tolerance of a slot count, in slots."""
 _COUNTS = (4, 2, 1)
 _TRIES = ((4, 1), (2, 1), (1, 1), (1, 2))
-"""Instances, and how often as many zero idioms as are enough. A jump that meets the end of 32 bytes is slow
-(Skylake); one avoids that more often than several."""
+"""Instances, and the multiple of the necessary number of zero idioms.
+
+A jump at the end of 32 bytes is slow (Skylake); a single instance avoids that more often than several."""
 _MANY = (24, 12)
-"""Instances that change memory, each at an address of its own."""
+"""Numbers of instances that change memory, each at an address of its own."""
 _CONDITIONS = ("O", "NO", "B", "NB", "Z", "NZ", "BE", "NBE", "S", "NS", "P", "NP", "L", "NL", "LE", "NLE")
-"""By the number in the code of a jump, as the tables spell them: each beside its contrary."""
+"""Conditions by their number in a jump's encoding, as the tables spell them; opposites are neighbours."""
 _JUMP = 0x70
 _NOP = b"\x90"
 _NOPS = 96
 _AS_MANY = 4
-"""Slots of an instruction that no microcode makes, at most."""
+"""Most slots of an instruction that is not microcoded."""
 _SLOW = 6
-"""Cycles: what takes longer would need more NOPs than a decoder lets through evenly."""
+"""Most cycles; a slower instruction would need more NOPs than a decoder handles evenly."""
 _STEP, _EVEN = 0.6, 0.3
-"""Cycles that a NOP adds, at least, where an instance waits for its decoder; and by which it adds less
-elsewhere, and the cycles of many NOPs may be off what decoders alone take."""
+"""Least cycles that a NOP adds where an instance waits for its decoder; and tolerance elsewhere.
+
+The tolerance holds for other NOPs, and for the cycles of many NOPs compared with decoders alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontEnd:
-    """None is what could not be found out."""
+    """Front-end figures of a variant; None marks what could not be determined."""
 
     slots: int | None = None
     indexed_slots: int | None = None
-    """With an indexed address; None too if it has no address."""
+    """Slots with an indexed address; also None if it has no address."""
     complex_decoder: bool | None = None
-    """Whether only one of the decoders takes it."""
+    """Whether only one of the decoders handles it."""
     simple_decoders: int | None = None
-    """Decoders beside that one that take what follows in the same cycle."""
+    """Other decoders that handle following instructions in the same cycle."""
     fuses_with: frozenset[str] | None = None
-    """Conditional jumps by their names in the tables, without operands: ``JZ``. None too if it writes no
+    """Conditional jumps by their names in the tables, without operands: ``JZ``. Also None if it writes no
     flags."""
 
 
@@ -60,7 +62,7 @@ NOTHING = FrontEnd()
 
 
 class FrontEnds:
-    """What a machine shows."""
+    """Measures the front end of a machine."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -68,7 +70,7 @@ class FrontEnds:
         self._decoded: float | None = None
 
     def of(self, variant: Variant) -> FrontEnd:
-        """Of one instance among independent ones."""
+        """Front-end figures of one instance among independent ones."""
         slots = self._slots(variant)
         found = FrontEnd(slots)
         if variant.memory is not None and variant.memory.kind == "mem":
@@ -89,11 +91,12 @@ class FrontEnds:
         return None if cycles is None else _FEWEST / cycles
 
     def _slots(self, variant: Variant, behind: bytes = b"", *, indexed: bool = False) -> int | None:
-        """Of one instance and what stands behind it. Where they are not counted, so many instructions of one
-        slot go with it that nothing but the renamer limits, and each slot makes the block 1 / width cycles
-        longer. What else the front end waits for makes it longer too, so that the smallest figure counts, if
-        another number of instances or of others shows it as well. None if that is no whole number, or all are
-        too slow."""
+        """Slots of one instance and the code ``behind`` it.
+
+        If slots are not counted, enough one-slot instructions accompany it that only the renamer limits, and
+        each slot makes the block 1 / width cycles longer. Other front-end stalls also make it longer, so the
+        smallest figure counts, if another number of instances or fillers confirms it. None if that is not a
+        whole number, or all are too slow."""
         width = self.width()
         if width is None:
             return None
@@ -107,7 +110,7 @@ class FrontEnds:
             counted = of_one(self._machine, variant, count, run, behind, indexed=indexed).slots
             if counted is not None:
                 return round(counted)
-            if variant.jumps:  # where one leads is fetched anew, whatever stands before it
+            if variant.jumps:  # the front end fetches a jump's target again, whatever precedes it
                 return None
             others = times * _ENOUGH * math.ceil(max(run.cycles * width, _FEWEST))
             if others > _MOST:
@@ -122,7 +125,7 @@ class FrontEnds:
             if found[0] < 1 + _SURE and abs(found[0] - round(found[0])) < _SURE:
                 break  # there are no fewer
         least = sorted(found)[:2]
-        # Microcode comes in its own time.
+        # Microcode has its own delivery rate.
         whole = bool(least) and abs(least[0] - round(least[0])) < _SURE and round(least[0]) <= _AS_MANY
         return round(least[0]) if whole and round(least[0]) == round(least[-1]) else None
 
@@ -134,8 +137,10 @@ class FrontEnds:
         return self._alone[key]
 
     def _fusing(self, variant: Variant, slots: int) -> frozenset[str] | None:
-        """The jumps that take no slot behind it. They lead to the next instruction. Contrary ones fuse alike,
-        and only one of two is taken, which may cost more."""
+        """Jumps that take no slot after it.
+
+        They lead to the next instruction. Opposite conditions fuse alike, and only one of the two is taken,
+        which may cost more."""
         if not any(each.kind == "flags" and each.flags_written for each in variant.facts.operands):
             return None
         found: set[str] = set()
@@ -146,7 +151,7 @@ class FrontEnds:
         return frozenset(found)
 
     def _decoders(self, variant: Variant) -> tuple[bool, int | None] | None:
-        """Whether a single decoder takes the instruction, and how many others work beside it."""
+        """Whether only a single decoder handles the instruction, and how many others work beside it."""
         rate = self._nops_per_cycle()
         first = self._between(variant, 0)
         if rate is None or first is None or first > _SLOW:
@@ -176,8 +181,9 @@ class FrontEnds:
         return self._decoded
 
     def _between(self, variant: Variant, nops: int) -> float | None:
-        """Cycles of an instance in straight-line code with so many NOPs behind it; the fewest, as instances
-        wait for each other where there are few of them."""
+        """Fewest cycles of an instance in straight-line code followed by ``nops`` NOPs.
+
+        With few NOPs, instances wait for each other, so the fewest cycles count."""
         counts = _MANY if variant.modifies_memory else _COUNTS
         for count in counts:
             code = independent(variant, count, _NOP * nops)

@@ -1,8 +1,8 @@
-"""Gathers and scatters: chains in which all indices stay zero and every mask is full again.
+"""Measures gathers and scatters by chains that keep all indices zero and refill every mask.
 
-A chain must hold the dependence and give the operand its value again: AND with zeros makes an index of what
-is gathered, OR with ones makes a mask of it. The constants lie in registers that idioms write, so that no
-instance waits for them.
+A chain must keep the dependence and restore the operand's value: AND with zeros turns gathered data into an
+index, OR with ones turns it into a mask. Idioms write the registers with these constants, so no instance
+waits for them.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _CARRIER, _ZEROS = "V12", "V14"
 """Vector registers that no instance uses."""
 _WIDTHS = {128: "XMM", 256: "YMM", 512: "ZMM"}
 _HERE = EncoderMemory(ADDRESS)
-"""Where all elements lie."""
+"""Address of all elements."""
 _EXACT = 0.35
 _MORE = 24
-"""Links of a longer chain."""
+"""Additional links in a longer chain."""
 _ACROSS = 1
-"""Cycles that a move to another class of registers, or through memory, takes at least."""
+"""Least cycles of a move to another register class or through memory."""
 
 
 class Gathers:
-    """What a machine shows."""
+    """Measures gathers and scatters on a machine."""
 
     def __init__(self, machine: Machine, links: Links) -> None:
         self._machine, self._links = machine, links
 
     def latencies(self, variant: Variant) -> dict[Pair, Measured]:
-        """By source and destination."""
+        """Latencies by source and destination."""
         chosen = variant.choose()
         memory = variant.memory
         if chosen is None or memory is None:
@@ -78,7 +78,7 @@ class Gathers:
         before = _constants() + self._prepared(variant, chosen, source) + code
         others = sum(step.cycles for step in steps)
         behind = b"".join(step.code for step in steps)
-        # Longer, or an instruction of many uops would show its throughput.
+        # A longer chain: otherwise an instruction of many uops would show its throughput.
         result = target.register or vector("XMM", _CARRIER)
         more = self._links.more(OperandPlace(target.operand, REGISTER, result))
         first = steps[0].code if target.part == CONTENTS else b""
@@ -99,7 +99,7 @@ class Gathers:
 
     @staticmethod
     def _prepared(variant: Variant, chosen: dict[int, str], source: OperandPlace) -> bytes:
-        """What gives index and mask their values, but for the one that is in the chain."""
+        """Instructions that set index and mask, except the one in the chain."""
         indices = b"" if source.part == INDEXED else variant.zero_indices()
         return indices + (b"" if source.operand is variant.mask else variant.full_mask(chosen))
 
@@ -137,7 +137,7 @@ class Gathers:
     def _masked(
         self, variant: Variant, result: str, source: str, operation: str, constant: str
     ) -> list[ClosingStep | None]:
-        """From a result to a vector register, by AND or OR with a constant."""
+        """Step from a result to a vector register, by AND or OR with a constant."""
         steps: list[ClosingStep | None] = []
         width = source[:3]
         if result.startswith("K"):
@@ -150,13 +150,13 @@ class Gathers:
         return steps
 
     def _refilled(self, mask: str) -> ClosingStep | None:
-        """A mask that is empty becomes full."""
+        """Step that refills an empty mask."""
         if mask.startswith("K"):
             return self._known(_first("knotw", mask, mask), 1)
         return self._known(_first("vpor", mask, mask, vector(mask[:3], ONES)), 1)
 
     def _known(self, alone: bytes | None, times: int, code: bytes | None = None) -> ClosingStep | None:
-        """So many of an instruction whose latency a chain of its own shows."""
+        """Step of ``times`` instructions whose latency a chain of their own shows."""
         cycles = None if alone is None else self._links.alone(alone)
         if alone is None or cycles is None:
             return None
@@ -177,6 +177,6 @@ def _first(mnemonic: str, *operands: str) -> bytes | None:
 
 
 def _named(width: str, register: str) -> str:
-    """A vector register by its name in this width; others as they are."""
+    """A vector register's name at this width; other registers unchanged."""
     full = family(register)
     return vector(width, full) if full.startswith("V") else register

@@ -1,8 +1,8 @@
-"""What the renamer does by itself: zero idioms, dependency-breaking idioms and moves that are eliminated.
+"""Detects instructions that the renamer handles: zero idioms, dependency-breaking idioms, eliminated moves.
 
-As in section 4.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of Instructions on Intel
-Microarchitectures" (Abel and Reineke, 2019): an instruction whose registers are all one may
-not wait for them, and may not be executed at all.
+The method is that of section 4.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of
+Instructions on Intel Microarchitectures" (Abel and Reineke, 2019): an instruction that uses one register for
+all operands may ignore the register's value, and may not be executed at all.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from cyclelens.analyzer.characterizing.machines import Machine, Run
 
 _COPIES = 8
 _FASTER = 0.95
-"""Of the cycles of instances with registers of their own: the units are not what limits then."""
+"""Fraction of the cycles with separate registers below which the units are not the limit."""
 _NONE = 0.05
-"""Uops of what is not executed."""
+"""Most uops per instance that count as not executed."""
 
 
 class Idiom(StrEnum):
-    """How an instruction is special."""
+    """Special treatment of an instruction by the renamer."""
 
     ZERO = "zero idiom"
-    """It waits for nothing and is not executed if all its registers are one."""
+    """With one register for all operands, it waits for nothing and is not executed."""
     BREAKING = "dependency-breaking idiom"
-    """It waits for nothing then, but is executed."""
+    """With one register for all operands, it waits for nothing but is executed."""
     ELIMINATED = "eliminated move"
-    """Between two registers it takes no time."""
+    """Between two registers, it has no latency."""
 
 
 def with_one_register(machine: Machine, variant: Variant) -> Run | None:
-    """One instance whose registers are all one; None if it cannot be made."""
+    """Run an instance that uses one register for all operands; None if there is no such instance."""
     chosen = None if variant.prepared else variant.choose_one()
     code = None if chosen is None else variant.encode(chosen)
     run = None if code is None else machine.run(code * _COPIES)
@@ -45,10 +45,10 @@ def with_one_register(machine: Machine, variant: Variant) -> Run | None:
 
 
 def idiom(variant: Variant, latencies: Mapping[Pair, Measured], run: Run, same: Run | None) -> Idiom | None:
-    """What latencies tell, beside instances with registers of their own (``run``) and with one (``same``).
+    """Classify a variant by its latencies and by runs with separate registers (``run``) and one (``same``).
 
-    Where uops are not counted, instances that are faster with one register are not executed: their units
-    would not let them.
+    If uops are not counted, instances that are faster with one register count as not executed, because their
+    units would limit them.
     """
     registers = {each.index for each in variant.registers}
     known = {pair: found.cycles for pair, found in latencies.items() if found.cycles is not None}

@@ -1,4 +1,4 @@
-"""Instances of a variant of the tables' schema: operands chosen, so that nothing depends by accident."""
+"""Makes instances of a variant of the tables' schema, with operands that cause no unintended dependence."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from cyclelens.analyzer.measuring.requests import PATTERN
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 
 IMMEDIATE, _WIDE = 3, 0x1234567
-"""The value of immediates: neither 0 nor 1, which are special to some shifts, and where there is room too
-large for the renamer to add (V9)."""
+"""Values of immediates: neither 0 nor 1, which are special for some shifts; the wide one is too large for
+the renamer to add (rule V9)."""
 UNCHANGED = "R14"
-"""Never written by an instance: what breaks dependences reads it. R15 counts rounds."""
+"""Register that no instance writes; dependence-breaking instructions read it. R15 counts rounds."""
 ADDRESS, INDEX = "RSI", "R13"
-"""Memory operands use them. Only chains through the address write them, and these keep their values."""
+"""Registers for memory operands. Only chains through the address write them, and preserve their values."""
 SPARE = "R12"
-"""For values on their way from one operand to the next."""
+"""Register for values on their way from one operand to the next."""
 ZERO_IDIOM = bytes.fromhex("4531e4")
-"""``xor r12d, r12d``, the spare register: a slot and no unit on every core, and new flags on most."""
+"""``xor r12d, r12d`` on the spare register: one slot and no unit on every core, and new flags on most."""
 VECTOR_INDEX, ONES, FULL_MASK = "V15", "V13", "K7"
-"""The vector register that gathers and scatters take their indices from, which are zero, one whose bits are
-all set, and a mask of this kind."""
+"""For gathers and scatters: the register of their indices, all zero; one with all bits set; and a full
+mask."""
 LINE, _WORD = 64, 8
-"""Bytes of a cache line, and of the words in it that loads may collide on."""
+"""Bytes of a cache line, and of the words within it on which loads may collide."""
 _KEPT = frozenset(["RSP", ADDRESS, INDEX, SPARE, UNCHANGED, "R15"])
 _CONDITIONS = {"z": "e", "nz": "ne", "nb": "ae", "nbe": "a", "nl": "ge", "nle": "g"}
-"""Of the tables, as the encoder spells them."""
+"""Conditions of the tables in the encoder's spelling."""
 _POINTERS = ("RSP", "RBP", "RSI", "RDI", "RBX")
-"""Memory that is not named begins where these point to."""
+"""Registers that point to implicit memory operands."""
 _ONE_ROUND = bytes.fromhex("b901000000")
-"""``mov ecx, 1``: a string instruction is repeated so often."""
+"""``mov ecx, 1``: the repeat count of a string instruction."""
 _REPEATED = 0xF0
-"""Prefix of string instructions that are repeated, less what the tables call the repetition: 2 or 3."""
+"""Prefix of repeated string instructions, minus the tables' number for the repetition: 2 or 3."""
 _JUMP_OVER = 0xEB
 GENERAL = {
     name: full
@@ -52,28 +52,28 @@ GENERAL = {
 
 
 def family(register: str) -> str:
-    """What registers share that overlap: ``RAX`` for ``AH``, ``V3`` for ``YMM3``."""
+    """Common name of overlapping registers: ``RAX`` for ``AH``, ``V3`` for ``YMM3``."""
     vector = re.fullmatch(r"[XYZ]MM(\d+)", register)
     return f"V{vector[1]}" if vector else GENERAL.get(register, register)
 
 
 def vector(width: str, shared: str) -> str:
-    """A vector register by its name in a width: ``YMM3`` for ``YMM`` and ``V3``."""
+    """A vector register's name at a width: ``YMM3`` for ``YMM`` and ``V3``."""
     return width + shared.removeprefix("V")
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One variant of the schema that can be made."""
+    """One variant of the schema that can be encoded."""
 
     facts: InstructionFacts
-    """Only its name and its operands are used to find anything out."""
+    """Record from the schema; measurements use only its name and operands."""
     matcher: Matcher
     store: FactsStore
 
     @property
     def registers(self) -> tuple[OperandFacts, ...]:
-        """The register operands, also those that are not named."""
+        """The register operands, including implicit ones."""
         return tuple(each for each in self.facts.operands if each.kind == "reg")
 
     @property
@@ -84,41 +84,43 @@ class Variant:
 
     @property
     def pointers(self) -> tuple[str, ...]:
-        """Registers that point to memory which is not named: stack and strings."""
+        """Registers that point to implicit memory: stack and strings."""
         found = {each.base for each in self.facts.operands if _unnamed(each)}
         return tuple(name for name in _POINTERS if name in found)
 
     def restoring(self) -> bytes:
-        """Instructions that lead the pointers back to where they began; a block that is repeated ends with
-        them. No moves, which are removed some of the time."""
+        """Instructions at the end of a repeated block that reset the pointers.
+
+        They are not moves, which are eliminated some of the time."""
         return b"".join(next(encodings("lea", (name, EncoderMemory(UNCHANGED)))) for name in self.pointers)
 
     @property
     def jumps(self) -> bool:
-        """It leads elsewhere: here to what follows it."""
+        """Whether it is a jump; instances jump to the next instruction."""
         return any(each.registers == ("RIP",) and each.written for each in self.registers)
 
     @property
     def index_width(self) -> str:
-        """``XMM``, ``YMM`` or ``ZMM`` of the indices of a gather or scatter; empty for all others."""
+        """``XMM``, ``YMM`` or ``ZMM`` for the indices of a gather or scatter; empty for all others."""
         found = re.search(r"VSIB_([XYZ]MM)", self.facts.name)
         return found[1] if found else ""
 
     @property
     def absolute(self) -> bool:
-        """Its address is written in it, so that no register leads there."""
+        """Whether its encoding contains the address, so that no register is part of it."""
         return "Moffs" in self.facts.name
 
     @property
     def prepared(self) -> bool:
-        """Whether its operands need values of their own for every instance."""
+        """Whether every instance needs its operands set beforehand."""
         return bool(self.index_width or "rep" in self.facts.attributes) or (
             self.jumps and not any(each.kind == "relbr" for each in self.facts.operands)
         )
 
     def before(self, chosen: Mapping[int, str], length: int, displacement: int = 0) -> bytes:
-        """Instructions that give the operands of an instance of this length (bytes) such values; of length 0,
-        where there is none, so that what these instructions take can be known."""
+        """Instructions that set the operands of an instance of ``length`` bytes.
+
+        Length 0 means no instance, so that the cost of these instructions alone can be measured."""
         if not self.prepared:
             return b""
         if self.index_width:
@@ -126,10 +128,10 @@ class Variant:
         if "rep" in self.facts.attributes:
             return _ONE_ROUND
         if self.facts.category == "RET":
-            # A call to the return, which leads back to the jump over it.
+            # A call to the return, which returns to the jump over it.
             call = next(encodings("call", (Target(2 if length else 0),)))
             return call + bytes([_JUMP_OVER, length])
-        # The address of what follows: in a register, or in memory.
+        # The address of the next instruction: in a register, or in memory.
         if self.memory is None:
             target = next(chosen[each.index] for each in self.registers if len(each.registers) > 1)
             return next(
@@ -144,13 +146,14 @@ class Variant:
 
     @staticmethod
     def zero_indices() -> bytes:
-        """An instruction that makes all indices of a gather or scatter zero."""
+        """An instruction that clears all indices of a gather or scatter."""
         name = vector("XMM", VECTOR_INDEX)
         return next(encodings("vpxor", (name, name, name)))
 
     def full_mask(self, chosen: Mapping[int, str]) -> bytes:
-        """Instructions that let all elements be accessed: an instance leaves its mask empty. By way of
-        another register, because what sets all bits may wait for the register that it sets."""
+        """Instructions that refill the mask, which an instance leaves empty.
+
+        They copy another register, because an instruction that sets all bits may wait for its destination."""
         mask = chosen[self.mask.index]
         if mask.startswith("K"):
             full = (FULL_MASK,) * 3
@@ -160,13 +163,15 @@ class Variant:
 
     @property
     def mask(self) -> OperandFacts:
-        """Of a gather or scatter: AVX2 has it in the last operand, a vector register."""
+        """Mask operand of a gather or scatter; with AVX2 it is the last operand, a vector register."""
         return next((each for each in self.registers if each.opmask), self.registers[-1])
 
     @property
     def apart(self) -> int:
-        """Bytes between instances, a multiple of the operand's size. Loads meet neither in a line nor in a
-        word of their lines; stores go to one line after the other (chapter 9 of docs/pipeline.md)."""
+        """Bytes between the addresses of instances, a multiple of the operand's size.
+
+        Loads share neither a line nor a word offset within their lines; stores go to successive lines
+        (chapter 9 of docs/pipeline.md)."""
         if self.memory is None:
             return 0
         size = min(max(self.memory.width // 8, _WORD), LINE)
@@ -174,21 +179,22 @@ class Variant:
 
     @property
     def vex(self) -> bool:
-        """Whether it is encoded as AVX and later instructions are."""
+        """Whether it has a VEX or EVEX encoding."""
         return self.facts.iform.startswith("V")
 
     @property
     def wide(self) -> bool:
-        """It has 512-bit uops: while these wait, some units take no vector uop at all (Intel)."""
+        """Whether it has 512-bit uops: while these wait, some units accept no vector uop (Intel)."""
         return any(each.width == 512 for each in self.registers)
 
     @property
     def modifies_memory(self) -> bool:
-        """It reads what it writes there: instances at one address wait for each other."""
+        """Whether it reads and writes the same memory, so that instances at one address wait for each
+        other."""
         return self.memory is not None and self.memory.read and self.memory.written
 
     def fixed(self) -> frozenset[str]:
-        """Families that an instance uses whatever is chosen."""
+        """Register families that every instance uses, whatever the choice."""
         names = [each.registers[0] for each in self.facts.operands if len(each.registers) == 1]
         of_gathers = (VECTOR_INDEX, ONES, FULL_MASK) if self.index_width else ()
         return frozenset(family(name) for name in (*names, *self.pointers)).union(of_gathers)
@@ -196,15 +202,16 @@ class Variant:
     def instance(
         self, chosen: Mapping[int, str], displacement: int = 0, *, indexed: bool = False
     ) -> bytes | None:
-        """As ``encode``, behind what gives its operands their values."""
+        """As ``encode``, preceded by the instructions that set its operands."""
         code = self.encode(chosen, displacement, indexed=indexed)
         return None if code is None else self.before(chosen, len(code), displacement) + code
 
     def encode(
         self, chosen: Mapping[int, str], displacement: int = 0, *, indexed: bool = False
     ) -> bytes | None:
-        """The instance with these registers by operand number, at an address that far (bytes) from the
-        address register. None if no encoding of this variant has them."""
+        """The instance with these registers by operand number, and ``displacement`` bytes in its address.
+
+        None if no encoding of this variant accepts them."""
         operands: list[Operand] = []
         mask = ""
         for operand in self.facts.operands:
@@ -224,10 +231,10 @@ class Variant:
                 operands.append(chosen.get(operand.index, operand.registers[0]))
         repetition = self.facts.attributes.get("rep")
         prefix = b"" if repetition is None else bytes([_REPEATED + int(repetition)])
-        # The encoder knows some of 32 bits (LSL) by the names of 64 alone.
+        # The encoder accepts some 32-bit forms (LSL) only by their 64-bit names.
         wide = [GENERAL.get(each, each) if isinstance(each, str) else each for each in operands]
         for spelled in (operands, wide):
-            # Longer ones have prefixes that mean something else, as a return to an address of 16 bits.
+            # Longer ones have prefixes with another meaning, such as a return to a 16-bit address.
             every = encodings(_mnemonic(self.facts.iform), spelled, self._decoration(mask))
             for code in sorted(every, key=len):
                 found = self.matcher.find(decode(prefix + code)[0], self.store)
@@ -236,7 +243,7 @@ class Variant:
         return None
 
     def place(self, displacement: int, *, indexed: bool) -> EncoderMemory:
-        """The address that an instance accesses, so far (bytes) from the first."""
+        """Address of an instance, ``displacement`` bytes from the first."""
         if self.absolute:
             return EncoderMemory(displacement=PATTERN + displacement, displacement_bytes=4)
         if self.index_width:
@@ -263,8 +270,8 @@ class Variant:
     def choose(
         self, together: Mapping[int, str] | None = None, avoid: frozenset[str] = frozenset()
     ) -> dict[int, str] | None:
-        """A register for every register operand: all of different families, but for those that ``together``
-        puts into one. None if there are not enough."""
+        """A register for every register operand, each of a different family except those that share one by
+        ``together``. None if there are not enough."""
         given = dict(together or {})
         used = set(avoid) | self.fixed() | set(given.values()) | _KEPT
         chosen = {}
@@ -283,8 +290,9 @@ class Variant:
         return chosen
 
     def choose_one(self) -> dict[int, str] | None:
-        """One register for all register operands that can be chosen, but for masks. None if they have none in
-        common, or are fewer than two."""
+        """One register for all selectable register operands except masks.
+
+        None if they have no register in common, or are fewer than two."""
         named = [each for each in self.registers if len(each.registers) > 1 and not each.opmask]
         if len(named) < 2:
             return None
@@ -294,7 +302,7 @@ class Variant:
 
 
 def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Variant | str:
-    """The variant, or why no instance of it is made."""
+    """The variant, or why it has no instance."""
     found = Variant(facts, matcher, store)
     if any(_unnamed(each) and each.base not in _POINTERS for each in facts.operands):
         return "the memory that it uses without a name is not known"
@@ -315,7 +323,7 @@ def _unnamed(operand: OperandFacts) -> bool:
 
 
 def _mnemonic(iform: str) -> str:
-    """As the encoder spells it: ``cmova`` for ``CMOVNBE_GPRv_GPRv``."""
+    """The mnemonic in the encoder's spelling: ``cmova`` for ``CMOVNBE_GPRv_GPRv``."""
     name = re.sub("^REPN?E?_", "", iform).partition("_")[0].lower()
     if name == "xlat":
         return "xlatb"
@@ -338,10 +346,11 @@ def _address_of(form: str) -> EncoderMemory:
 def breakers(
     variant: Variant, kept: frozenset[int], chosen: Mapping[int, str] | None = None, *, idioms: bool = False
 ) -> bytes:
-    """Instructions that end every dependence from one instance to the next through what is both read and
-    written, except the operands ``kept``. ``chosen``: the registers by operand; without them only
-    what no choice can change is looked at. ``idioms``: flags are new behind a zero idiom, which not every
-    core knows. Memory is left to the instances' addresses."""
+    """Instructions that break every dependence between instances, except through the operands ``kept``.
+
+    ``chosen``: registers by operand; without it, only fixed operands are considered. ``idioms``: a zero idiom
+    breaks the dependence on flags, which does not hold on every core. Memory dependences are avoided by the
+    instances' addresses."""
     code = b""
     for operand in variant.facts.operands:
         if operand.index in kept:
@@ -362,8 +371,9 @@ def breakers(
 
 
 def _reads(variant: Variant, register: str, kept: frozenset[int]) -> bool:
-    """Whether an operand reads a fixed register that another one writes, as IMUL reads AL and writes AX, or
-    XLAT reads AL in an address."""
+    """Whether an operand reads a fixed register that another one writes.
+
+    Examples: IMUL reads AL and writes AX; XLAT reads AL in an address."""
     operands = variant.facts.operands if register else ()
     return any(
         each.read and len(each.registers) == 1 and family(each.registers[0]) == family(register)
@@ -373,7 +383,7 @@ def _reads(variant: Variant, register: str, kept: frozenset[int]) -> bool:
 
 
 def _cleared(variant: Variant, vector: str) -> bytes:
-    """An instruction that makes a vector register new."""
+    """An instruction that clears a vector register without depending on it."""
     if variant.vex:
         return next(encodings("vpxor", (vector, vector, vector)), b"")
     return next(encodings("pxor", (vector, vector)), b"")

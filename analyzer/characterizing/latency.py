@@ -1,7 +1,7 @@
-"""Latency of a pair of operands: the cycles of a chain in which the destination is the next source.
+"""Measures the latency of a pair of operands by a chain in which each destination is the next source.
 
-As in section 4.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of Instructions on Intel
-Microarchitectures" (Abel and Reineke, 2019).
+The method is that of section 4.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of
+Instructions on Intel Microarchitectures" (Abel and Reineke, 2019).
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Machine, St
 from cyclelens.analyzer.model.facts import OperandFacts
 
 COPIES = 4
-"""Links of a chain in the block that is repeated."""
+"""Links of a chain in the repeated block."""
 _MORE_COPIES = 16
-"""Where instances would also wait for each other through memory: each has an address of its own."""
+"""Links where instances would also wait for each other through memory: each gets its own address."""
 MORE_LINKS = 3
 _EXACT = 0.25
-"""Cycles by which a chain may be off and still show a whole number."""
+"""Largest distance, in cycles, of a chain's time from the whole number that it shows."""
 _REMOVED = 0.75
-"""A chain of fewer cycles is one of moves that are removed, at least most of them."""
+"""Cycles per link below which a chain consists of moves that are mostly eliminated."""
 
 _COUNT = "CL"
 
 Pair = tuple[int, int, str]
-"""Operand numbers of source and destination, and what of the source: a register or flags (``""``),
+"""Operand numbers of source and destination, and the part of the source: a register or flags (``""``),
 ``address``, ``address_index`` or ``memory`` (its contents), or ``same_register``."""
 SAME_REGISTER = "same_register"
 
@@ -47,41 +47,42 @@ class Measured:
     cycles: int | None
     problem: str = ""
     upper_bound: bool = False
-    """Another dependence of the same block takes as long, or one closes the chain whose own is not known."""
+    """True if another dependence of the block takes as long, or a step of unknown latency closes the
+    chain."""
     most: int | None = None
-    """Of a division, with values of many digits; None if it is no division."""
+    """Latency of a division with values of many digits; None for other instructions."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Instructions that wait for each other, over and over."""
+    """A repeated chain of dependent instructions."""
 
     links: tuple[bytes, ...]
-    """One after the other."""
+    """Code of the links, in order."""
     breaking: bytes
-    """Ends other dependences, behind each link."""
+    """Code after each link that breaks other dependences."""
     pairs: int = 1
-    """Times that the pair is in a link."""
+    """Occurrences of the pair per link."""
     others: float = 0.0
-    """Latency of the other instructions of a link."""
+    """Latency of the other instructions in a link, in cycles."""
     upper_bound: bool = False
-    """That is as little as it can be, not as it is."""
+    """True if ``others`` is a lower bound, so that the pair's latency is an upper bound."""
 
 
 class Latencies:
-    """The latencies that a machine shows."""
+    """Measures latencies on a machine."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.links = Links(machine)
 
     def of(self, variant: Variant) -> dict[Pair, Measured]:
-        """By source and destination."""
+        """Latencies by source and destination."""
         found: dict[Pair, Measured] = {}
         chosen = variant.choose()
         if chosen is None:
             return found
-        # A destination that is also a source first: its latency bounds the others from below.
+        # First a destination that is also a source: its latency bounds the others from below.
         every = sorted(pairs(variant, chosen), key=lambda pair: pair[0].operand is not pair[1].operand)
         for source, target in every:
             number = target.operand.index
@@ -116,14 +117,14 @@ class Latencies:
         if chain.upper_bound and cycles < _REMOVED:
             return Measured(None, "the chain is as fast as independent instructions")
         covered = own is not None and own.cycles is not None and cycles < own.cycles - _EXACT
-        # A locked instruction waits until the one before it has written, whatever it reads itself.
+        # A locked instruction waits for the previous one's write, whatever it reads itself.
         bound = (
             chain.upper_bound or variant.facts.locked or (covered and source.operand is not target.operand)
         )
         return Measured(max(round(cycles), 0), upper_bound=bound)
 
     def _same_register(self, variant: Variant, source: OperandPlace, target: OperandPlace) -> Measured | None:
-        """What the pair takes if all registers of its class are one."""
+        """Latency of the pair if all operands of its class share one register."""
         names = [each for each in variant.registers if len(each.registers) > 1 and not each.opmask]
         shared = _shared(variant, source.operand, target.operand)
         if shared is None or len(names) < 2:
@@ -140,7 +141,7 @@ class Latencies:
         return Measured(0 if cycles < _REMOVED else round(cycles))
 
     def _cycles(self, chain: _Chain, start: Start) -> float | None:
-        # What breaks other dependences may cost more than they do.
+        # Breaking other dependences may cost more than they do.
         runs = [
             self._machine.run(b"".join(link + extra for link in chain.links), start)
             for extra in {b"", chain.breaking}
@@ -186,7 +187,7 @@ class Latencies:
             for code, each in zip(codes, closings, strict=True)
         ]
         yield _Chain(tuple(links), breaking, 1, others, bound)
-        # Longer, or an instruction of many uops would show its throughput.
+        # A longer chain: otherwise an instruction of many uops would show its throughput.
         more = self.links.more(source) or self.links.more(target)
         if more is not None:
             code, cycles = more
@@ -215,7 +216,7 @@ class Latencies:
 
 
 def _start(variant: Variant) -> Start:
-    """A shift by zero leaves the flags alone, which is another case: where CL counts, it begins above."""
+    """Initial values: CL starts above zero for shifts, because a shift by zero preserves the flags."""
     if any(each.registers == (_COUNT,) for each in variant.registers):
         return Start(tuple((name, IMMEDIATE) for name in sorted({UNCHANGED, family(_COUNT)})))
     return ALL_THE_SAME
@@ -224,7 +225,7 @@ def _start(variant: Variant) -> Start:
 def _there_and_back(
     variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace, breaking: bytes
 ) -> Iterator[_Chain]:
-    """Two instances with registers exchanged, because an instruction may be special if both are the same."""
+    """Two instances with exchanged registers, because an instruction may be special if both are the same."""
     code = variant.encode(chosen)
     one, other = source.operand, target.operand
     swapped = {one.index: family(target.register), other.index: family(source.register)}
@@ -242,7 +243,7 @@ def _there_and_back(
 
 
 def pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[OperandPlace, OperandPlace]]:
-    """Sources and destinations."""
+    """All pairs of source and destination."""
     sources, targets = [], []
     for operand in variant.facts.operands:
         if operand.kind == "reg":
@@ -282,7 +283,7 @@ def _other_registers(source: OperandPlace, target: OperandPlace) -> bool:
 
 
 def _shared(variant: Variant, source: OperandFacts, target: OperandFacts) -> str | None:
-    """A register that both may be."""
+    """A register that both operands accept; None if there is none."""
     chosen = variant.choose()
     if chosen is None:
         return None

@@ -1,10 +1,10 @@
-"""What closes a chain: instructions that carry the result of an operand to where the next instance reads it.
+"""Closes a chain: finds instructions that carry a result to the operand that the next instance reads.
 
-The latency of some is found out by chains of their own. Of others only the sum there and back can be known (a
-move to another class of registers and one back, a store and a load). Each of those counts as one cycle, so
-that what is found is an upper bound, as in section 4.1.1 of "uops.info: Characterizing Latency, Throughput,
-and Port Usage of Instructions on Intel Microarchitectures" (Abel and Reineke, 2019). A store or load of a
-general register counts as none where both together take no more than one (memory renaming).
+Chains of their own measure the latency of some of them. For others only a round trip can be measured (a move
+to another register class and back, a store and a load). Each of those counts as one cycle, so that the result
+is an upper bound, as in section 4.1.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of
+Instructions on Intel Microarchitectures" (Abel and Reineke, 2019). A store or load of a general register
+counts as zero where both together take at most one cycle (memory renaming).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ REGISTER, FLAGS, CONTENTS = "", "flags", "memory"
 BASE, INDEXED = "address", "address_index"
 _WRITES_FLAGS = 1
 """Cycles from register to flags of the fastest of ``_writers``, by convention: only the sum with an
-instruction that reads flags can be known."""
+instruction that reads flags can be measured."""
 _LEAST = 1
-"""Cycles that an instruction takes at least whose latency cannot be known."""
+"""Least cycles of an instruction whose latency cannot be measured alone."""
 _COPIES = 4
 _CONDITIONS = {"C": "b", "Z": "e", "S": "s", "O": "o", "P": "p"}
 _HIGH = ("AH", "BH", "CH", "DH")
@@ -40,13 +40,13 @@ _HIGH = ("AH", "BH", "CH", "DH")
 
 @dataclass(frozen=True, slots=True)
 class OperandPlace:
-    """Where an operand lies."""
+    """Location of an operand in an instance."""
 
     operand: OperandFacts
     part: str
-    """One of the five above."""
+    """Part of the source, as in ``Pair``."""
     register: str = ""
-    """That was chosen, by its name in its own width."""
+    """The chosen register, by its name at the operand's width."""
 
     @property
     def kind(self) -> str:
@@ -61,19 +61,19 @@ class OperandPlace:
 
 @dataclass(frozen=True, slots=True)
 class ClosingStep:
-    """Instructions of a closing."""
+    """Instructions that close a chain, and their latency."""
 
     code: bytes
     cycles: float
     known: bool = True
-    """Otherwise its latency cannot be known alone, and ``cycles`` is as few as it can be."""
+    """False if the latency cannot be measured alone; ``cycles`` is then a lower bound."""
 
 
 Closing = tuple[ClosingStep, ...]
 
 
 class Links:
-    """Closings for one machine; remembers the latencies that it found out."""
+    """Closes chains on one machine; remembers measured latencies."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
@@ -82,12 +82,12 @@ class Links:
     def close(
         self, variant: Variant, result: OperandPlace, source: OperandPlace, displacement: int
     ) -> Closing | None:
-        """From a result to the source that reads it next, or None if no instructions are known that do it."""
+        """Step from a result to the source that reads it next; None if no such instructions are known."""
         steps = list(self._steps(variant, result, source, displacement))
         return None if any(step is None for step in steps) else tuple(step for step in steps if step)
 
     def more(self, place: OperandPlace) -> tuple[bytes, float] | None:
-        """An instruction that makes a chain longer at this register, and its cycles."""
+        """An instruction that lengthens a chain at this register, and its cycles."""
         if place.part != REGISTER:
             return None
         own = _plain(place.register)
@@ -108,7 +108,7 @@ class Links:
         if here == there == CONTENTS:
             return
         if here == FLAGS and source.register in _HIGH:
-            # Written whole, the register would have to be split again.
+            # A full write of the register would have to be split again.
             yield self._reader("set", result, source.register)
             return
         if here == "V" and there == CONTENTS:
@@ -142,7 +142,7 @@ class Links:
         if kind == FLAGS:
             return self._writer(carrier)
         if kind in (BASE, INDEXED):
-            # Twice, so that the address stays what it was.
+            # Twice, so that the address is restored.
             register = ADDRESS if kind == BASE else INDEX
             return self._measured(next(encodings("xor", (register, carrier))) * 2, register)
         if kind == CONTENTS:
@@ -152,7 +152,7 @@ class Links:
         return _least(_across(variant, family(source.register), carrier))
 
     def _reader(self, mnemonic: str, result: OperandPlace, register: str) -> ClosingStep | None:
-        """From one of the flags that are written into a register."""
+        """Step from one of the written flags into a register."""
         written = result.operand.flags_written
         condition = next((name for flag, name in _CONDITIONS.items() if flag in written), None)
         if condition is None:
@@ -164,7 +164,7 @@ class Links:
         return ClosingStep(code, min(known) - _WRITES_FLAGS) if known else None
 
     def _writer(self, register: str) -> ClosingStep | None:
-        """From a register to flags."""
+        """Step from a register to flags."""
         reader = next(encodings("cmovb", (register, UNCHANGED)))
         code = _writers(register)[0]
         together = [self.alone(writer + reader) for writer in _writers(register)]
@@ -174,7 +174,7 @@ class Links:
         return ClosingStep(code, together[0] - min(known) + _WRITES_FLAGS)
 
     def _measured(self, code: bytes | None, register: str) -> ClosingStep | None:
-        """A step whose latency a chain of its own shows, on one register of this width."""
+        """A step whose latency a chain of its own shows, on one register at this width."""
         if code is None:
             return None
         if family(register) in (ADDRESS, INDEX):
@@ -185,7 +185,7 @@ class Links:
         return None if cycles is None else ClosingStep(code, cycles)
 
     def _through_memory(self, code: bytes | None) -> ClosingStep | None:
-        """A store or a load of a general register."""
+        """Step that stores or loads a general register."""
         if code is None:
             return None
         word = EncoderMemory(ADDRESS)
@@ -193,7 +193,7 @@ class Links:
         return ClosingStep(code, _LEAST if both is None or round(both) > _LEAST else 0, known=False)
 
     def alone(self, code: bytes) -> float | None:
-        """Cycles of an instruction that waits for itself."""
+        """Cycles per instance of an instruction that depends on itself."""
         if code not in self._known:
             run = self._machine.run(code * _COPIES)
             self._known[code] = None if isinstance(run, str) else run.cycles / _COPIES
@@ -201,12 +201,12 @@ class Links:
 
 
 def _writers(register: str) -> list[bytes]:
-    """Instructions that make flags of a register."""
+    """Instructions that set flags from a register."""
     return [next(encodings("cmp", (register, IMMEDIATE))), next(encodings("test", (register, register)))]
 
 
 def _carrier(result: OperandPlace, source: OperandPlace) -> str:
-    """The general register through which a value goes: that of the operands, if one has one."""
+    """The general register that carries a value: an operand's own if there is one."""
     for place in (source, result):
         if place.kind == "R" and (place is source or place.operand.width in (0, 32, 64)):
             return family(place.register)
@@ -218,7 +218,7 @@ def _least(code: bytes | None) -> ClosingStep | None:
 
 
 def _across(variant: Variant, target: str, source: str) -> bytes | None:
-    """A move from a general register into another class, or back."""
+    """A move between a general register and another class, in either direction."""
     names = [f"XMM{name[1:]}" if name[0] == "V" else name for name in (target, source)]
     classes = {name[0] for name in (target, source)} - {"R"}
     mnemonic = "kmovq" if "K" in classes else "vmovq" if "V" in classes and variant.vex else "movq"
@@ -232,7 +232,7 @@ def _load(target: str, width: int, memory: EncoderMemory) -> bytes | None:
 
 
 def _sized(mnemonic: str, operands: tuple[str, EncoderMemory], width: int) -> bytes | None:
-    """MOVZX from a byte or from 16 bits: the first or the second encoding."""
+    """Encode MOVZX from a byte (first encoding) or from 16 bits (second)."""
     found = list(encodings(mnemonic, operands))
     return found[width == 16] if len(found) > 1 else None
 
@@ -251,7 +251,7 @@ def moved(
 
 
 def _same_class(source: str, target: str) -> bytes | None:
-    """An instruction of one cycle that no processor removes, from the target to the next source."""
+    """A one-cycle instruction, never eliminated, from the target to the next source."""
     full, next_ = family(target), family(source)
     if full.startswith("V"):
         prefix = source[0]
@@ -267,7 +267,7 @@ def _same_class(source: str, target: str) -> bytes | None:
 
 
 def _plain(register: str) -> str:
-    """A part of a register that can be widened to all of it without another uop."""
+    """A part of a register that can be widened to the full register without another uop."""
     full = family(register)
     return _half(full) if full in GENERAL.values() else register
 
@@ -277,7 +277,7 @@ def _half(full: str) -> str:
 
 
 def _part(full: str, width: int) -> str:
-    """A general register's name in a width of 8, 16, 32 or 64 bits."""
+    """A general register's name at a width of 8, 16, 32 or 64 bits."""
     if width >= 64:
         return full
     if width == 32:

@@ -1,4 +1,4 @@
-"""Where microbenchmarks run: the simulator of a core, whose truth is known, or this machine's hardware."""
+"""Machines for microbenchmarks: the simulator of a core, whose parameters are known, or this hardware."""
 
 from __future__ import annotations
 
@@ -29,12 +29,15 @@ from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
 
 _TRIES, _PAUSE, _PATIENCE = 5, 2.0, 180.0
-"""Where the machine is busy: measurements in a row before a pause, its seconds, and all that are waited until
-one succeeds. What is given up is missing in the tables."""
+"""On a busy machine: measurements before a pause, its seconds, and the seconds until a code is given up.
+
+Figures that were given up are missing from the tables."""
 _STRAIGHT_RUNS = 3
 _INSTRUCTIONS, _UNCOUNTED_INSTRUCTIONS = 100, 250
-"""Of a loop's body: the counter and the jump do not matter beside them. Cycles alone need more, because
-a round may take a whole number of cycles, and its end one more."""
+"""Instructions in a loop's body: enough to make the counter and jump negligible.
+
+Without counters a loop needs more, because a round may take a whole number of cycles, and its end one
+more."""
 
 
 _STRAIGHT = "straight "
@@ -42,43 +45,43 @@ _STRAIGHT = "straight "
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a machine says about one copy of a block that is repeated for long."""
+    """Figures per copy of a block that is repeated for long."""
 
     cycles: float
     uops: float | None = None
-    """That were executed; None where they are not counted."""
+    """Executed uops; None where they are not counted."""
     units: Mapping[str, float] | None = None
-    """Uops by execution unit, of those units where they are counted; None where there are none."""
+    """Uops by execution unit, for counted units; None if no units are counted."""
     slots: float | None = None
-    """Of the renamer: what leaves it as one; None where they are not counted."""
+    """Rename slots, which hold uops that leave the renamer as one; None where they are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What registers and memory hold at first, where it is not all the same."""
+    """Initial registers and memory that differ from the default value."""
 
     registers: tuple[tuple[str, int], ...] = ()
     words: tuple[tuple[int, int], ...] = ()
-    """Of 64 bits, by the distance from what the registers hold otherwise."""
+    """64-bit words by their distance, in bytes, from the registers' default value."""
 
 
 ALL_THE_SAME = Start()
 
 
 class Machine(Protocol):
-    """All that the algorithms know of a processor."""
+    """Interface of a processor for the algorithms."""
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
-        """Repeat the code, or say why that cannot be done."""
+        """Repeat the code in a loop; returns a problem if that is not possible."""
         ...
 
     def straight(self, code: bytes) -> Run | str:
-        """Run copies of the code end to end, out of the decoders."""
+        """Run straight-line copies of the code from the decoders."""
         ...
 
 
 class SimulatedMachine:
-    """A core as it is simulated. It counts everything, or, if not ``counted``, cycles alone."""
+    """A simulated core. It counts everything or, if not ``counted``, only cycles."""
 
     def __init__(
         self,
@@ -95,13 +98,13 @@ class SimulatedMachine:
         self._known: dict[bytes, Run | str] = {}
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
-        """The same whatever the values are."""
+        """Simulate the loop; initial values have no effect."""
         if code not in self._known:
             self._known[code] = self._simulated(code)
         return self._known[code]
 
     def straight(self, code: bytes) -> Run | str:
-        """Its cycles alone."""
+        """Simulate straight-line copies; only cycles are counted."""
         try:
             block = build_block(decode(code, self._store.caches), self._model, self._store, loop=False)
             return Run(
@@ -150,17 +153,17 @@ class _Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """A harness that counts, and what: the units of each event; none for slots."""
+    """A harness, and the units of each event that it counts; none for slots."""
 
     harness: Harness
     events: tuple[tuple[str, ...], ...]
 
 
 class MeasuredMachine:
-    """This machine. It always says how many cycles; where counters count uops and slots, it says these too.
+    """This machine. It always gives cycles, and uops and slots if its counters count them.
 
-    ``counting``: as many harnesses as the events need, few of which are counted at once; ``complete``:
-    whether the events are those of every unit.
+    ``counting``: one harness per group of events that can be counted at once; ``complete``: whether the
+    events cover every unit.
     """
 
     def __init__(
@@ -185,19 +188,19 @@ class MeasuredMachine:
             for names, number in zip(counting.events, found.events, strict=True):
                 if not names:
                     slots = number
-                # Units that are counted together belong to the same sets.
+                # Units with a common counter belong to the same sets.
                 units |= dict.fromkeys(names, number / max(len(names), 1))
         uops = sum(units.values()) if self._complete and units else None
         return replace(run, uops=uops, units=units or None, slots=slots)
 
     def straight(self, code: bytes) -> Run | str:
-        """The median of several runs: straight-line code is short, and disturbed more easily."""
+        """Median of several runs, because straight-line code is short and easily disturbed."""
         runs = [self._measured(self._harness, code, Repetition.UNROLL, SAME) for _ in range(_STRAIGHT_RUNS)]
         known = [run.cycles for run in runs if not isinstance(run, str)]
         return Run(median(known)) if known else str(runs[0])
 
     def _measured(self, harness: Harness, code: bytes, mode: Repetition, inputs: Inputs) -> _Measured | str:
-        """Waits while the machine is busy, but not for ever: if it stays busy, only the first code waits."""
+        """Measure once the machine is not busy; if it stays busy, only the first code waits."""
         for tries in count(1):
             found = measure_block(harness, code.hex(), mode, 1, inputs)
             if found.problem != BUSY:
@@ -216,7 +219,7 @@ class MeasuredMachine:
 
 @contextmanager
 def opened(own: Microarchitecture | None) -> Iterator[MeasuredMachine]:
-    """This machine, with the counters that its core has; None if the core is not known. Raises
+    """This machine, with the counters of its core; ``own`` is None for an unknown core. Raises
     ``CannotMeasure``."""
     with ExitStack() as stack:
         harness = stack.enter_context(Harness(pages=Pages.SHARED))
@@ -235,10 +238,10 @@ def opened(own: Microarchitecture | None) -> Iterator[MeasuredMachine]:
 
 
 class RememberedMachine:
-    """A machine whose answers are kept in a file, so that a run that was ended goes on where it was.
+    """A machine whose answers are kept in a file, so that an interrupted run can resume.
 
-    One JSON array per line: code in hexadecimal, behind ``straight`` if it was no loop; cycles, uops, units
-    and slots, or the problem; registers and words at the start.
+    The file has one JSON array per line: code in hexadecimal, after ``straight`` if it was no loop; cycles,
+    uops, units and slots, or the problem; registers and words at the start.
     """
 
     def __init__(self, machine: Machine, file: Path) -> None:
@@ -246,16 +249,16 @@ class RememberedMachine:
         self._known = dict(_answers(file))
         self._stream = file.open("a", encoding="ascii")
         self.busy = 0
-        """Codes that could not be run because the machine was busy. They are not in the file, so that another
-        run asks again."""
+        """Number of codes not measured because the machine was busy; the file omits them, so that the next
+        run tries again."""
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
-        """What the machine says, or said."""
+        """The machine's answer, from the file if it is there."""
         values = start.registers, start.words
         return self._remembered(code.hex(), values, lambda: self._machine.run(code, start))
 
     def straight(self, code: bytes) -> Run | str:
-        """What the machine says of straight-line code, or said."""
+        """The machine's answer for straight-line code, from the file if it is there."""
         return self._remembered(_STRAIGHT + code.hex(), ((), ()), lambda: self._machine.straight(code))
 
     def _remembered(
@@ -283,7 +286,7 @@ def _key(code: str, registers: object, words: object) -> str:
 
 
 def _answers(file: Path) -> Iterator[tuple[str, Run | str]]:
-    """Those of a file; a line that was cut off ends them."""
+    """Answers in a file, up to the first incomplete line."""
     if not file.exists():
         return
     for line in read_regular(file, AT_ONCE).decode("ascii").splitlines():

@@ -1,8 +1,9 @@
-"""Which units an instruction can use, found by blocking sets of them with other instructions.
+"""Finds the units that an instruction can use by blocking sets of them with other instructions.
 
-As in section 5.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of Instructions on Intel
-Microarchitectures" (Abel and Reineke, 2019): the sets in ascending size, and of the uops that stay on a
-blocked set those that belong to a smaller one are subtracted. ``unit_times`` does it without counters.
+The method is that of section 5.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of
+Instructions on Intel Microarchitectures" (Abel and Reineke, 2019): sets are blocked in ascending size, and
+the uops of smaller sets are subtracted from those that stay on a blocked set. ``unit_times`` needs no
+counters.
 """
 
 from __future__ import annotations
@@ -22,39 +23,39 @@ UnitNames = frozenset[str]
 LOAD, VECTOR_LOAD, STORE = "MOV (R64, M64)", "VMOVUPS (XMM, M128)", "MOV (M64, R64)"
 
 BLOCKING_UOPS = 8
-"""Of blocking instructions for every unit of a set, at least. Twice as many as an instruction has uops keep
-those away that can go elsewhere."""
+"""Least blocking uops per unit of a set.
+
+Twice as many as an instruction has uops keep away those that can go elsewhere."""
 _SURE = 0.35
-"""Uops by which a count may be off."""
+"""Tolerance of a uop count, in uops."""
 _NOP = b"\x90"
 _FAR = 2048
-"""Bytes between the instance and the instructions that block units, in memory, and those that these use: one
-page, because pages that share their physical memory disturb each other."""
+"""Bytes between the data of the instance and of the blocking instructions: within one page, because pages
+that share their physical memory disturb each other."""
 _MOST_BYTES = 4096
-"""Of blocking instructions: what a loop may have (``usual_copies``)."""
+"""Most bytes of blocking instructions in a loop (``usual_copies``)."""
 NO_INSTANCE = "no instance could be made"
 SATURATED = 1.1
-"""A blocking instruction is as fast as its units let it, within this factor."""
+"""A blocking instruction saturates its units within this factor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """An instruction of one uop whose units are known."""
+    """A single-uop instruction with known units."""
 
     variant: Variant
     rank: tuple[float, ...] = ()
-    """Operands by which one waits for another; less than 0, the registers that there are to choose from;
-    cycles; bytes, as the front end delivers short code faster. The least is best."""
+    """Preference, lowest first: operands that cause dependences; the negated number of available registers;
+    cycles; bytes, because the front end delivers short code faster."""
     units: tuple[UnitNames, ...] = ()
-    """Of all its uops: a store has two, of its address and of its data."""
+    """Units of all its uops: a store has two uops, for its address and its data."""
 
 
 _POOL = re.compile(
     "(ADD_01|AESENC|ANDN|BEXTR|BLENDPS|BT|CMOVNB|CMP|CVTPS2PD|IMUL|JNZ|KANDB|MAXPS|MOVMSKPS|MULPS|PABSB|PADDB|PADDD|PALIGNR|PAND|PMULLW"
     "|POPCNT|PSADBW|PSHUFB|PSHUFD|PSIGNB|PSLLD|PSLLDQ|PUNPCKLBW|ROL|SETNB|VADDPS|VMULPS|VPADDB|VPAND|VPERMD|VPMULLD"
-    "|VPSHUFB|VPSLLVD|VPTERNLOGD) "
-)
-"""Names of variants among which there is an instruction of one uop for every set of units."""
+    "|VPSHUFB|VPSLLVD|VPTERNLOGD) " ) """Names of variants that include a single-uop instruction for every set
+    of units."""
 
 
 _DIGITS = "0123456789ABCDEF"
@@ -62,7 +63,7 @@ _NO_MEMORY = ("reg", "flags", "imm", "relbr")
 
 
 def pool(store: FactsStore, microarchitecture: str) -> list[InstructionFacts]:
-    """Variants to block units with, whatever is wanted otherwise."""
+    """Variants that can block units, whichever variants the user selects."""
     return [
         facts
         for form in store.forms()
@@ -73,33 +74,36 @@ def pool(store: FactsStore, microarchitecture: str) -> list[InstructionFacts]:
 
 
 def seen(run: Run) -> UnitNames:
-    """The units that a run used."""
+    """Units that a run used."""
     return frozenset(name for name, uops in (run.units or {}).items() if uops > 0.01)
 
 
 def stated(facts: InstructionFacts, model: Microarchitecture) -> UnitNames:
-    """The units of an instruction of one uop by the tables; none of all others, and of moves between classes
-    of registers, which keep more busy than is stated (on Zen a unit of either side)."""
+    """Units of a single-uop instruction in the tables; empty for all others.
+
+    Also empty for moves between register classes, which occupy more units than stated (on Zen one of each
+    side)."""
     known = (table_ports(facts, model) or {}) if len(classes(facts)) == 1 else {}
     return next(iter(known)) if list(known.values()) == [1] else frozenset()
 
 
 def classes(facts: InstructionFacts) -> frozenset[str]:
-    """Of the registers that hold its values: the first letters of their families."""
+    """Register classes of its operands: the first letters of their families."""
     return frozenset(
         family(each.registers[0])[0] for each in facts.operands if each.kind == "reg" and not each.opmask
     )
 
 
 class Blockers:
-    """For every set of units the fastest instruction of one uop that uses these and no others."""
+    """For every set of units, the fastest single-uop instruction that uses exactly these."""
 
     def __init__(self) -> None:
         self._by_units: dict[UnitNames, Blocker] = {}
 
     def offer_stores(self, store: Variant, model: Microarchitecture) -> None:
-        """Take a store for the units of addresses and of data. No instruction uses only one of these sets, so
-        that the core must say which they are."""
+        """Take a store for the address and data units.
+
+        No instruction uses only one of these sets, so the core's parameters must name them."""
         roles = (Role.STORE_ADDRESS, Role.STORE_DATA)
         used = tuple(frozenset(model.units.having(role).names) for role in roles)
         blocker = Blocker(store, units=tuple(filter(None, used)))
@@ -107,14 +111,14 @@ class Blockers:
             self._by_units.setdefault(units, blocker)
 
     def offer(self, variant: Variant, run: Run, units: UnitNames) -> None:
-        """Take the instruction if it has a single uop and keeps these units busy."""
+        """Take the instruction if it is a single uop and keeps these units busy."""
         if run.uops is None or abs(run.uops - 1) > 0.05 or not units or breakers(variant, frozenset()):
             return
         if not 1 / SATURATED < run.cycles * len(units) < SATURATED or variant.wide:
             return
         known = self._by_units.get(units)
-        # Few registers are free: what reads none that it writes, none that is always the same, nor flags,
-        # waits for nothing.
+        # Few registers are free: an instruction that reads neither its destination, nor a fixed register, nor
+        # flags, waits for nothing.
         own = sum(
             each.read and (each.written or each.kind == "flags" or len(each.registers) == 1)
             for each in variant.facts.operands
@@ -126,12 +130,12 @@ class Blockers:
             self._by_units[units] = Blocker(variant, rank, (units,))
 
     def ascending(self) -> list[tuple[UnitNames, Blocker]]:
-        """The smallest sets first."""
+        """Blockers by set of units, the smallest sets first."""
         return sorted(self._by_units.items(), key=lambda item: (len(item[0]), sorted(item[0])))
 
 
 def table_ports(facts: InstructionFacts, model: Microarchitecture) -> dict[UnitNames, int] | None:
-    """The units of the tables; None where they say nothing."""
+    """Uops by set of units in the tables; None if they have none."""
     if facts.base.ports is None:
         return None
     found: dict[UnitNames, int] = {}
@@ -145,39 +149,39 @@ def table_ports(facts: InstructionFacts, model: Microarchitecture) -> dict[UnitN
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An instance of a variant, and what goes with it."""
+    """An instance of a variant with its accompanying code."""
 
     code: bytes
     bare: bytes
-    """What stands before it alone, so that it can be taken off."""
+    """The code before it alone, whose cost is subtracted."""
     after: bytes
-    """What leads pointers back, behind the last instance."""
+    """Code after the last instance that resets pointers."""
     taken: frozenset[str]
-    """Families of registers that blocking instructions may not touch."""
+    """Register families that blocking instructions must not use."""
     wide: bool = False
 
     @staticmethod
     def of(variant: Variant) -> Instance | None:
-        """With registers chosen; None if there are none."""
+        """An instance with chosen registers; None if there are none."""
         chosen = variant.choose()
         code = None if chosen is None else variant.encode(chosen)
         if chosen is None or code is None:
             return None
         before, bare = variant.before(chosen, len(code)), variant.before(chosen, 0)
-        # A jump would fuse with what stands before it.
+        # A jump would fuse with the preceding instruction.
         apart = _NOP if variant.jumps and not bare else b""
         taken = frozenset(family(name) for name in chosen.values()) | variant.fixed()
         return Instance(apart + before + code, apart + bare, variant.restoring(), taken, variant.wide)
 
 
 def text(ports: Mapping[UnitNames, int]) -> str:
-    """``1*p0156+2*p5`` or ``1*FP03``, as uops.info writes it."""
+    """Port usage in the notation of uops.info: ``1*p0156+2*p5`` or ``1*FP03``."""
     parts = sorted((len(units), _named(units), count) for units, count in ports.items())
     return "+".join(f"{count}*{units}" for _, units, count in parts) or "0"
 
 
 def _named(units: UnitNames) -> str:
-    """Ports as hexadecimal digits behind ``p``, other units as their common name and their numbers."""
+    """Ports as hexadecimal digits after ``p``, other units as their common name and numbers."""
     if all(name.isdecimal() for name in units):
         return "p" + "".join(_DIGITS[number] for number in sorted(map(int, units)))
     by_name: dict[str, list[str]] = {}
@@ -188,8 +192,9 @@ def _named(units: UnitNames) -> str:
 
 
 def linear_program(ports: Mapping[UnitNames, int]) -> float:
-    """The cycles of the busiest unit, if uops are spread as well as possible: the uops that must stay within
-    a union of sets, over its size, for the worst union."""
+    """Cycles of the busiest unit under an optimal distribution of uops.
+
+    That is the maximum over all unions of sets: uops confined to the union, divided by its size."""
     unions = {frozenset[str]()}
     for units in ports:
         unions |= {units | union for union in unions}
@@ -206,7 +211,7 @@ def linear_program(ports: Mapping[UnitNames, int]) -> float:
 def usage(
     machine: Machine, variant: Variant, blockers: Blockers, uops: float
 ) -> Mapping[UnitNames, int] | str:
-    """Uops by the set of units that they can use, where uops and units are counted: how many it has."""
+    """Number of uops by usable set of units, from counters; or why it is unknown."""
     instance = Instance.of(variant)
     if instance is None:
         return NO_INSTANCE
@@ -215,7 +220,7 @@ def usage(
         if sum(found.values()) >= round(uops):
             break
         if blocker.variant.jumps and not (variant.jumps and round(uops) == 1):
-            continue  # one jump a cycle is taken, so that its unit waits for others some of the time
+            continue  # at most one jump per cycle is taken, so its unit is idle some of the time
         count = max(BLOCKING_UOPS, 2 * round(uops)) * len(units)
         block = blocking(blocker.variant, count, instance.taken)
         if block is None:
@@ -233,14 +238,14 @@ def usage(
 
 
 def both_less(both: Run, alone: Run, units: UnitNames) -> float | None:
-    """Uops that stay on units, by counters; None if these do not count all of them."""
+    """Uops that stay on units, by counters; None if the counters do not cover them all."""
     if both.units is None or alone.units is None or not units <= both.units.keys():
         return None
     return sum(both.units[name] - alone.units.get(name, 0.0) for name in units)
 
 
 def blocking(variant: Variant, count: int, taken: frozenset[str]) -> list[bytes] | None:
-    """Instances of a blocking instruction that touch none of the registers that are taken."""
+    """Instances of a blocking instruction that use none of the ``taken`` registers."""
     made: list[bytes] = []
     used, size = taken, 0
     while size < _MOST_BYTES and len(made) < count:
