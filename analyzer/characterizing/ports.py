@@ -54,8 +54,9 @@ class Blocker:
 _POOL = re.compile(
     "(ADD_01|AESENC|ANDN|BEXTR|BLENDPS|BT|CMOVNB|CMP|CVTPS2PD|IMUL|JNZ|KANDB|MAXPS|MOVMSKPS|MULPS|PABSB|PADDB|PADDD|PALIGNR|PAND|PMULLW"
     "|POPCNT|PSADBW|PSHUFB|PSHUFD|PSIGNB|PSLLD|PSLLDQ|PUNPCKLBW|ROL|SETNB|VADDPS|VMULPS|VPADDB|VPAND|VPERMD|VPMULLD"
-    "|VPSHUFB|VPSLLVD|VPTERNLOGD) " ) """Names of variants that include a single-uop instruction for every set
-    of units."""
+    "|VPSHUFB|VPSLLVD|VPTERNLOGD) "
+)
+"""Names of variants that include a single-uop instruction for every set of units."""
 
 
 _DIGITS = "0123456789ABCDEF"
