@@ -1,9 +1,9 @@
-"""Widths and sizes of a core, by Wong's method: how much work fits between two chains that could overlap.
+"""Measures widths and buffer sizes of a core by Wong's method: how much work fits between two chains.
 
 "Measuring Reorder Buffer Capacity" (Wong, 2013) puts NOPs between two loads that miss the cache. Here a chain
-of multiplications stands for the load, so that simulators and any machine can be asked: while its last link
-is computed, whatever came after it stays in the buffers. If these hold it all, the next chain begins early;
-from the first instruction too many on, it begins only when the last link is done.
+of multiplications replaces the load, which works on simulators and any machine. While its last link executes,
+later instructions stay in the buffers. If these hold them all, the next chain begins early; with one
+instruction too many, it begins only when the last link is done.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _CHAIN, _VECTOR_CHAIN = "RAX", "XMM0"
 _LINKS = 60
 _STEP, _MOST, _NEAR = 8, 704, 1.0
 _STEEP = 0.55
-"""Links per instruction: each one more hides one link less, as long as the buffer holds the next chain."""
+"""Least slope in links per instruction: each additional instruction hides one link less of the next chain."""
 _FULL_BEFORE = 0.97
-"""Of a buffer that everything takes an entry of: what was found is that buffer."""
+"""Fraction of an enclosing buffer's size from which a result is that buffer's own size."""
 
 
 def _encoded(mnemonic: str, *operands: Operand) -> bytes:
@@ -34,14 +34,14 @@ def _encoded(mnemonic: str, *operands: Operand) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """So many links between the instructions that begin and end it."""
+    """A chain of ``links`` between its first and last instructions."""
 
     begin: bytes
     link: bytes
     end: bytes = b""
 
     def code(self) -> bytes:
-        """All of it."""
+        """Code of the whole chain."""
         return self.begin + self.link * _LINKS + self.end
 
 
@@ -53,35 +53,38 @@ _CHAINS = (
         _encoded("movq", _CHAIN, _VECTOR_CHAIN),
     ),
 )
-"""Where each unit has a scheduler of its own (Zen), the first fills one of these before all else is full."""
+"""Chains to try; if each unit has a scheduler of its own (Zen), the first chain fills one before all else."""
 _ZEROS = (bytes.fromhex("4531e4"), bytes.fromhex("31db"))
-"""Zero idioms (``xor r12d, r12d`` and ``xor ebx, ebx``), which need no unit. In turn: NOPs share an entry of
-the reorder buffer with what stands before them on Zen 4, and so do two zero idioms of one register."""
+"""Zero idioms (``xor r12d, r12d`` and ``xor ebx, ebx``), which need no unit.
+
+They alternate, because two zero idioms of one register share an entry of Zen 4's reorder buffer. NOPs share
+one with the preceding instruction."""
 _IGNORED = bytes.fromhex("3e3e")
-"""Prefixes that mean nothing to an instruction without memory."""
+"""Prefixes without effect on an instruction without memory operand."""
 _QUICK = (_ZEROS[0], bytes.fromhex("4489f3"), _IGNORED + _ZEROS[0], _IGNORED + bytes.fromhex("4489f3"))
-"""Zero idioms and eliminated moves, which need no unit, of three and of five bytes: a uop cache may have more
-lines than one for a window of short instructions."""
+"""Zero idioms and eliminated moves, which need no unit, of three and five bytes.
+
+A uop cache may use several lines for a window of short instructions."""
 _INSTRUCTIONS = 192
-"""Enough that the cycle or two which a loop takes beside them do not round the width down."""
+"""Instructions per loop: enough that a loop's overhead of a cycle or two does not round the width down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filler:
-    """What fills a buffer while the chain is computed."""
+    """Instructions that fill a buffer while the chain executes."""
 
     field: str
-    """Of the core's parameters."""
+    """Name of the core parameter."""
     title: str
     codes: tuple[bytes, ...]
-    """Instructions, one after the other."""
+    """Instructions, used in turn."""
     others: int
-    """Entries that the last link, the loop's counter and the first link take beside the fillers, without the
-    one instruction that does not fit."""
+    """Entries besides the fillers: last link, loop counter and first link, minus the one instruction that
+    does not fit."""
     within: tuple[str, ...] = ("reorder_buffer_size",)
-    """Buffers of which the fillers take entries too."""
+    """Other buffers in which the fillers occupy entries."""
     beside_chain: bool = False
-    """The chain waits there too, unless its units have a scheduler of their own."""
+    """True if the chain waits in the same buffer, unless its units have a scheduler of their own."""
 
 
 _ALL = (
@@ -104,7 +107,7 @@ _ALL = (
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """One value that was found, or why not."""
+    """One measured value, or why there is none."""
 
     field: str
     title: str
@@ -113,7 +116,7 @@ class Size:
 
 
 def sizes(machine: Machine) -> Iterator[Size]:
-    """The issue width, then one size after the other. The machine must limit its resources."""
+    """Measure the issue width, then each buffer size. The machine must limit its resources."""
     width = max(filter(None, map(partial(_rate, machine), _QUICK)), default=None)
     problem = "" if width else "nothing can be run"
     yield Size("issue_width", "issue width", None if width is None else round(width), problem)
@@ -128,7 +131,7 @@ def sizes(machine: Machine) -> Iterator[Size]:
 
 
 def known_size(model: Microarchitecture, field: str) -> int | None:
-    """What a core's file says of a size, to compare with; None if nothing, or if the model has no limit."""
+    """A size from the core's parameters, for comparison; None if unknown or unlimited."""
     if field == "reservation_station_size" and model.schedulers:
         alus = {unit.scheduler for unit in model.units.all if Role.ALU in unit.roles}
         return sum(scheduler.entries for scheduler in model.schedulers if scheduler.name in alus)
@@ -144,7 +147,7 @@ def _size(machine: Machine, filler: Filler) -> Size:
     knees = [_knee(machine, _CHAINS[0], filler.codes)]
     if isinstance(knees[0], str) or filler.beside_chain:
         knees.append(_knee(machine, _CHAINS[1], filler.codes))
-    # What a chain takes itself is missing: the larger figure is nearer.
+    # The chain's own entries are missing, so the larger figure is closer.
     most = max((each for each in knees if not isinstance(each, str)), default=None)
     if most is None:
         return Size(filler.field, filler.title, None, str(knees[-1]))
@@ -158,7 +161,7 @@ def _rate(machine: Machine, code: bytes) -> float | None:
 
 
 def _knee(machine: Machine, chain: Chain, fillers: tuple[bytes, ...]) -> int | str:
-    """The fewest fillers with which two chains do not overlap, or why that is not known."""
+    """The fewest fillers with which two chains do not overlap, or why that is unknown."""
     link = machine.run(chain.link)
     if isinstance(link, str):
         return link
@@ -175,7 +178,7 @@ def _knee(machine: Machine, chain: Chain, fillers: tuple[bytes, ...]) -> int | s
             return found
         coarse.append(found)
     rises = [after - before for before, after in pairwise(coarse)]
-    # A single measurement that was disturbed is a rise too, but not one that lasts.
+    # A disturbed measurement is a rise too, but does not last.
     lasting = (
         position
         for position, rise in enumerate(rises)
@@ -184,7 +187,7 @@ def _knee(machine: Machine, chain: Chain, fillers: tuple[bytes, ...]) -> int | s
     last = max(lasting, default=None)
     if last is None or last + 5 >= len(coarse):
         return f"nothing is full with up to {_MOST} instructions"
-    # Behind the last steep rise the cycles lie on a flat line. The knee is where they reach it.
+    # After the last steep rise the cycles lie on a flat line. The knee is where they reach it.
     behind, slope = last + 2, (coarse[last + 5] - coarse[last + 2]) / (3 * _STEP)
     for number in range(last * _STEP, behind * _STEP):
         found = cycles(number)

@@ -1,4 +1,4 @@
-"""Rows as a file in the schema of uops.info's tables."""
+"""Writes rows as a file in the schema of uops.info's tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WITHOUT_UNITS = (
 
 
 def xml(rows: Iterable[Row], model: Microarchitecture) -> Iterator[str]:
-    """Lines of the file; a variant of which nothing is known has a comment that says why."""
+    """Lines of the file; a variant without figures gets a comment that says why."""
     yield "<?xml version='1.0' encoding='utf-8'?>"
     yield "<root>"
     if model.macro_ops is not None:
@@ -62,7 +62,7 @@ def xml(rows: Iterable[Row], model: Microarchitecture) -> Iterator[str]:
 
 
 def _in_tables(ports: Mapping[UnitNames, int], model: Microarchitecture) -> str:
-    """With the names that the tables of a core have for its units."""
+    """Port usage with the unit names in the core's tables."""
     parts = sorted((len(units), model.units.in_tables(units), count) for units, count in ports.items())
     return "+".join(f"{count}*{units}" for _, units, count in parts)
 
@@ -103,7 +103,7 @@ def _measurement(row: Row, model: Microarchitecture) -> Iterator[str]:
     eliminated = row.idiom is Idiom.ELIMINATED
     counted = model.macro_ops is None  # otherwise _WITHOUT_UNITS
     if row.uops is not None and counted:
-        # As far as the renamer has room for it, which is another rule than the instruction's.
+        # Elimination depends on the renamer's room, which is not a property of the instruction.
         attributes["uops"] = "0" if eliminated else f"{row.uops:.0f}"
     attributes |= _of_front_end(row.front_end)
     if row.ports and not eliminated and counted:
@@ -144,8 +144,9 @@ def _of_front_end(found: FrontEnd) -> dict[str, str]:
 
 
 def _special(latencies: Mapping[Pair, Measured]) -> dict[Pair, Measured]:
-    """Without the latencies with one register where they are as always. Otherwise every pair of registers has
-    one, because those who read the tables then look at no others."""
+    """Drop same-register latencies if they equal the others.
+
+    Otherwise every pair of registers keeps one, because readers of the tables then ignore all others."""
     same = {pair: found for pair, found in latencies.items() if pair[2] == SAME_REGISTER}
     others = {pair: found for pair, found in latencies.items() if pair[2] != SAME_REGISTER}
     plain = {(source, target): found for (source, target, part), found in others.items() if part == REGISTER}
@@ -156,8 +157,9 @@ def _special(latencies: Mapping[Pair, Measured]) -> dict[Pair, Measured]:
 
 
 def _with_one_register(row: Row, model: Microarchitecture) -> dict[str, str]:
-    """What is different if all registers are one. What is executed has its units beside it: without them it
-    would have none."""
+    """Attributes for one register in all operands.
+
+    An executed instruction repeats its units, because without them the table would state none."""
     same = row.same_register
     if row.idiom is Idiom.ZERO:
         return {"uops_same_reg": "0"}

@@ -1,4 +1,4 @@
-"""Throughput: cycles of an instance among others that do not depend on it."""
+"""Measures throughput: cycles per instance among independent ones."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from cyclelens.analyzer.characterizing.machines import Machine, Run
 
 _INSTANCES = (1, 2, 3, 4, 6, 8, 9, 10, 12, 14)
 _MORE_INSTANCES = (16, 24)
-"""Where instances also wait for those before them that changed the same memory."""
+"""Numbers of instances if instances also wait for earlier ones that changed the same memory."""
 _ENOUGH, _TIMES = 8, (2, 3, 4)
-"""Instances in registers of their own that keep all units busy, and how often fewer of them are repeated."""
+"""Instances in separate registers that keep all units busy, and the repetitions to try with fewer."""
 SLOW = 1000
-"""Cycles of an instance from which more of them show nothing else: it is microcode that waits for a device,
-or a virtual machine stops at it."""
+"""Cycles per instance from which more instances add no information.
+
+Such an instruction is microcode that waits for a device, or causes an exit of a virtual machine."""
 
 
 def independent(
     variant: Variant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
 ) -> bytes | None:
-    """``instances`` in a row."""
+    """``instances``, concatenated."""
     made = instances(variant, count, breaking, indexed=indexed, bare=bare)
     return None if made is None else b"".join(made)
 
@@ -29,8 +30,10 @@ def independent(
 def instances(
     variant: Variant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
 ) -> list[bytes] | None:
-    """So many instances with destinations of their own, each followed by ``breaking``; sources are never
-    written. ``bare``: only what stands before each instance. None without registers."""
+    """``count`` instances with separate destinations, each followed by ``breaking``; sources are never
+    written.
+
+    ``bare``: only the code before each instance. None if there are not enough registers."""
     every = list[bytes]()
     for number, chosen in enumerate(_choices(variant, count)):
         place = number * variant.apart
@@ -42,7 +45,7 @@ def instances(
 
 
 def _choices(variant: Variant, count: int) -> list[dict[int, str]]:
-    """The registers of so many instances, or of as many as there are registers for."""
+    """Registers of ``count`` instances, or of as many as there are registers for."""
     every, used = list[dict[int, str]](), frozenset[str]()
     sources: dict[int, str] = {}
     while len(every) < count and (chosen := variant.choose(sources, used)) is not None:
@@ -59,7 +62,7 @@ def _choices(variant: Variant, count: int) -> list[dict[int, str]]:
 
 
 def spread(instances: list[bytes], others: list[bytes]) -> bytes:
-    """The instances, evenly among more others, none of them last."""
+    """Spread the instances evenly among the more numerous others, none of them last."""
     step = len(others) / len(instances)
     behind: dict[int, bytes] = {}
     for number, code in enumerate(instances):
@@ -69,9 +72,11 @@ def spread(instances: list[bytes], others: list[bytes]) -> bytes:
 
 
 def throughput(machine: Machine, variant: Variant) -> Run | str:
-    """The fewest cycles of an instance, and what it executes, over several numbers of instances, with and
-    without instructions that break the dependences through what is not named: behind each instance, or, as
-    they take slots too, behind the last one. Those of few registers are repeated before they are broken."""
+    """Fewest cycles per instance, and its uops, over several numbers of instances.
+
+    Instructions that break implicit dependences are tried after each instance, after the last one only,
+    because they take slots too, and not at all. Instances with few registers are repeated before they are
+    broken."""
     best: Run | str = "no instance could be made"
     breaking, idioms = (breakers(variant, frozenset(), idioms=each) for each in (False, True))
     ways = dict.fromkeys(((b"", b""), (breaking, b""), (b"", breaking), (b"", idioms)))
@@ -86,7 +91,7 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
                 return run
             cycles = run.cycles / count
             if isinstance(best, str) or cycles < best.cycles:
-                # Of uops and units the instances alone tell, not what breaks their dependences.
+                # Uops and units come from the instances alone, without dependence breaking.
                 if isinstance(best, str) or not extra + last:
                     best = replace(of_one(machine, variant, count, run), cycles=cycles)
                 else:
@@ -97,8 +102,8 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
 
 
 def _repeated(machine: Machine, variant: Variant, best: Run | str) -> Run | str:
-    """The fewest cycles where all instances that there are registers for stand there several times, and what
-    makes the registers new stands behind the last."""
+    """Fewest cycles with all possible instances repeated several times, and dependence breaking at the
+    end."""
     chosen = _choices(variant, _ENOUGH)
     code = independent(variant, len(chosen))
     last = b"".join(breakers(variant, frozenset(), each, idioms=True) for each in chosen)
@@ -114,8 +119,10 @@ def _repeated(machine: Machine, variant: Variant, best: Run | str) -> Run | str:
 def of_one(
     machine: Machine, variant: Variant, count: int, run: Run, behind: bytes = b"", *, indexed: bool = False
 ) -> Run:
-    """What is counted of one instance and what stands behind it: ``run`` is of so many. What stands before
-    each is counted alone and taken off. Where pointers are led back, of twice as many less those."""
+    """Counts per instance and the code after it, from a ``run`` of several.
+
+    The code before each instance is counted alone and subtracted. If pointers must be reset, the difference
+    between twice as many instances and ``run`` counts."""
     if variant.prepared:
         bare = independent(variant, count, indexed=indexed, bare=True)
         less = "" if bare is None else machine.run(bare + variant.restoring())

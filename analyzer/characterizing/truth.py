@@ -1,8 +1,8 @@
-"""What a simulated core does: the latencies that its uops have, whatever its tables say.
+"""Latencies of a simulated core as its uops have them, even where the tables differ.
 
-The simulator takes most latencies from the tables. It has rules of its own for loads and stores, and one for
-how an instruction's uops depend on each other (U3 to U11 of docs/pipeline.md). Where these say otherwise than
-the tables, a benchmark finds what they say.
+The simulator takes most latencies from the tables. It has rules of its own for loads and stores, and for the
+dependences between an instruction's uops (U3 to U11 of docs/pipeline.md). Where these differ from the tables,
+a benchmark on the simulator shows the rules.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from cyclelens.analyzer.uops.registers import canonical
 
 
 class SimulatedLatencies:
-    """Of one core."""
+    """Latencies of one simulated core."""
 
     def __init__(self, model: Microarchitecture, store: FactsStore) -> None:
         self._model, self._store = model, store
         self._matcher = Matcher(model.facts_name)
 
     def of(self, facts: InstructionFacts, pair: Pair) -> int | None:
-        """Cycles from source to destination; None where the uops alone do not tell."""
+        """Cycles from source to destination; None where the uops alone do not determine them."""
         source, target, part = pair
         found = variant(facts, self._matcher, self._store)
         if isinstance(found, str) or part in (SAME_REGISTER, CONTENTS):
@@ -58,7 +58,7 @@ def _values(operand: OperandFacts, chosen: dict[int, str], part: str) -> list[Va
 
 
 def _longest(uops: tuple[UopTemplate, ...], begin: Value, end: Value) -> int | None:
-    """Cycles of the longest way from a value that the instruction reads to one that it writes."""
+    """Cycles of the longest path from a value that the instruction reads to one that it writes."""
     ready: dict[Value, int] = {}
     result = None
     for uop in uops:
@@ -67,7 +67,7 @@ def _longest(uops: tuple[UopTemplate, ...], begin: Value, end: Value) -> int | N
         if not starts:
             continue
         for value, latency in uop.outputs:
-            # A uop leaves at least one cycle after the one that it waits for, whatever the tables say.
+            # A uop is dispatched at least one cycle after its producer, even if the tables say less.
             cycles = max(starts) + max(latency, 1)
             if value[0] == ValueKind.INTERNAL:
                 ready[value] = cycles

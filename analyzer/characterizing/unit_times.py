@@ -1,14 +1,14 @@
-"""Which units an instruction can use, found from cycles alone.
+"""Finds the units that an instruction can use from cycles alone.
 
-Instances stand one by one among many more instructions that keep a set of units busy. What can go elsewhere
-mostly does so; a uop that must stay makes the block about 1 / N cycles longer, where the set has N units.
-This also holds where the renamer chooses the units: on Zen 4 24 ``imul`` take 24.0 cycles with 24 ``shl``
-among them, but 37.0 with the ``shl`` in one go behind them.
+Instances are spread among many more instructions that keep a set of units busy. Uops that can go elsewhere
+mostly do; a uop that must stay makes the block about 1 / N cycles longer, where the set has N units.
+This also holds where the renamer chooses the units: on Zen 4, 24 ``imul`` take 24.0 cycles with 24 ``shl``
+among them, but 37.0 with all ``shl`` after them.
 
-It holds only about, so that nothing is read from one figure. The blocking instructions themselves, whose
-units are known, are tried among each other first: this is what a uop of each set adds to each block on this
-machine. The units of an instruction are the sum of such uops that adds as much to every block. Where several
-sums do, the machine cannot tell them apart.
+The relation is approximate, so no conclusion rests on one figure. The blocking instructions, whose units are
+known, are first tried among each other: this gives what a uop of each set adds to each block on this machine.
+The units of an instruction are the sum of such uops that adds as much to every block. If several sums do,
+cycles cannot tell them apart.
 """
 
 from __future__ import annotations
@@ -36,45 +36,46 @@ from cyclelens.analyzer.characterizing.ports import (
 from cyclelens.analyzer.characterizing.throughput import spread
 
 Units = tuple[UnitNames, ...]
-"""Of a uop, or of the two of a store."""
+"""Set of units of a uop, or the two sets of a store."""
 
 _BLOCKING_UOPS, _COUNTS = 24, (4, 2)
-"""Of blocking instructions for every unit, at least, and of instances among them: what a cycle more or less
-at the ends of the block does is shared by several. Where units come out in an unlucky order with so many,
-fewer may still show a sum."""
+"""Least blocking uops per unit, and numbers of instances among them.
+
+Several instances share the error of a cycle more or less at the ends of the block. If units are chosen in an
+unlucky order, fewer instances may still match a sum."""
 _LONGEST = 96
-"""Blocking uops for every unit, at most: slower instances are fewer."""
+"""Most blocking uops per unit; slow instances are fewer."""
 _SURE = 0.35
-"""Uops by which a figure may be off a sum."""
+"""Tolerance between a figure and a sum, in uops."""
 _NONE = 0.15
-"""Uops that a block adds by chance, at most."""
+"""Most uops that a block adds by chance."""
 _ROOM = 0.5
-"""Slots per cycle that blocked units leave, at least; otherwise the front end would limit."""
+"""Least free slots per cycle while units are blocked; with fewer, the front end would be the limit."""
 _FUSED = 2
-"""Uops that share a slot, at most."""
+"""Most uops that share a slot."""
 _MOST_SLOTS = 8
-"""Of more slots there are too many sums."""
+"""Most slots of an instruction; with more there are too many sums."""
 _NAMED = 4
-"""Sums that a row names, where they cannot be told apart."""
+"""Most indistinguishable sums that a row names."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownUops:
-    """What uops of known units add to each block, in uops of its set."""
+    """The increase that uops of known units cause in each block, in uops of the block's set."""
 
     units: Units
     adds: Mapping[UnitNames, float]
 
     @property
     def blurred(self) -> bool:
-        """Whether it adds to a block that it could avoid, so that what several add is not their sum."""
+        """Whether it adds to a block that it could avoid, so that several do not add up."""
         return any(
             uops > _NONE and not any(own <= units for own in self.units) for units, uops in self.adds.items()
         )
 
 
 class UnitTimes:
-    """What a machine shows."""
+    """Finds units on one machine from the cycles of its blocks."""
 
     def __init__(self, machine: Machine, blockers: Blockers, units: UnitNames, width: float) -> None:
         self._machine = machine
@@ -83,7 +84,7 @@ class UnitTimes:
         self._unseen = [each for each in every if len(each[0]) > width - _ROOM]
         self._blockers = {units: each for units, each in seen if self._keeps_busy(units, each)}
         self._idle = units.difference(*(each for each, _ in every))
-        """Units that no instruction is known to block."""
+        """Units that no known instruction blocks."""
         self._accessing = frozenset(
             each for _, blocker in every if blocker.variant.memory is not None for each in blocker.units
         )
@@ -94,8 +95,9 @@ class UnitTimes:
     def usage(
         self, variant: Variant, slots: int, cycles: float, *, only_loads: bool = False
     ) -> Mapping[UnitNames, int] | str:
-        """Uops by the set of units that they can use, or why that is not certain. ``cycles``: of throughput,
-        which no answer may exceed. ``only_loads``: its latency shows that it does no more."""
+        """Number of uops by usable set of units, or why it is uncertain.
+
+        ``cycles``: throughput, which no answer may exceed. ``only_loads``: its latency shows a mere load."""
         instance = Instance.of(variant)
         if instance is None:
             return NO_INSTANCE
@@ -122,7 +124,7 @@ class UnitTimes:
             return next(iter(every.values()))
         as_slow = [each for each in every.values() if linear_program(each) * SATURATED > cycles]
         if len(as_slow) == 1 and {self._computing(each) for each in every.values()} == {1}:
-            return as_slow[0]  # of the sets for its one operation no other explains the throughput
+            return as_slow[0]  # only this set for its one operation explains the throughput
         if not every:
             return "what stays on blocked units is no sum of uops of known units"
         names = sorted(every, key=len)
@@ -131,17 +133,19 @@ class UnitTimes:
     def _with_unseen(
         self, variant: Variant, found: Mapping[UnitNames, int], slots: int
     ) -> Iterator[Mapping[UnitNames, int]]:
-        """The sum with uops that no block shows, because they use as many units as the renamer has slots: as
-        many as there are slots, or as may share them with loads and stores. These write no flags."""
+        """The sum, extended by uops that no block reveals because they use as many units as there are slots.
+
+        Their number is that of the slots, or of the uops that may share slots with loads and stores, which
+        write no flags."""
         total = sum(found.values())
         fused = any(each.kind == "mem" for each in variant.facts.operands)
         silent = not any(each.written or each.flags_written for each in variant.facts.operands)
         own = classes(variant.facts)
         unseen = [units for units, each in self._unseen if not own or own & classes(each.variant.facts)]
         if not total and not silent and (fused or not unseen):
-            return  # nothing stays on the units that are known
+            return  # no uop stays on the known units
         if not total and not any(each.read or each.flags_read for each in variant.facts.operands):
-            yield {}  # what is always the same the renamer may write
+            yield {}  # the renamer may write a constant result
         least, most = (0, 0) if silent and not total else (slots - total, slots - total)
         if fused:
             computing = any(each.flags_written for each in variant.facts.operands)
@@ -158,11 +162,11 @@ class UnitTimes:
                 yield Counter(found) + Counter({units: more})
 
     def _computing(self, found: Mapping[UnitNames, int]) -> int:
-        """Uops that are neither loads nor stores."""
+        """Number of uops that are neither loads nor stores."""
         return sum(uops for units, uops in found.items() if units not in self._accessing)
 
     def _among_each_other(self, number: int) -> list[KnownUops]:
-        """What so many of each blocking instruction add."""
+        """The increase caused by ``number`` of each blocking instruction."""
         if number not in self._known:
             made = [(each.units, Instance.of(each.variant)) for each in self._tried]
             self._known[number] = [
@@ -173,18 +177,18 @@ class UnitTimes:
         return self._known[number]
 
     def _disturbed(self, units: UnitNames) -> bool:
-        """Whether what blocks them may change its units beside 512-bit uops."""
+        """Whether the units' blocker may use other units while 512-bit uops wait."""
         blocker = self._blockers[units]
         return len(units) > 1 and "V" in classes(blocker.variant.facts)
 
     def _keeps_busy(self, units: UnitNames, blocker: Blocker) -> bool:
-        """Whether a block of the instruction takes as long as its units need."""
+        """Whether a block of the instruction saturates its units."""
         block = blocking(blocker.variant, _BLOCKING_UOPS * len(units), frozenset())
         run = "" if block is None else self._machine.run(b"".join(block))
         return not isinstance(run, str) and run.cycles < _BLOCKING_UOPS * SATURATED
 
     def _added(self, instance: Instance, number: int) -> dict[UnitNames, float]:
-        """Uops that stay, by blocked set; of so many instances, or of one that is slow."""
+        """Uops that stay, by blocked set, from ``number`` instances, or one if it is slow."""
         waiting = self._machine.run(instance.code * number + instance.after)
         longest = 0.0 if isinstance(waiting, str) else 2 * waiting.cycles
         if longest > _LONGEST:
@@ -207,8 +211,9 @@ class UnitTimes:
 
 
 def _leaves_vectors(variant: Variant) -> bool:
-    """Whether a value goes from vector registers to memory or other registers, or there, for which processors
-    have units that no known instruction keeps busy."""
+    """Whether a value moves between vector registers and memory or other registers.
+
+    Processors have units for this that no known instruction keeps busy."""
     found = classes(variant.facts)
     stores = any(each.kind == "mem" and each.written for each in variant.facts.operands)
     return "V" in found and (stores or len(found) > 1)
@@ -217,7 +222,7 @@ def _leaves_vectors(variant: Variant) -> bool:
 def sums(
     added: Mapping[UnitNames, float], known: list[KnownUops], most: int
 ) -> Iterator[Mapping[UnitNames, int]]:
-    """Uops of known units, so many at most, that together add as much to every block."""
+    """Combinations of known uops, up to a limit, that add as much to every block as was measured."""
     seen = [each for each in known if any(each.adds.get(units, 0.0) > _SURE for units in added)]
 
     def search(first: int, left: Mapping[UnitNames, float], room: int) -> Iterator[tuple[Units, ...]]:
