@@ -21,20 +21,21 @@ ONE_POSITION = "one-position"
 ONE_PASS = "one-pass"
 
 CODES = {
-    "operand-values": "divisions and square roots have quick operands",
-    "few-mask-bits": "PDEP and PEXT have masks with few bits set, where their time depends on that",
-    "older-microcode": "gathers take what they did before the microcode against Downfall",
+    "operand-values": "divisions and square roots have fast operands",
+    "few-mask-bits": "the masks of PDEP and PEXT have few bits set, on cores where the time depends on that",
+    "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
-    "same-address": "accesses whose place the data choose touch other places each time",
-    "no-overlap": "accesses through different pointers touch different memory",
+    "same-address": "accesses at data-dependent addresses touch a different address each time",
+    "no-overlap": "accesses through different pointers touch different memory; "
+    "on a core with 4K aliasing, their lower 12 address bits differ too",
     "call-not-counted": "a called function takes no time",
-    "predicted-branches": "branches out of the region are not taken, and predicted",
+    "predicted-branches": "branches out of the region are not taken, as predicted",
     "warm-caches": "all data are in the first-level cache",
     "older-meaning": "the core does not know an instruction and runs an older one",
-    "unknown-offset": "where the region lies in memory",
-    ONE_POSITION: "a position whose figure comes first is like the others",
-    ONE_PASS: "one pass begins with an empty pipeline and code in the uop cache",
-    "inner-branch": "which way a branch within the region goes",
+    "unknown-offset": "the position of the region in memory",
+    ONE_POSITION: "the other positions have the figure of the one that is simulated first",
+    ONE_PASS: "one pass begins with an empty pipeline and its code in the uop cache",
+    "inner-branch": "the direction of a branch within the region",
 }
 """Stable code of each kind, and what is assumed."""
 
