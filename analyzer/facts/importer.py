@@ -166,7 +166,7 @@ class _Collector:
             if microarchitecture in measured:
                 continue  # the first measurement counts, as everywhere in the file
             figures = _attributes(measurement)
-            if figures.get("provenance") == rules.CHARACTERIZED:
+            if figures.get("provenance") in rules.COMPLETE:
                 if zen.is_zen(microarchitecture) and "TP_loop" in figures:
                     figures["throughput"] = figures["TP_loop"]
             elif zen.is_zen(microarchitecture):
@@ -183,7 +183,7 @@ class _Collector:
             elif microarchitecture == zen5.NAME:
                 figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
             latencies = [zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")]
-            if figures.get("provenance") != rules.CHARACTERIZED:
+            if figures.get("provenance") not in rules.COMPLETE:
                 latencies = [
                     zen.measured_latency(
                         each, microarchitecture=microarchitecture, name=name, operands=operands
@@ -204,7 +204,7 @@ class _Collector:
             records[position] = self._record(
                 each, name, category, locked, microarchitecture, records.get(position, NO_RECORD)
             )
-            if each.figures.get("provenance") == "constructed":
+            if each.figures.get("provenance") in ("constructed", rules.UNITS_INFERRED):
                 constructed |= 1 << position
             elif known is None or "ports" in each.figures:  # otherwise the units are unchanged
                 constructed &= ~(1 << position)
