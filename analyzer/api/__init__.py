@@ -4,10 +4,10 @@
 >>> cyclelens.predict(bytes.fromhex("4801c0"), arch="SKL").cycles_per_iteration  # add %rax, %rax
 1.0
 
-The names listed here are stable: only a new major version removes or changes one (docs/python.md).
-Everything below ``cyclelens.analyzer`` and ``cyclelens.server`` may change at any time.
+The names listed here are stable: only a new major version removes or changes one (docs/python.md). Everything
+below ``cyclelens.analyzer`` and ``cyclelens.server`` may change at any time.
 
-Names are loaded when they are first used: the command line starts faster without them.
+Names are loaded on first use, so that the command line starts faster.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Corpora in parts, for programs that spread them themselves (docs/corpora.md).
+"""Corpora in parts, for programs that distribute the parts themselves (docs/corpora.md).
 
 >>> from cyclelens import corpora
 >>> found = corpora.parts("blocks.parquet", "figures.parquet", ["SKL"])  # doctest: +SKIP

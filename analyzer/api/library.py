@@ -1,5 +1,5 @@
-"""The functions of the library. They may be called from any thread, and one call runs at a time: the caches
-are shared, and the interpreter would not run two simulations at once anyway. Processes run side by side
+"""The functions of the library. Any thread may call them, but one call runs at a time: the caches are shared,
+and the interpreter would not run two simulations at once anyway. Processes run in parallel
 (``predict_batch(..., jobs=2)``).
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import Analysis
 
 Code = bytes | bytearray | memoryview | str
-"""Machine code; text is hexadecimal."""
+"""Machine code; a string is hexadecimal."""
 Source = str | os.PathLike[str]
 """The text of an assembly file, or the path of an assembly or ELF file."""
 
@@ -52,13 +52,13 @@ def predict(
     """Cycles per iteration of one block of machine code (bytes, or text in hexadecimal).
 
     ``arch``: a core of ``cyclelens arch list``, or ``native``; None: that of this machine, or SKL with a
-    warning where it is not simulated. ``mode``: ``unroll`` repeats the block end to end; ``loop`` puts
-    ``copies`` of it (None: as many as hide the loop's overhead) into a loop with a counter, and the figure is
-    that of one copy. ``alignment``: offset of the first byte within a 64-byte line.
-    ``model``: ``hardware`` (what real cores do), ``uica`` (as published) or ``bounds`` (no simulation).
+    warning if it is not simulated. ``mode``: ``unroll`` repeats the block end to end; ``loop`` puts
+    ``copies`` of it (None: enough to hide the loop's overhead) into a loop with a counter, and the figure is
+    that of one copy. ``alignment``: offset of the first byte within a 64-byte line. ``model``: ``hardware``
+    (real cores), ``uica`` (as published) or ``bounds`` (no simulation).
 
-    A block that cannot be predicted gives a result without a figure, whose ``problem`` says why. Raises
-    ValueError for an argument that is not one of the allowed values, TypeError for code of another type, and
+    An unpredictable block gives a result without a figure, whose ``problem`` says why. Raises ValueError for
+    an argument that is not one of the allowed values, TypeError for code of another type, and
     ``TablesUnavailable`` if the instruction tables cannot be read.
 
     >>> predict("4801c0", arch="SKL").cycles_per_iteration
@@ -79,10 +79,10 @@ def predict_batch(
     model: str = "hardware",
     jobs: int = 1,
 ) -> Predictions:
-    """``predict`` for many blocks, in their order; much faster than block by block.
+    """``predict`` for many blocks; results are in the same order. Much faster than block by block.
 
-    ``jobs``: processes. With more than one, the calling program needs ``if __name__ == "__main__":`` where
-    Python's ``multiprocessing`` needs it. Raises as ``predict``.
+    ``jobs``: number of processes. With more than one, the calling program needs ``if __name__ ==
+    "__main__":`` where Python's ``multiprocessing`` does. Raises the same errors as ``predict``.
 
     >>> figures = predict_batch(["4801c0", "90"], arch="SKL")
     >>> [each.cycles_per_iteration for each in figures]
@@ -93,7 +93,7 @@ def predict_batch(
     if alignment not in ALIGNMENTS:
         raise ValueError(f"alignment {alignment!r} is not within 0 and {ALIGNMENTS[-1]}")
     if copies is not None and (copies < 1 or (copies > 1 and mode != "loop")):
-        raise ValueError(f"copies={copies!r}: at least 1 is needed, and more go with mode='loop' only")
+        raise ValueError(f"copies={copies!r}: must be at least 1, and more than 1 needs mode='loop'")
     if jobs < 1:
         raise ValueError(f"jobs={jobs!r}: at least 1 is needed")
     options = ModelOptions(model=_model(model))
@@ -134,7 +134,7 @@ def analyze(
     model: str = "hardware",
     external_programs: bool = True,
 ) -> Report:
-    """Everything about the regions of an assembly text (``str``) or of a file (``pathlib.Path``: assembly, or
+    """The analysis of all regions of an assembly text (``str``) or of a file (``pathlib.Path``: assembly, or
     an ELF object, program or library).
 
     ``arch``: one core or several, instead of those that markers name (where neither does, as in
@@ -144,9 +144,9 @@ def analyze(
     an ELF file also by an address. ``syntax``: ``auto``, ``att`` or ``intel``.
     ``external_programs``: whether the machine's assemblers and C preprocessor may be run.
 
-    Mistakes in the text become ``problems`` of the report. Raises ValueError for an argument that is not one
-    of the allowed values and for a file of a kind that cannot be read, OSError for one that is not there,
-    and ``TablesUnavailable``.
+    Errors in the text become ``problems`` of the report. Raises ValueError for an argument that is not one of
+    the allowed values and for an unsupported file, OSError if the file cannot be opened, and
+    ``TablesUnavailable``.
 
     >>> report = analyze("# cyclelens-begin sum\\n add %rax, %rbx\\n add %rbx, %rax\\n# cyclelens-end\\n")
     >>> report.region("sum").cycles_per_iteration
@@ -175,7 +175,7 @@ def analyze(
     )
     with shared_workspace() as workspace:
         analysis = _analysis(Analyzer(workspace), source, options)
-        # Here and below, because batches of machine code need no more than the simulator and start faster.
+        # Imported here and below: batches of machine code need only the simulator and start faster.
         from cyclelens.analyzer.reports.json import document
 
         return Report.of(document(analysis, "" if isinstance(source, str) else os.fspath(source)))
@@ -221,15 +221,15 @@ def measure(
     pages: str = "private",
     runs: int = 3,
 ) -> Measurement | Measurements:
-    """What code takes on this machine, in a sandbox, beside the prediction of ``arch``: a block of machine
-    code (``bytes``; ``mode`` is ``unroll``, ``loop`` or ``copies``), or the regions of a text or file, as in
-    ``analyze``.
+    """Measure code on this machine, in a sandbox, and compare it with the prediction for ``arch``: a block of
+    machine code (``bytes``; ``mode`` is ``unroll``, ``loop`` or ``copies``), or the regions of a text or
+    file, as in ``analyze``.
 
     ``inputs``: registers and memory at the start, ``{"rsi": 0x10000, "[0x10008]": 7}``. ``clock``: ``auto``,
     ``counters`` or ``time-stamps``. ``pages``: ``private`` or ``shared``. ``runs``: processes per figure.
 
-    **This runs the code.** docs/measuring.md says what the sandbox prevents. Raises ``CannotMeasure`` where
-    this machine cannot measure, ValueError and OSError as ``analyze``.
+    **This runs the code.** docs/measuring.md says what the sandbox prevents. Raises ``CannotMeasure`` if this
+    machine cannot measure, ValueError and OSError as ``analyze``.
     """
     from cyclelens.analyzer.measuring.harness import Harness
 
@@ -273,7 +273,7 @@ def _one_of(name: str, value: object, known: Collection[str]) -> None:
 
 
 def _model(name: str) -> Model:
-    """The model of this name, which may be its former one. Raises ValueError."""
+    """The model with this present or former name. Raises ValueError."""
     try:
         return Model(name)
     except ValueError:
@@ -281,12 +281,13 @@ def _model(name: str) -> Model:
 
 
 def _core(name: str | None) -> str:
-    """The core's own name. Raises UnknownMicroarchitecture, a ValueError that lists the names."""
+    """The canonical name of a core. Raises UnknownMicroarchitecture, a ValueError that lists the names."""
     return _default()[0] if name is None else registry.get(name).name
 
 
 def _default() -> tuple[str, ...]:
-    """The cores of those who name none. Python says the warning once for each place that calls."""
+    """The default cores. Warns if this machine is not simulated; Python shows the warning once per calling
+    line."""
     found = registry.default()
     if not found.is_simulated:
         warnings.warn(
@@ -321,8 +322,8 @@ def _bytes(hexadecimal: str) -> bytes:
 
 
 def _cores(arch: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The cores' own names; None are those of ``_default``, for regions whose markers name none. Raises as
-    ``_core``."""
+    """The canonical names of the cores; None: those of ``_default``, for regions whose markers name none.
+    Raises the same errors as ``_core``."""
     if arch is None:
         return _default()
     return tuple(_core(name) for name in ((arch,) if isinstance(arch, str) else arch))
@@ -334,7 +335,7 @@ def _analysis(analyzer: Analyzer, source: Source, options: AnalysisOptions) -> A
         options = replace(options, source=replace(options.source, origin=origin))
     try:
         if not isinstance(source, str):
-            os.stat(source)  # OSError as Python's own functions raise it
+            os.stat(source)  # raises OSError like Python's own functions
             return analyze_bytes(
                 analyzer, read_bytes(os.fspath(source)), os.fspath(source), options, options.source.function
             )

@@ -1,7 +1,7 @@
-"""What the functions of the library return: values that do not change, can be compared and pickled, and turn
-themselves into dictionaries and tables.
+"""Result types of the library: immutable values that can be compared, pickled, and converted to dictionaries
+and tables.
 
-Cycles are core cycles per iteration: of one copy of a block, or of one round of a loop.
+Cycles are core cycles per iteration: of one copy of a block, or of one iteration of a loop.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 FRAMES = ("pandas", "polars")
-"""Libraries whose tables ``to_frame`` makes, the first that is installed by default."""
+"""Libraries that ``to_frame`` supports; the default is the first one installed."""
 
 _Row = TypeVar("_Row", bound="_Record")
 
@@ -42,13 +42,13 @@ def _frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
 
 
 class _Table(tuple[_Row, ...]):
-    """Rows in their order; a tuple in all else."""
+    """A tuple of rows that converts to a data frame."""
 
     __slots__ = ()
 
     def to_frame(self, library: str | None = None) -> Any:
-        """A data frame of ``library`` (``pandas`` or ``polars``), a row for each result. None: the one that
-        is installed. Raises ImportError if it is not, ValueError for another name."""
+        """A data frame of ``library`` (``pandas`` or ``polars``) with one row per result. None: the first one
+        installed. Raises ImportError if it is not installed, ValueError for another name."""
         return _frame([row.to_dict() for row in self], library)
 
 
@@ -57,16 +57,17 @@ class Prediction(_Record):
     """The figure of one block of machine code."""
 
     code: bytes = field(repr=False)
-    """As it was given, without the counter of a loop; empty for a text that is not hexadecimal."""
+    """The block as given, without a loop's counter; empty if the text was not hexadecimal."""
     arch: str
     mode: str
     """``unroll`` or ``loop``."""
     cycles_per_iteration: float | None
-    """None where the block cannot be predicted, or only a lower bound is known."""
+    """None if the block cannot be predicted, or only a lower bound is known."""
     problem: str = ""
     """Why there is no figure."""
     least: float | None = None
-    """What it takes at least, where the tables lack an instruction that ``problem`` names; else None."""
+    """Lower bound in cycles per iteration if the tables lack an instruction, which ``problem`` names; else
+    None."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name; the code in hexadecimal."""
@@ -81,27 +82,27 @@ class Prediction(_Record):
 
 
 class Predictions(_Table[Prediction]):
-    """Figures of many blocks, in the order of the blocks."""
+    """Predictions of many blocks, in the order of the blocks."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement(_Record):
-    """What code took on this machine, beside what a model says."""
+    """The measured cycles of code on this machine, beside a model's prediction."""
 
     name: str
-    """Of the region; empty for a block."""
+    """Name of the region; empty for a block."""
     cycles_per_iteration: float | None
-    """None where the code cannot be measured."""
+    """None if the code cannot be measured."""
     spread: float
-    """Of repeated runs, as a share of the figure."""
+    """Spread of repeated runs, as a share of the figure."""
     predicted: float | None
-    """Cycles per iteration by the model ``arch``; None without a model or a figure."""
+    """Cycles per iteration predicted by the model ``arch``; None without a model or a figure."""
     arch: str
-    """The model; empty if there is none of this machine."""
+    """Name of the model; empty if there is none for this machine."""
     clock: str
-    """Where the cycles come from: the processor's counters or its time stamps."""
+    """Source of the cycles: the processor's counters or its time stamps."""
     agrees: bool
     """Whether prediction and measurement differ by no more than the spread, or a small tolerance."""
     causes: tuple[str, ...] = ()
@@ -109,50 +110,50 @@ class Measurement(_Record):
     problem: str = ""
     """Why there is no figure."""
     steady_states: tuple[tuple[float, float], ...] = ()
-    """Cycles and share of the runs of each state that the runs settle in; one where they all agree."""
+    """Cycles and share of the runs for each steady state; a single one if all runs agree."""
 
 
 class Measurements(_Table[Measurement]):
-    """One for each region, in the order of the text."""
+    """One measurement per region, in text order."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Problem(_Record):
-    """Something that is wrong with a text."""
+    """An error or warning about a text."""
 
     code: str
     """Stable, kebab-case: ``syntax-error``, ``unknown-instruction`` ..."""
     severity: str
     """``error``, ``warning`` or ``information``."""
     line: int | None
-    """From 1; None: the text as a whole."""
+    """Counted from 1; None: the text as a whole."""
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Hazard(_Record):
-    """Something that costs time, tied to an instruction: a stall, an erratum hit."""
+    """An instruction-specific cause of lost time, such as a stall or an erratum."""
 
     code: str
     """Stable, kebab-case: ``lcp-stall``, ``jcc-erratum`` ..."""
     severity: str
     arch: str
-    """Where it happens; empty: everywhere."""
+    """Core on which it occurs; empty: all cores."""
     line: int | None
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class Assumption(_Record):
-    """What a figure takes for granted, where the region gives a reason to doubt it."""
+    """An assumption of a figure that the region gives a reason to doubt."""
 
     code: str
     """Stable, kebab-case (docs/json.md lists them)."""
     message: str
     lines: tuple[int, ...]
-    """Empty: the region as a whole."""
+    """Lines concerned; empty: the region as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +166,22 @@ class Position(_Record):
 
 @dataclass(frozen=True, slots=True)
 class PortBinding(_Record):
-    """A figure that hangs on the rule by which uops are bound to ports."""
+    """Range of a figure that depends on the rule by which uops are bound to ports."""
 
     least: float
     most: float
-    """In cycles per iteration."""
+    """Both in cycles per iteration."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnePass(_Record):
-    """What code takes once, from an empty pipeline to the retirement of its last instruction."""
+    """Cycles of one pass, from an empty pipeline to the retirement of the last instruction."""
 
     cycles: int
     path_cycles: int
-    """Of the longest way along dependencies."""
+    """Length of the longest dependency path in cycles."""
     path: tuple[int, ...]
-    """Its instructions, by index."""
+    """Instructions of that path, by index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ class Instruction(_Record):
     """As decoded, in Intel syntax."""
     code: bytes = field(repr=False)
     ports: Mapping[str, float]
-    """Uops by the port that executed them."""
+    """Port -> uops executed on it."""
     issued: float
     executed: float
 
@@ -213,36 +214,37 @@ class RegionPrediction:
     """One region on one core."""
 
     region: str
-    """Its name."""
+    """Name of the region."""
     arch: str
     mode: str
     """``loop`` or ``unroll``."""
     cycles_per_iteration: float
-    """Of the steady state where that was found, else of the simulated window."""
+    """Figure of the steady state if one was found, else of the simulated window."""
     at_least: bool
-    """The figure is a lower bound: the tables lack an instruction, which ``reservations`` say."""
+    """Whether the figure is a lower bound because the tables lack an instruction, which ``reservations``
+    name."""
     bottlenecks: tuple[str, ...]
     bounds: Mapping[str, float]
     """Analytic lower bounds, cycles per iteration, by name."""
     port_binding: PortBinding | None
-    """What other rules of binding uops to ports make of the figure; None if they change it by five percent at
-    most."""
+    """Range of the figure under other rules of binding uops to ports; None if it changes by at most five
+    percent."""
     positions: tuple[Position, ...]
-    """Everywhere the region may lie, by figure; the first is the one that all else is about."""
+    """Possible positions of the region, grouped by figure; all other fields refer to the first one."""
     assumptions: tuple[Assumption, ...]
     reservations: tuple[str, ...]
-    """Sentences on why to read the figure with care."""
+    """Sentences on why to treat the figure with caution."""
     instructions: tuple[Instruction, ...]
     document: Mapping[str, Any] = field(repr=False)
     once: OnePass | None = None
-    """Of functions, and with ``mode="once"``."""
+    """One pass; for functions, and with ``mode="once"``."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that is known, as docs/json.md describes a prediction."""
+        """The complete prediction, in the format of docs/json.md."""
         return dict(self.document)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """A data frame with a row for each instruction, and a column for each port that the region uses."""
+        """A data frame with one row per instruction, and one column for each port that the region uses."""
         ports = sorted({port for each in self.instructions for port in each.ports})
         rows = []
         for each in self.instructions:
@@ -253,7 +255,7 @@ class RegionPrediction:
 
     @classmethod
     def of(cls, region: str, document: Mapping[str, Any]) -> RegionPrediction:
-        """From a prediction of the JSON report."""
+        """Create from a prediction of the JSON report."""
         return cls(
             region=region,
             arch=document["microarchitecture"],
@@ -304,20 +306,20 @@ class Region:
     first_line: int | None
     last_line: int | None
     predictions: tuple[RegionPrediction, ...]
-    """One for each core that was asked for and can run the region, in that order."""
+    """One prediction for each requested core that can run the region, in the order requested."""
     hazards: tuple[Hazard, ...]
     note: str
     """Why there is no prediction, or what was added to make the region a loop."""
 
     @property
     def cycles_per_iteration(self) -> float | None:
-        """Of the first prediction; None if there is none, or only a lower bound."""
+        """Figure of the first prediction; None if there is none, or only a lower bound."""
         first = self.predictions[0] if self.predictions else None
         return None if first is None or first.at_least else first.cycles_per_iteration
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Region:
-        """From a region of the JSON report."""
+        """Create from a region of the JSON report."""
         return cls(
             name=document["name"],
             first_line=document["first_line"],
@@ -344,7 +346,7 @@ class Report:
     document: Mapping[str, Any] = field(repr=False)
 
     def region(self, name: str) -> Region:
-        """The region of this name. Raises KeyError, which lists the names."""
+        """The region with this name. Raises KeyError, which lists the names."""
         for each in self.regions:
             if each.name == name:
                 return each
@@ -352,11 +354,11 @@ class Report:
         raise KeyError(f"there is no region '{name}'; known: {names}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that is known, as docs/json.md describes the report."""
+        """The complete report, in the format of docs/json.md."""
         return dict(self.document)
 
     def to_frame(self, library: str | None = None) -> Any:
-        """A data frame with a row for each region and core."""
+        """A data frame with one row per region and core."""
         rows = [
             {
                 "region": each.region,
@@ -374,7 +376,7 @@ class Report:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Report:
-        """From the JSON report."""
+        """Create from the JSON report."""
         return cls(
             regions=tuple(Region.of(each) for each in document["regions"]),
             problems=tuple(

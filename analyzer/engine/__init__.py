@@ -1,1 +1,1 @@
-"""Analyses, predictions and experiments, and the workspace that they are handed."""
+"""Runs analyses, predictions and experiments on a shared workspace."""

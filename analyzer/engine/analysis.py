@@ -1,4 +1,4 @@
-"""The door for texts and object files, which editors and commands come through: ``Analyzer.analyze``."""
+"""Entry point for texts and object files, used by editors and commands: ``Analyzer.analyze``."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Analyzer:
-    """Everything about the regions of texts and object files."""
+    """Analyses the regions of texts and object files."""
 
     def __init__(self, workspace: Workspace | None = None):
-        """``workspace``: what is remembered, by default a new one. Raises ``TablesUnavailable``."""
+        """``workspace``: the caches and tables to use, by default new ones. Raises ``TablesUnavailable``."""
         self.workspace = Workspace() if workspace is None else workspace
 
     def close(self) -> None:
@@ -43,9 +43,9 @@ class Analyzer:
         self.workspace.close()
 
     def analyze(self, text: str, options: AnalysisOptions, cancel: Cancel | None = None) -> Analysis:
-        """Everything about the regions of an assembly text. Mistakes in the text become problems.
+        """The analysis of all regions of an assembly text. Errors in the text become problems.
 
-        ``cancel`` is asked now and then; once it returns True, ``Cancelled`` is raised. Raises
+        ``cancel`` is called regularly; once it returns True, ``Cancelled`` is raised. Raises
         ``UnknownMicroarchitecture`` or ValueError for bad ``options`` (not for bad marker options) and
         ``TablesUnavailable`` if the tables cannot be read.
         """
@@ -59,9 +59,10 @@ class Analyzer:
         cancel: Cancel | None = None,
         due: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """A text, assembled once, with each of these ``details`` in place of the options' own. Of each what
-        there is so far, too, whenever ``due()`` says so after a region. Raises as ``analyze``."""
-        # Here, because batches of machine code need no assembler and start faster without it.
+        """Analyses of a text, assembled once, with several options that assemble it alike. Whenever ``due()``
+        returns True after a region, a partial analysis is yielded, too. Raises the same errors as
+        ``analyze``."""
+        # Imported here: batches of machine code need no assembler and start faster without it.
         from cyclelens.analyzer.frontend.assemble import assemble
 
         _check(options)
@@ -75,7 +76,7 @@ class Analyzer:
             memory=self.workspace.texts,
         )
         if cancel is not None and cancel():
-            raise Cancelled  # what was assembled may be only a part
+            raise Cancelled  # the assembled text may be incomplete
         assembled = replace(assembled, problems=(*unread, *assembled.problems))
         for detail in details:
             asked = replace(options, source=source, detail=detail)
@@ -84,12 +85,13 @@ class Analyzer:
     def analyze_object(
         self, data: bytes, options: AnalysisOptions, function: str | None = None, cancel: Cancel | None = None
     ) -> Analysis:
-        """Everything about the loops of a function in an ELF file (object, program or shared library), or of
-        all its functions if none is named; ``function`` is a symbol or an address (``0x1139``).
+        """The analysis of the loops of a function in an ELF file (object, program or shared library), or of
+        all functions if none is named; ``function`` is a symbol or an address (``0x1139``).
 
-        Raises what ``analyze`` raises, and ``ObjectFileError`` if the file or the function cannot be read.
+        Raises the same errors as ``analyze``, and ``ObjectFileError`` if the file or the function cannot be
+        read.
         """
-        # Here, because texts need no reader of object files.
+        # Imported here: texts need no reader of object files.
         from cyclelens.analyzer.frontend.objects.elf import ObjectFile
         from cyclelens.analyzer.frontend.objects.machine_code import named_regions
 
@@ -109,8 +111,8 @@ class Analyzer:
         cancel: Cancel | None = None,
         placed: Callable[[Region], Region] = lambda region: region,
     ) -> Analysis:
-        """Everything about the loops of some functions of a file, those alone that are ``wanted``, each where
-        it is ``placed``. Raises as ``analyze_object``."""
+        """The analysis of the loops of some functions of a file. ``wanted`` selects the regions, and
+        ``placed`` maps each to the place it is reported at. Raises the same errors as ``analyze_object``."""
         from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 
         _check(options)
@@ -118,7 +120,7 @@ class Analyzer:
         source = options.source
         found = regions_of(file, functions, source.regions, profile=_recorded(source, self.workspace, file))
         chosen = {region.name for region in found.regions if wanted(region)}
-        # Of a region that branches within itself all blocks are needed, whichever was wanted.
+        # A region with internal branches needs all its blocks, even if only one is wanted.
         branchings = tuple(each for each in found.branchings if chosen.intersection(each.blocks))
         chosen.update(name for each in branchings for name in each.blocks)
         regions = tuple(placed(region) for region in found.regions if region.name in chosen)
@@ -127,7 +129,7 @@ class Analyzer:
 
 
 class _Text:
-    """An assembled text, or the regions of an object file, under some options."""
+    """An assembled text, or the regions of an object file, with some options."""
 
     def __init__(
         self,
@@ -142,9 +144,9 @@ class _Text:
         self.problems = list(assembled.problems)
 
     def analyses(self, due: Callable[[], bool]) -> Iterator[Analysis]:
-        """Of what there is so far whenever ``due()`` says so after a region, and of the whole."""
+        """Yield a partial analysis whenever ``due()`` returns True after a region, then the complete one."""
         assembled, options, problems = self.assembled, self.options, self.problems
-        # Here, because batches of machine code need no causes and start faster without them.
+        # Imported here: batches of machine code need no causes and start faster without them.
         from cyclelens.analyzer.insight import paths, weights
 
         asked = RegionRequest(self.workspace, options, self.cancel, problems)
@@ -178,7 +180,7 @@ class _Text:
             problems += marker_problems
             is_part = through is None and region.name in parts
             if "taken" in region.options and through is None and not is_part:
-                message = f"taken= says nothing here: '{region.name}' has no branch with two ways to go"
+                message = f"taken= has no effect: '{region.name}' has no branch with two paths"
                 problems.append(
                     at_line(region.first_line, self.text, "bad-option-value", message, Severity.WARNING)
                 )
@@ -213,8 +215,8 @@ class _Text:
     def _through(
         self, branching: Branching, blocks: Mapping[str, Region], known: Mapping[str, Mapping[str, float]]
     ) -> BranchingAnalysis:
-        """What the ways through a region take, or its blocks if the ways are not known. ``known``: figures of
-        blocks, by name."""
+        """The cycles of each path through a region, or of its blocks if the paths are unknown. ``known``:
+        figures of blocks, by name."""
         from cyclelens.analyzer.insight import paths, weights
 
         options, counts = self.options, self.assembled.counts or {}
@@ -256,13 +258,14 @@ class _Text:
 
 
 def _is_chosen(name: str, wanted: str | None) -> bool:
-    """Is it the wanted region, or one of the basic blocks that it was cut into?"""
+    """Whether the region is the wanted one, or one of the basic blocks it was split into."""
     stem, dot, number = name.rpartition(".")
     return wanted in (None, name) or (wanted == stem and bool(dot) and number.isdecimal())
 
 
 def _cycles(region: RegionAnalysis) -> dict[str, float]:
-    """By microarchitecture, without lower bounds: they add up to nothing."""
+    """Cycles per iteration by microarchitecture. Lower bounds are omitted, as they cannot be added to
+    figures."""
     from cyclelens.analyzer.insight.confidence import is_lower_bound
 
     return {
@@ -273,8 +276,8 @@ def _cycles(region: RegionAnalysis) -> dict[str, float]:
 
 
 def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branching]:
-    """The wanted regions. One that branches within itself is given along its ways, if they are known, else as
-    its basic blocks, which have names of their own, too."""
+    """The wanted regions. A region with internal branches is represented by its paths if they are known,
+    otherwise by its basic blocks, which have names of their own."""
     owners = {
         name: branching for branching in assembled.branchings if branching.ways for name in branching.blocks
     }
@@ -290,7 +293,7 @@ def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branc
 
 
 def readable(source: SourceOptions, workspace: Workspace) -> tuple[SourceOptions, tuple[Problem, ...]]:
-    """The source without a profile that cannot be read, and a problem of the text's first line about it."""
+    """The options without an unreadable profile, and a problem at the text's first line that reports it."""
     if source.profile:
         from cyclelens.analyzer.profiles.profile import ProfileError
 
@@ -303,7 +306,7 @@ def readable(source: SourceOptions, workspace: Workspace) -> tuple[SourceOptions
 
 
 def _profile(source: SourceOptions, workspace: Workspace, *, needs_symbols: bool) -> Profile | None:
-    """The recorded profile. Raises ProfileError."""
+    """The recorded profile; None if there is none. Raises ProfileError."""
     if not source.profile:
         return None
     from cyclelens.analyzer.frontend.files.recorded import with_symbols
@@ -313,7 +316,7 @@ def _profile(source: SourceOptions, workspace: Workspace, *, needs_symbols: bool
 
 
 def _recorded(source: SourceOptions, workspace: Workspace, file: ObjectFile) -> tuple[Profile, str] | None:
-    """The recorded profile, and what the file was called when it ran. Raises ProfileError."""
+    """The recorded profile, and the name of the file when it ran. Raises ProfileError."""
     profile = _profile(source, workspace, needs_symbols=file.is_relocatable)
     return None if profile is None else (profile, source.origin.path)
 

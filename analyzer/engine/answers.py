@@ -1,4 +1,5 @@
-"""One answer: a region's code on one core, wherever it may lie, with its causes."""
+"""Answers one query: the prediction of a region's code on one core, at all its possible positions, with
+causes."""
 
 from __future__ import annotations
 
@@ -27,52 +28,52 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.insight.runs import Runs
 
 _QUICK_BYTES = 16 * 1024
-"""Bytes of code, those of all positions together, whose simulation the first quick answer about a region does
-not wait for: some fifteen milliseconds. Later ones, after an edit, wait for no other position."""
+"""Bytes of code, summed over all positions, that the first quick answer still simulates (about 15 ms). Later
+ones, after an edit, simulate one position only."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegionQuery:
-    """What is asked about a region on one core."""
+    """A query about a region on one core."""
 
     name: str
     code: bytes
     instructions: tuple[Instruction, ...]
-    """Those of ``code``."""
+    """The instructions of ``code``."""
     model: Microarchitecture
     loop: bool
     placement: Placement
     latencies: Mapping[int, int]
-    """Those that the text asks for, by index of instruction."""
+    """Latencies that the text overrides, by instruction index."""
     options: ModelOptions
     detail: Detail
     origin: Origin
     way: Assumption | None
-    """Through the region, that this is about, if there are others."""
+    """The path through the region that the query is about, if there are several."""
     forks: tuple[int, ...]
-    """The instructions behind which the ways part."""
+    """The instructions after which paths diverge."""
     once: bool = False
-    """The figure is that of one pass from an empty pipeline."""
+    """Simulate one pass from an empty pipeline."""
     is_function: bool = False
-    """One pass is wanted besides the figure."""
+    """Simulate one pass in addition to the steady state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Code that is to be simulated on a core."""
+    """Simulates the code of a query on a core."""
 
     question: RegionQuery
     core: Microarchitecture
-    """The variant of the model that the options ask for."""
+    """The variant of the model that the options select."""
     store: FactsStore
     cancel: Cancel | None
 
     def block(self, alignment: int) -> Block:
-        """The code at this offset within a 64-byte line."""
+        """The code at an offset within a 64-byte line."""
         return self.built(self.question.instructions, self.question.loop, alignment)
 
     def built(self, instructions: Sequence[Instruction], loop: bool, alignment: int) -> Block:
-        """Code that begins with that of the question. ``loop``: it comes from the uop cache."""
+        """A block of code that begins with that of the query. ``loop``: it is delivered by the uop cache."""
         block = build_block(
             instructions,
             self.core,
@@ -88,7 +89,7 @@ class Run:
         return block
 
     def simulation(self, block: Block) -> Simulation:
-        """All that the options ask for."""
+        """The simulation with everything that the options request."""
         return simulate(
             block,
             self.core,
@@ -106,7 +107,8 @@ class Run:
     def positions(
         self, offsets: Sequence[int], block: Block, simulation: Simulation, known: dict[bytes, Position]
     ) -> tuple[Position, ...]:
-        """The code at every place. ``block`` and ``simulation`` are those at one of them; ``known`` grows."""
+        """The figures at all positions. ``block`` and ``simulation`` are those of one position; results are
+        added to ``known``."""
         from cyclelens.analyzer.insight.positions import alone, positions
 
         if len(offsets) == 1:
@@ -114,7 +116,7 @@ class Run:
         return positions(self.block, offsets, self.others(), (block, simulation), known)
 
     def one_pass(self, alignment: int, *, trace: bool) -> Simulation:
-        """The code once, from an empty pipeline."""
+        """Simulate one pass of the code, from an empty pipeline."""
         from cyclelens.analyzer.insight.one_pass import simulate_once
 
         def build(instructions: Sequence[Instruction]) -> Block:
@@ -123,16 +125,16 @@ class Run:
         return simulate_once(build, self.question.instructions, self.others(), trace=trace)
 
     def others(self) -> Runs:
-        """How other blocks are run to explain this one."""
+        """Runs other blocks to explain this one."""
         from cyclelens.analyzer.insight.runs import Runs
 
         return Runs(self.core, self.question.options, self.cancel, self.store.caches)
 
 
 def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -> CachedAnswer | LeftOut:
-    """The remembered one, or a new one; why there is no figure if what counts has no record. Raises
+    """The cached or new answer, or why there is no figure if an essential instruction has no record. Raises
     ``Cancelled`` and ``TooManyUopsError``."""
-    # Here, because batches of machine code need no causes and start faster without them.
+    # Imported here: batches of machine code need no causes and start faster without them.
     from cyclelens.analyzer.insight.explain import bare
     from cyclelens.analyzer.insight.findings import find
     from cyclelens.analyzer.insight.positions import one_so_far, usual
@@ -141,7 +143,7 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
     code, way, forks = question.code, question.way, question.forks
     repeated = (question.loop, question.once, question.is_function)
     about = (code, model.name, repeated, tuple(question.latencies.items()), question.options)
-    # The same with and without a trace.
+    # Positions are the same with and without a trace.
     places = workspace.places.get((*about, placement))
     here = (question.origin, question.name, model.name, placement.known)
     latest = workspace.latest.get(here)
@@ -153,7 +155,7 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
     )
     rest = (detail.causes, detail.alternatives, way and way.message, forks)
     asked = (*about, placement, hurried, *rest)
-    # Tried after the first answer, for which somebody waits.
+    # Port bindings are tried after the first answer, which a user waits for.
     bindings = detail.alternatives and detail.causes and not detail.quick
     key = (*asked, detail.trace, detail.trace_rounds if detail.trace else None, bindings)
     found = workspace.asked(key)
@@ -163,7 +165,7 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
     if question.once:
         passed = _once(run)
         return passed if isinstance(passed, LeftOut) else workspace.remember(key, passed)
-    # Mostly the same position is shown as before the last edit: it is run once for both.
+    # Usually the position shown is the same as before the last edit; it is simulated once for both purposes.
     last, alike = latest or (0, False)
     shown = usual(places) if places else placement.offsets[last]
     block = run.block(shown)
@@ -183,7 +185,7 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
     if places is not None and detail.causes:
         index = placement.offsets.index(block.alignment)
         workspace.latest[here] = index, len({each.cycles_per_iteration for each in places}) == 1
-    # What else is found depends neither on a trace nor on other bindings.
+    # Causes depend neither on a trace nor on other port bindings.
     plain = workspace.known((*asked, False, None, False)) if detail.trace or bindings else None
     if plain is not None:
         found = plain.of(simulation)
@@ -210,7 +212,7 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
 def _port_binding(
     workspace: Workspace, at: tuple[object, ...], run: Run, block: Block, prediction: Prediction
 ) -> PortBinding | None:
-    """The remembered one of the same code at the same place, or a new one."""
+    """The cached or new range of figures under other port bindings, for code at its position."""
     from cyclelens.analyzer.insight.port_binding import port_binding
 
     known = workspace.bindings.get(at)
@@ -220,7 +222,7 @@ def _port_binding(
 
 
 def _once(run: Run) -> CachedAnswer | LeftOut:
-    """One pass, where the code is taken to lie."""
+    """The answer for one pass, at the assumed position."""
     from cyclelens.analyzer.insight import one_pass
     from cyclelens.analyzer.insight.addresses import accesses
     from cyclelens.analyzer.insight.assumptions import assumptions
@@ -246,7 +248,7 @@ def _once(run: Run) -> CachedAnswer | LeftOut:
 
 
 def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
-    """The prediction of a function with what one call takes."""
+    """The prediction of a function with the cycles of one call."""
     from cyclelens.analyzer.insight import one_pass
 
     simulation = run.one_pass(block.alignment, trace=False)
@@ -255,9 +257,9 @@ def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
 
 
 def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnswer | None) -> Prediction:
-    """A simulation with its causes, and what its instructions alone tell of what it takes for granted.
-    ``first``: what was said of the same code before all positions were known."""
-    # Here, because batches of machine code need no causes and start faster without them.
+    """A simulation with its causes and the assumptions that follow from its instructions. ``first``: the
+    earlier answer for the same code, before all positions were simulated."""
+    # Imported here: batches of machine code need no causes and start faster without them.
     from cyclelens.analyzer.insight.addresses import accesses
     from cyclelens.analyzer.insight.assumptions import ONE_POSITION, assumptions
     from cyclelens.analyzer.insight.explain import explain
@@ -275,7 +277,7 @@ def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnsw
 
 
 def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Position, ...]) -> Prediction:
-    """A prediction with what is known once the code was simulated everywhere it may lie."""
+    """The prediction, completed with the results at all possible positions."""
     from cyclelens.analyzer.insight.positions import unknown_offset
 
     prediction = replace(prediction, positions=places)
@@ -286,7 +288,7 @@ def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Positi
 
 
 def _overlaps(run: Run, block: Block, cycles: float) -> tuple[Assumption, ...]:
-    """What would meet in memory if the data said so."""
+    """Accesses that could overlap in memory for some data, with their cost."""
     from cyclelens.analyzer.insight.addresses import accesses
     from cyclelens.analyzer.insight.overlaps import overlaps
 

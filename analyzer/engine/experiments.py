@@ -1,5 +1,5 @@
-"""The door for what is tried with a region that has a prediction, which comparisons, rewrites and prices come
-through, and for instructions by themselves."""
+"""Entry point for experiments with a predicted region, used by comparisons, rewrites and costs, and for
+single instructions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def experiment(
     options: ModelOptions = DEFAULT,
     cancel: Cancel | None = None,
 ) -> Experiment:
-    """What can be tried with a region that was predicted with these ``options``."""
+    """The experiments possible with a region that was predicted with these ``options``."""
     from cyclelens.analyzer.insight.whatif import Experiment
 
     return Experiment(prediction, workspace.store, latencies=region.latencies, options=options, cancel=cancel)
@@ -37,7 +37,7 @@ def experiment(
 def templates(
     workspace: Workspace, codes: Iterable[bytes], microarchitecture: str
 ) -> list[InstructionTemplate]:
-    """Instructions by themselves on a core, those that it has, each form once. Raises
+    """Single instructions as a core runs them, each form once; those that the core lacks are omitted. Raises
     ``TablesUnavailable``."""
     model = registry.get(microarchitecture)
     found: dict[str, InstructionTemplate] = {}

@@ -1,5 +1,5 @@
-"""Files as users name them, read and analysed: assembly texts and ELF files. The command line and the library
-use this.
+"""Reads and analyses files named by users: assembly texts and ELF files. Used by the command line and the
+library.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.source import Origin
 
 NO_REGION = "no-region"
-"""Code of the problem that a text has nothing to analyse: for commands only, an editor may show any text."""
+"""Code of the problem that a text has nothing to analyse; for commands only, as an editor may show any
+text."""
 
 ELF_MAGIC = b"\x7fELF"
 MAXIMUM_BYTES = 2 << 30
-"""Of a file that is analysed; the largest programs with all that debuggers need are smaller."""
+"""Largest file that is analysed, in bytes; the largest programs with full debug information are smaller."""
 _FOREIGN_FORMATS = {
     b"!<arch>\n": "an archive: take an object out of it with ar x",
     **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a Mach-O file: only ELF files can be read"),
@@ -38,8 +39,8 @@ class InputError(Exception):
 def analyze_bytes(
     analyzer: Analyzer, data: bytes, file: str, chosen: AnalysisOptions, function: str | None
 ) -> Analysis:
-    """The analysis of a file's content: an assembly text, or an ELF file and a ``function`` of it, or all.
-    Raises InputError, and what ``Analyzer.analyze`` raises."""
+    """The analysis of a file's content: an assembly text, or an ELF file (one ``function`` or all). Raises
+    InputError, and the errors of ``Analyzer.analyze``."""
     from cyclelens.analyzer.profiles.profile import ProfileError
 
     try:
@@ -63,18 +64,18 @@ _NOTHING_READ = frozenset({
     "binary-file", "file-too-large", "left-out", "no-such-function", "no-such-region", "not-preprocessed",
     "other-language",
 })  # fmt: skip
-"""Problems that say already why there is no region."""
+"""Problems that already explain why there is no region."""
 _MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments around a loop"
 
 
 def explained(analysis: Analysis, source: SourceOptions) -> Analysis:
-    """The analysis of a text; if it has no regions, with a problem that says why."""
+    """The analysis of a text; if it has no regions, with a problem that explains why."""
     from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
 
     if analysis.regions:
         return analysis
     if any(problem.code in _NOTHING_READ for problem in analysis.problems):
-        # An editor may show any text; a command was asked about this one.
+        # An editor may show any text; a command was given this one on purpose.
         said = (
             replace(problem, severity=Severity.ERROR) if problem.code in _NOTHING_READ else problem
             for problem in analysis.problems
@@ -82,7 +83,7 @@ def explained(analysis: Analysis, source: SourceOptions) -> Analysis:
         return replace(analysis, problems=tuple(said))
     message = {
         "auto": f"no region is marked, and no loop was found. {_MARKERS} or other code",
-        "markers": f"no region is marked. {_MARKERS}, or let loops be found without markers: --regions auto",
+        "markers": f"no region is marked. {_MARKERS}, or have loops found without markers: --regions auto",
         "loops": f"no loop was found. {_MARKERS} or other code, and leave out --regions",
         "both": f"no region is marked, and no loop was found. {_MARKERS} or other code",
     }[source.regions]
@@ -91,18 +92,18 @@ def explained(analysis: Analysis, source: SourceOptions) -> Analysis:
 
 
 def beside(origin: Origin, file: str) -> Origin:
-    """The origin of a text in this file: what lies beside it may be read, and what lies below the current
-    folder if the file does too."""
+    """The origin of a text in this file. Files beside it may be read, and files below the current folder if
+    the text is there, too."""
     path = os.path.abspath(file)
     here = os.getcwd()
-    # Whoever works in a folder knows what is in it.
+    # A user who works in a folder trusts its content.
     folders = {os.path.dirname(path), *([here] if path.startswith(os.path.join(here, "")) else [])}
     return replace(origin, path=path, folders=tuple(sorted(folders)))
 
 
 def read_bytes(name: str) -> bytes:
-    """A file's content, ``-`` for standard input. Raises InputError if it cannot be read or is of a format
-    of machine code that is not known here."""
+    """A file's content; ``-`` is standard input. Raises InputError if it cannot be read or has an unsupported
+    machine code format."""
     try:
         if name == "-":
             data = read_opened(sys.stdin.buffer, name, MAXIMUM_BYTES)
@@ -117,7 +118,7 @@ def read_bytes(name: str) -> bytes:
 
 
 def read_text(name: str) -> str:
-    """An assembly file's text. Raises InputError for machine code too."""
+    """An assembly file's text. Raises InputError if it cannot be read or is machine code."""
     data = read_bytes(name)
     if data.startswith(ELF_MAGIC):
         raise InputError(
@@ -127,5 +128,5 @@ def read_text(name: str) -> str:
 
 
 def to_text(data: bytes) -> str:
-    """A file's text; bytes that are no UTF-8 are replaced, so that any file can be looked at."""
+    """A file's text; bytes that are not UTF-8 are replaced, so that any file can be shown."""
     return data.decode("utf-8-sig", errors="replace")

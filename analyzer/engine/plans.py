@@ -1,4 +1,4 @@
-"""How a region is to be simulated: what its marker and the options ask for together."""
+"""How to simulate a region, from its marker and the options."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Problem, Region, Severity
 
 ALIGNMENTS = range(LINE_BYTES)
-"""Offsets that differ."""
+"""Offsets within a 64-byte line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a region is to be simulated."""
+    """How to simulate a region."""
 
     models: tuple[Microarchitecture, ...]
     mode: Mode
@@ -28,7 +28,7 @@ class Plan:
 def at_line(
     line: int, text: str | None, code: str, message: str, severity: Severity = Severity.ERROR
 ) -> Problem:
-    """A problem of a whole line."""
+    """A problem that covers a whole line."""
     from cyclelens.analyzer.frontend.source.chunks import Source
     from cyclelens.analyzer.frontend.source.scanner import Lines
 
@@ -40,8 +40,8 @@ def at_line(
 
 
 def plan(region: Region, target: Target, text: str | None) -> tuple[Plan, list[Problem]]:
-    """What the marker and the target ask for together; a bad marker option is a problem at the marker."""
-    # Here, because batches of machine code have no markers.
+    """Combine the marker and the options; a bad marker option becomes a problem at the marker."""
+    # Imported here: batches of machine code have no markers.
     from cyclelens.analyzer.engine.settings import MARKERS
 
     problems: list[Problem] = []
@@ -71,15 +71,13 @@ def plan(region: Region, target: Target, text: str | None) -> tuple[Plan, list[P
             if value.isascii() and value.isdecimal() and int(value) in ALIGNMENTS:
                 placement = Placement(int(value))
             else:
-                problem(
-                    "bad-option-value", f"'{value}' is no alignment: 0 to {ALIGNMENTS[-1]} bytes are possible"
-                )
+                problem("bad-option-value", f"'{value}' is not an alignment: use 0 to {ALIGNMENTS[-1]} bytes")
         elif setting.name == "work":
             from cyclelens.analyzer.insight.work import stated
 
             if stated(value) is None:
                 expected = "a number of elements (per=8) or of bytes (per=32B)"
-                problem("bad-option-value", f"'{value}' is no amount of work: {expected} is")
+                problem("bad-option-value", f"'{value}' is not an amount of work: use {expected}")
     models = []
     for name in dict.fromkeys(name.strip().upper() for name in names):
         try:

@@ -1,4 +1,4 @@
-"""The door for machine code without a text, which ``predict``, corpora and evaluations come through:
+"""Entry point for machine code without a text, used by ``predict``, corpora and evaluations:
 ``Predictor.predict`` for one block, ``predict_many`` for a stream of blocks on several cores."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import PortBinding
 
 _MOST_ENCODINGS = 16_384
-"""Of one microarchitecture."""
+"""Encodings kept per microarchitecture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +43,24 @@ class PredictResult:
     """One block's figure; ``problem`` says why there is none."""
 
     cycles_per_iteration: float | None
-    """None also where only a lower bound is known: no sum, mean or comparison takes that for a figure."""
+    """None also if only a lower bound is known, so that no sum, mean or comparison uses it as a figure."""
     problem: str = ""
     least: float | None = None
-    """The lower bound where some instruction has no record; ``problem`` says it, too."""
+    """The lower bound if some instruction has no record; ``problem`` states it, too."""
     port_binding: PortBinding | None = None
-    """What other rules of binding uops to ports make of the figure; None if they change it little, or if
-    nobody asked."""
+    """The range of the figure under other rules of binding uops to ports; None if it changes little, or if
+    not requested."""
 
 
 class Predictor:
-    """Figures of blocks. For one thread: it keeps an open table file."""
+    """Predicts blocks. For one thread only: it keeps a table file open."""
 
     def __init__(self, workspace: Workspace | None = None):
-        """``workspace``: whose tables are read, by default a new one. Raises ``TablesUnavailable``."""
+        """``workspace``: the tables to read, by default new ones. Raises ``TablesUnavailable``."""
         self._store = (Workspace() if workspace is None else workspace).store
 
     def reopen(self) -> None:
-        """Read the tables through a file of this process' own: in a copy of the one that had opened them."""
+        """Reopen the tables in a forked process, which must not share its parent's open file."""
         self._store.reopen()
 
     def predict(
@@ -71,11 +71,11 @@ class Predictor:
         alignment: int = 0,
         options: ModelOptions = DEFAULT,
     ) -> PredictResult:
-        """Cycles per iteration of one block: ``UNROLL`` repeats it end to end, ``LOOP`` appends a counter.
-        ``options`` choose a variant of the model.
+        """Cycles per iteration of one block: ``UNROLL`` repeats it end to end, ``LOOP`` appends a loop
+        counter. ``options`` select a variant of the model.
 
-        Bytes that cannot be predicted give a result without a figure. Raises ``UnknownMicroarchitecture``
-        for an unknown name and ``TablesUnavailable`` if the tables cannot be read.
+        Unpredictable bytes give a result without a figure. Raises ``UnknownMicroarchitecture`` for an unknown
+        name and ``TablesUnavailable`` if the tables cannot be read.
         """
         return self.predict_batch([code], microarchitecture, mode, alignment, options)[0]
 
@@ -87,7 +87,7 @@ class Predictor:
         alignment: int,
         options: ModelOptions = DEFAULT,
     ) -> float | None:
-        """Cycles per iteration of code as it stands: a loop has its own jump back. None without a figure.
+        """Cycles per iteration of code as it is: a loop has its own jump back. None if there is no figure.
         Raises ``TablesUnavailable``."""
         model = variant(microarchitecture, options)
         built = self._built(decode(code, self._store.caches), 1, model, loop, alignment, options)
@@ -106,8 +106,8 @@ class Predictor:
         options: ModelOptions = DEFAULT,
         copies: int | None = 1,
     ) -> list[PredictResult]:
-        """``predict`` for several blocks. ``copies`` of a block stand in the loop, and the figure is that of
-        one copy; None: ``usual_copies``.
+        """``predict`` for several blocks. The loop contains ``copies`` of each block, and the figure is that
+        of one copy; None: ``usual_copies``.
 
         All blocks go through one phase before any enters the next: the code of a phase then stays in the
         processor's caches, which saves a quarter of the time of short blocks.
@@ -136,9 +136,9 @@ class Predictor:
         ]
 
     def port_binding(self, code: bytes, cycles: float, task: Task) -> PortBinding | None:
-        """What other rules of binding uops to ports make of a block with this figure; None if they change it
+        """The range of a block's figure under other rules of binding uops to ports; None if it changes
         little. Raises ``TablesUnavailable``."""
-        # Here, because figures alone need no bounds and start faster.
+        # Imported here: figures alone need no bounds and start faster.
         from cyclelens.analyzer.insight.explain import explain
         from cyclelens.analyzer.insight.port_binding import port_binding
         from cyclelens.analyzer.insight.runs import Runs
@@ -179,15 +179,15 @@ class Predictor:
             raise
         except TooManyUopsError as error:
             return PredictResult(None, str(error))
-        except Exception as error:  # one block that fails must not end a run of many thousands
+        except Exception as error:  # one failing block must not end a run of many thousands
             return PredictResult(None, internal_error(error))
 
 
 def _listing(
     code: bytes, loop: bool, copies: int | None, microarchitecture: str, caches: Caches
 ) -> tuple[tuple[Instruction, ...], int] | PredictResult:
-    """The instructions to predict, with the counter of a loop, and how many copies of the block they are; or
-    why there is no figure."""
+    """The instructions to predict, with a loop's counter, and the number of copies of the block in them; or a
+    result that says why there is no figure."""
     if len(code) > MAX_BLOCK_BYTES:
         return PredictResult(None, f"the block has {len(code)} bytes; the limit is {MAX_BLOCK_BYTES}")
     instructions = decode(code, caches)
@@ -210,12 +210,12 @@ def _listing(
 def _keyed(
     block: Block, copies: int, model: Microarchitecture, options: ModelOptions, caches: Caches
 ) -> tuple[Block, int, Key | None] | PredictResult:
-    """The block with what tells whether it runs like another one; None where it is not run."""
+    """The block with the key that identifies blocks that simulate identically; None if not simulated."""
     if options.model is Model.BOUNDS:
         return block, copies, None
     try:
         return block, copies, key_of(block, model, options, caches)
-    except Exception as error:  # one block that fails must not end a run of many thousands
+    except Exception as error:  # one failing block must not end a run of many thousands
         return PredictResult(None, internal_error(error))
 
 
@@ -241,13 +241,13 @@ def _figure(
                 absent = Missing(model.name, (), lacking.instructions, lacking.why, lacking.names)
                 return PredictResult(None, absent.reason)
         if options.model is Model.BOUNDS:
-            # Here, because simulations do without the bounds and start faster.
+            # Imported here: simulations need no analytic bounds and start faster.
             from cyclelens.analyzer.bounds.registry import predict_analytically
 
             cycles = predict_analytically(block, model)
         else:
             cycles = cycles_per_iteration(block, model, options, store.caches, key)
-    except Exception as error:  # one block that fails must not end a run of many thousands
+    except Exception as error:  # one failing block must not end a run of many thousands
         return PredictResult(None, internal_error(error))
     if is_whole:
         return PredictResult(cycles / copies)
@@ -258,13 +258,13 @@ def _figure(
 
 
 class _Runnable:
-    """Encodings that microarchitectures can run, by name."""
+    """Encodings that each microarchitecture can run."""
 
     def __init__(self, _caches: Caches) -> None:
         self._by_name: dict[str, set[Encoding]] = {}
 
     def of(self, microarchitecture: str) -> set[Encoding]:
-        """Those that have come up lately."""
+        """The encodings checked recently."""
         encodings = self._by_name.setdefault(microarchitecture, set())
         if len(encodings) >= _MOST_ENCODINGS:
             encodings.clear()
@@ -272,7 +272,7 @@ class _Runnable:
 
 
 def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, caches: Caches) -> str:
-    """Why a block cannot be predicted, or an empty text."""
+    """Why a block cannot be predicted; empty if it can."""
     if not instructions:
         return "empty block"
     runnable = caches.of(_Runnable).of(microarchitecture)
@@ -302,7 +302,7 @@ _AHEAD = 4
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is asked of every one of many blocks, as in ``Predictor.predict_batch``."""
+    """How to predict many blocks; see ``Predictor.predict_batch``."""
 
     microarchitecture: str
     mode: Mode = Mode.UNROLL
@@ -310,19 +310,19 @@ class Task:
     options: ModelOptions = DEFAULT
     copies: int | None = 1
     ranges: bool = False
-    """Each result is to say what other rules of port binding make of its figure: about ten times the work."""
+    """Also find the range of each figure under other rules of port binding; takes about ten times as long."""
     tables: Path | None = None
-    """Other ones than those that ship."""
+    """Tables to use instead of the shipped ones."""
 
 
 def predict_many(
     batches: Iterable[Sequence[str]], task: Task, *, jobs: int = 1, predictor: Predictor | None = None
 ) -> Iterator[PredictResult]:
-    """Figures of blocks in hexadecimal, in their order, those of a batch together (``predict_batch``).
+    """Predict blocks in hexadecimal; yields results in order, batch by batch (``predict_batch``).
 
-    Some hundred blocks make a good batch (``predict_batch``). ``jobs``: number of processes; with more than
-    one, the input is read a few batches ahead; with one, ``predictor`` answers if it is given. Raises
-    ``UnknownMicroarchitecture`` and ``TablesUnavailable`` when the first result is asked for.
+    A good batch has some hundred blocks (``predict_batch``). ``jobs``: number of processes; with more than
+    one, the input is read a few batches ahead; with one, ``predictor`` is used if given. Raises
+    ``UnknownMicroarchitecture`` and ``TablesUnavailable`` when the first result is requested.
     """
     registry.get(task.microarchitecture)
     if jobs <= 1:
@@ -334,7 +334,7 @@ def predict_many(
     remaining = iter(batches)
     store = open_store(task.tables)
     predictor = Predictor(Workspace(store))
-    # The first one here: what it needs is then known to processes that begin as copies of this one.
+    # Predict the first batch here: forked processes then inherit the caches that it fills.
     yield from _predict_hex(predictor, next(remaining, ()), task)
     store.close()
     _worker = predictor, task
@@ -387,7 +387,7 @@ _worker: tuple[Predictor, Task] | None = None
 
 
 def _start_worker(task: Task) -> None:
-    """A copy of the first process knows what that one knew; any other has tables and caches of its own."""
+    """A forked process inherits the caches; any other one needs tables and caches of its own."""
     global _worker
     start_worker()
     if _worker is None:

@@ -1,4 +1,4 @@
-"""A project's own settings: the file ``cyclelens.toml``, which command line, CI and every editor read alike.
+"""A project's settings: the file ``cyclelens.toml``, which the command line, CI and every editor read alike.
 
     microarchitectures = ["ZEN4", "SKL"]
     includePaths = ["include"]
@@ -8,7 +8,7 @@
     preIncludes = ["config.asm"]
 
 Names and values are those of ``cyclelens.analyzer.engine.settings``. The file comes with the sources, so it
-opens nothing outside its own folder to the assemblers, and lets no programs run.
+cannot give the assemblers access outside its own folder, and cannot allow programs to run.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 NAME = "cyclelens.toml"
 MAXIMUM_BYTES = 1 << 20
-"""Of a project's file."""
+"""Largest project file, in bytes."""
 
 Values = Mapping[str, Any]
-"""Settings by their names, those alone that are set."""
+"""Settings by name; only those that are set."""
 
 _SETTINGS = {setting.name: setting for setting in ANALYSIS}
 _PATHS = frozenset({"includePaths", "preIncludes"})
@@ -45,16 +45,16 @@ class ProjectError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What a project's file says."""
+    """Content of a project's file."""
 
     folder: str
     general: Values
     special: tuple[tuple[tuple[str, ...], Values], ...] = ()
-    """Patterns of files and what is set for these alone, in the order of the text."""
+    """File patterns and the settings for matching files, in text order."""
 
     def settings_for(self, path: str) -> Values:
-        """What is set for a file: what holds for all, then what matches it, later ones winning. Lists take
-        the place of lists. Paths are absolute."""
+        """The settings for a file: the general ones, then those that match it; later ones override earlier
+        ones. Lists replace lists. Paths are absolute."""
         values = dict(self.general)
         name = os.path.relpath(path, self.folder).replace(os.sep, "/")
         for patterns, special in self.special:
@@ -64,9 +64,9 @@ class Project:
 
 
 def find(folder: str | os.PathLike[str], tops: Collection[str]) -> Path | None:
-    """The project's file for what lies in a folder: the nearest one in the folder and those around it, up to
-    the outermost of ``tops`` that holds the folder; None if there is none. Where no top holds it, only the
-    folder itself is looked at."""
+    """The project file for a folder: the nearest one in the folder and its parents, up to the outermost of
+    ``tops`` that contains the folder; None if there is none. If no top contains it, only the folder itself is
+    searched."""
     around = _around(folder)
     last = max((number for number, each in enumerate(around) if each in tops), default=0)
     for each in around[: last + 1]:
@@ -78,12 +78,12 @@ def find(folder: str | os.PathLike[str], tops: Collection[str]) -> Path | None:
 
 
 def repository(folder: str | os.PathLike[str]) -> str | None:
-    """The top of the repository that a folder belongs to."""
+    """The top of the repository that contains a folder; None if there is none."""
     return next((each for each in _around(folder) if os.path.exists(os.path.join(each, ".git"))), None)
 
 
 def _around(folder: str | os.PathLike[str]) -> list[str]:
-    """A folder and all around it, from the inside out."""
+    """A folder and all its parents, from the inside out."""
     found = [os.fspath(folder)]
     while (outer := os.path.dirname(found[-1])) not in ("", found[-1]):
         found.append(outer)
@@ -91,8 +91,8 @@ def _around(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def read(file: Path) -> Project:
-    """The project of a file. Raises ProjectError."""
-    # Here, because most files have no project and start faster.
+    """Read a project file. Raises ProjectError."""
+    # Imported here: most files have no project and start faster.
     import tomllib
 
     try:
@@ -102,12 +102,12 @@ def read(file: Path) -> Project:
     except OSError as error:
         raise ProjectError(f"{file} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
-        raise ProjectError(f"{file} is no TOML: {error}") from None
+        raise ProjectError(f"{file} is not TOML: {error}") from None
     except RecursionError:
         raise ProjectError(f"{file} is nested too deeply") from None
     special = content.pop(_FILES, [])
     if not isinstance(special, list) or not all(isinstance(each, dict) for each in special):
-        raise ProjectError(f"{file}: {_FILES} is no list of tables: write [[{_FILES}]] above each")
+        raise ProjectError(f"{file}: {_FILES} is not a list of tables: write [[{_FILES}]] above each")
     return Project(
         str(file.parent),
         _values(content, file, (*_SETTINGS, _FILES)),
@@ -116,7 +116,7 @@ def read(file: Path) -> Project:
 
 
 def _patterns(table: dict[str, Any], file: Path) -> tuple[str, ...]:
-    """Taken out of the table."""
+    """Remove and return the patterns of the table. Raises ProjectError."""
     found = table.pop(_MATCH, None)
     patterns = [found] if isinstance(found, str) else found
     if not isinstance(patterns, list) or not patterns or not all(isinstance(each, str) for each in patterns):
@@ -140,7 +140,7 @@ def _values(table: Mapping[str, Any], file: Path, known: Iterable[str]) -> Value
 def _inside(path: str, name: str, file: Path) -> str:
     found = os.path.normpath(file.parent / path)
     if not _is_within(type(file)(found), file.parent):
-        raise ProjectError(f"{file}: {name}: {path} lies outside of the project's folder")
+        raise ProjectError(f"{file}: {name}: {path} is outside the project's folder")
     return found
 
 

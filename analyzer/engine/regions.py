@@ -1,4 +1,4 @@
-"""One region on all cores that are asked for."""
+"""Analyses one region on all requested cores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RegionRequest:
-    """What is wanted of all regions of a text, and what was found wrong, which grows."""
+    """Inputs shared by all regions of a text, and the list that collects problems."""
 
     workspace: Workspace
     options: AnalysisOptions
@@ -52,9 +52,9 @@ def analyse_region(
     *,
     is_part: bool = False,
 ) -> RegionAnalysis:
-    """``through``: of a region that branches within itself and that is given along one way; ``is_part``:
-    a basic block, whose branch at the end stays within its region."""
-    # Here, because batches of machine code need no causes and start faster without them.
+    """Analyse a region. ``through``: the branching that the region is one path of. ``is_part``: the region is
+    a basic block whose final branch stays within its region."""
+    # Imported here: batches of machine code need no causes and start faster without them.
     from cyclelens.analyzer.insight import absence, paths
 
     options = asked.options
@@ -70,7 +70,7 @@ def analyse_region(
         )
     code = region.code
     if not code:
-        return without("The region holds no instruction.")
+        return without("The region contains no instructions.")
     if len(code) > MAX_BLOCK_BYTES:
         return without(f"The region has {len(code)} bytes of code; the limit is {MAX_BLOCK_BYTES}.")
     loop = plan.mode == Mode.LOOP or (plan.mode == Mode.AUTO and region.ends_in_jump_to_start)
@@ -90,7 +90,8 @@ def analyse_region(
         lines += (lines[-1],) * len(added)
         code += b"".join([each.code for each in added])
         simulated += added
-    # Repeated end to end, code lies here and there in turn: where it begins makes no difference.
+    # For code repeated end to end the starting position does not matter, because its copies lie at varying
+    # offsets.
     placement = plan.placement if loop or options.target.anywhere else Placement(plan.placement.offset)
     missing = extensions.missing(instructions, [model.name for model in plan.models])
     unable = {each.microarchitecture for each in missing}
@@ -116,7 +117,7 @@ def analyse_region(
         raise
     except TooManyUopsError as error:
         return without(str(error))
-    except Exception as error:  # the other regions' results must survive, and the user must hear of it
+    except Exception as error:  # keep the other regions' results, and report the error
         message = internal_error(error)
         asked.problems.append(
             Problem(region.first_line, 0, 0, "internal-error", message, traceback=traceback_of(error))
@@ -139,7 +140,7 @@ def analyse_region(
 
 
 def _priced(asked: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
-    """The region with what its findings cost; on a core with a lower bound that is not known."""
+    """The region with the costs of its findings; costs stay unknown on a core with a lower bound."""
     from cyclelens.analyzer.insight.confidence import is_lower_bound
     from cyclelens.analyzer.insight.prices import priced
 
@@ -157,9 +158,9 @@ def _priced(asked: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
 
 
 def _statement_of_each(instructions: Iterable[Instruction], region: Region) -> tuple[int, ...]:
-    """For every instruction the index of the statement that its first byte comes from."""
-    # Statements without bytes (.p2align at an aligned place) start where the next one starts, so that the
-    # last statement that starts at or before an instruction is the right one.
+    """For every instruction, the index of the statement that contains its first byte."""
+    # Statements without bytes (.p2align at an aligned place) start where the next one starts, so the last
+    # statement that starts at or before an instruction is the right one.
     starts = [0, *accumulate(len(line.code) for line in region.lines)][:-1]
     lines = []
     position = 0

@@ -1,8 +1,8 @@
-"""What an analysis can be told to do: names, types, defaults and checks, for every way in which it is said.
+"""Settings of an analysis: names, types, defaults and checks, shared by all ways to set them.
 
-One row produces the editors' setting (``cyclelens.server.settings`` adds the editors' own), the setting of a
-project's file (``cyclelens.analyzer.engine.project``), the option of the command line, the key of a marker
-with its completion, and the line of the documentation.
+Each row defines the editors' setting (``cyclelens.server.settings`` adds the editors' own), the setting of a
+project's file (``cyclelens.analyzer.engine.project``), the command-line option, the key of a marker with its
+completion, and the line of the documentation.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Setting:
     """One setting as users see it."""
 
     name: str
-    """Dots stand for nesting: ``hints.ports``."""
+    """Dots denote nesting: ``hints.ports``."""
     type: str
     """``names`` (of microarchitectures), ``texts``, ``choice``, ``integer``, ``boolean`` or ``text``."""
     default: Any
@@ -39,45 +39,45 @@ class Setting:
     minimum: int = 0
     maximum: int = 0
     meanings: tuple[str, ...] = ()
-    """What each choice means, in the order of ``choices``."""
+    """Meaning of each choice, in the order of ``choices``."""
     former: Mapping[str, str] = NO_FORMER_NAMES
-    """What choices were called before, each with its name of today: it is still understood."""
+    """Former names of choices, which are still accepted -> present names."""
     option: str = ""
-    """Of the command line; empty for what editors alone can be told."""
+    """Command-line option; empty for settings of editors only."""
     metavar: str = ""
     help: str = ""
-    """What the command line says of it, where that is not ``doc``."""
+    """Help of the command line, if it differs from ``doc``."""
     markers: tuple[str, ...] = ()
-    """The keys of a marker that say it for one region."""
+    """Keys of a marker that set this for one region."""
     examples: tuple[str, ...] = ()
     """Values that editors offer for such a key, where there are no ``choices``."""
     part: Part | None = None
     """The part of an analysis's options that it sets; None: it is about a display or a measurement."""
 
     def offered(self) -> tuple[str, ...]:
-        """What a marker may say, for completion: no default, which need not be said."""
+        """Values to complete in a marker; the default is omitted."""
         if self.type == "names":
             return (*registry.names(), registry.NATIVE)
         return self.examples or tuple(choice for choice in self.choices if choice != self.default)
 
     def of_today(self, choice: str) -> str:
-        """A choice by its name of today."""
+        """The present name of a choice."""
         return self.former.get(choice, choice)
 
 
 BY_DEFAULT = (registry.NATIVE,)
-"""The cores of those who name none (``registry.default``)."""
+"""The default cores (``registry.default``)."""
 
 ANALYSIS: tuple[Setting, ...] = (
     Setting(
         "microarchitectures",
         "names",
         BY_DEFAULT,
-        "Microarchitectures to analyse for; native is that of this machine. The first one is shown in the "
-        "text, hovers show all of them.",
+        "Microarchitectures to analyse for; native is that of this machine. The text shows the first one, "
+        "hovers show all.",
         option="--arch",
         metavar="SKL[,HSW...]",
-        help="microarchitectures, instead of those the markers name (default: native, that of this machine; "
+        help="microarchitectures, instead of those that markers name (default: native, that of this machine; "
         "see: cyclelens arch list)",
         markers=("arch",),
         part=Target,
@@ -86,9 +86,9 @@ ANALYSIS: tuple[Setting, ...] = (
         "syntax",
         "choice",
         Syntax.AUTO,
-        "Assembly dialect; auto looks at the text and obeys .intel_syntax and .att_syntax.",
+        "Assembly dialect; auto detects it from the text and obeys .intel_syntax and .att_syntax.",
         choices=tuple(Syntax),
-        meanings=("As the text looks and its directives say", "AT&T: add %rax, %rbx", "Intel: add rbx, rax"),
+        meanings=("Detected from the text and its directives", "AT&T: add %rax, %rbx", "Intel: add rbx, rax"),
         option="--syntax",
         part=SourceOptions,
     ),
@@ -96,8 +96,8 @@ ANALYSIS: tuple[Setting, ...] = (
         "mode",
         "choice",
         Mode.AUTO,
-        "Whether a region is a loop, is repeated end to end, or is passed once from an empty pipeline; auto "
-        "takes one that jumps back to its start for a loop.",
+        "Whether a region is a loop, is repeated end to end, or runs once from an empty pipeline; auto "
+        "treats a region that jumps back to its start as a loop.",
         choices=tuple(Mode),
         meanings=(
             "A loop if it jumps back to its start",
@@ -128,9 +128,9 @@ ANALYSIS: tuple[Setting, ...] = (
         "regions",
         "choice",
         Regions.AUTO,
-        "What to analyse: auto takes marked regions, or the innermost loops of a file without markers (its "
-        "functions if it has no loop); "
-        "markers takes marked regions only, loops all loops, both the marked regions and the other loops.",
+        "What to analyse: auto selects the marked regions, or the innermost loops of a file without markers "
+        "(its functions if it has no loop); "
+        "markers selects only marked regions, loops all loops, both the marked regions and the other loops.",
         choices=tuple(Regions),
         option="--regions",
         help="what to analyse: marked regions, loops, both, or (auto, the default) the innermost loops of a "
@@ -147,7 +147,7 @@ ANALYSIS: tuple[Setting, ...] = (
         "model",
         "choice",
         Model.HARDWARE,
-        "What real cores do, as far as it is known, or the published model of the pipeline, to compare with.",
+        "Simulate real cores, as far as known, or the published model of the pipeline, for comparison.",
         choices=(Model.HARDWARE, Model.UICA),
         option="--model",
         help="hardware: what real cores do (default); uica: the published model, without its failed store "
@@ -163,10 +163,10 @@ ANALYSIS: tuple[Setting, ...] = (
         "assembler",
         "choice",
         Assembler.AUTO,
-        "gas or nasm leave the whole file to GNU as or NASM; auto does so only for NASM files with macros.",
+        "gas and nasm pass the whole file to GNU as or NASM; auto does so only for NASM files with macros.",
         choices=tuple(Assembler),
         option="--assembler",
-        help="gas, nasm: leave the whole file to GNU as or NASM; auto: only NASM files with macros (default)",
+        help="gas, nasm: pass the whole file to GNU as or NASM; auto: only NASM files with macros (default)",
         meanings=(
             "Cyclelens itself; NASM for NASM files with macros",
             "GNU as assembles the whole file",
@@ -178,8 +178,8 @@ ANALYSIS: tuple[Setting, ...] = (
         "includePaths",
         "texts",
         (),
-        "Folders to look for included files in besides the file's own and the workspace's; relative ones are "
-        "those of the workspace. No other files are read.",
+        "Folders to search for included files besides the file's own and the workspace's; relative ones "
+        "refer to the workspace. No other files are read.",
         option="-I",
         metavar="FOLDER",
         help="look for included files there, too: others are read only beside the text and below the current "
@@ -200,8 +200,8 @@ ANALYSIS: tuple[Setting, ...] = (
         "preIncludes",
         "texts",
         (),
-        "Files that the C preprocessor (-include) and NASM (-P) read before the text, a configuration for "
-        "example; relative ones are looked for in the workspace's folders and in those of includePaths.",
+        "Files that the C preprocessor (-include) and NASM (-P) read before the text, such as a "
+        "configuration; relative ones are searched for in the workspace's folders and in includePaths.",
         option="-P",
         metavar="FILE",
         help="let the C preprocessor (-include) or NASM (-P) read FILE before the text; it is looked for in "
@@ -215,12 +215,12 @@ OF_REGIONS: tuple[Setting, ...] = (
         "taken",
         "text",
         "",
-        "How often the branches within the region jump, in the order of the code (0.9, or 0.9,50%), or some "
+        "How often the branches within the region are taken, in code order (0.9, or 0.9,50%), or some "
         "of them by label, line or address (.Lskip:0.9).",
         option="--taken",
         metavar="[REGION=]SHARES",
-        help="how often the branches within a region jump, in the order of the code (0.9, or 0.9,50%%), or "
-        "some of them by label, line or address (.Lskip:0.9): the weighted sum of all ways; may be repeated",
+        help="how often the branches within a region are taken, in code order (0.9, or 0.9,50%%), or "
+        "some of them by label, line or address (.Lskip:0.9): the weighted sum of all paths; may be repeated",
         markers=("taken",),
         examples=("0.5", "0.9"),
         part=Target,
@@ -229,7 +229,7 @@ OF_REGIONS: tuple[Setting, ...] = (
         "work",
         "text",
         "",
-        "What an iteration does: a number of elements (8) or of bytes (32B).",
+        "Work per iteration: a number of elements (8) or of bytes (32B).",
         markers=("per",),
         examples=("8", "32B"),
     ),
@@ -242,20 +242,20 @@ OF_REGIONS: tuple[Setting, ...] = (
         examples=("rsi:0x10000",),
     ),
 )
-"""What is said of one region alone, and is no setting of a project or an editor."""
+"""Settings of a single region, which are not settings of a project or an editor."""
 
 MARKERS = {key: setting for setting in (*ANALYSIS, *OF_REGIONS) for key in setting.markers}
-"""All that a marker can say, by its keys."""
+"""Marker key -> setting."""
 
 
 def forced(names: Collection[str]) -> frozenset[str]:
-    """The keys of markers that do not count where these settings were given by hand."""
+    """The marker keys that explicitly given settings override."""
     return frozenset(key for key, setting in MARKERS.items() if setting.name in names)
 
 
 def to_options(values: Mapping[str, Any]) -> AnalysisOptions:
-    """All settings of ``ANALYSIS`` but those about files, as the analyzer takes them. ``values``: checked.
-    Raises UnknownMicroarchitecture if the environment names a core that there is not."""
+    """The options for all settings of ``ANALYSIS`` except those about files. ``values``: checked. Raises
+    UnknownMicroarchitecture if the environment names an unknown core."""
     names, by_default = tuple(values["microarchitectures"]), ""
     if names == BY_DEFAULT:
         names, by_default, _ = registry.default()
@@ -276,13 +276,13 @@ def _fields(part: Part, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(setting: Setting, value: object, microarchitectures: Sequence[str]) -> object:
-    """The value in its final form. Raises ValueError with a sentence on anything else."""
+    """The value in its final form. Raises ValueError with a sentence for anything else."""
     if setting.type == "boolean":
         if isinstance(value, bool):
             return value
         raise ValueError(f"{value!r} is neither true nor false.")
     if setting.type == "integer":
-        # JSON clients may send 150.0; true is an int to Python and a mistake here.
+        # JSON clients may send 150.0; true is an int in Python but an error here.
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         number = isinstance(value, int) and not isinstance(value, bool)
@@ -307,14 +307,14 @@ def checked(setting: Setting, value: object, microarchitectures: Sequence[str]) 
 
 
 def _without_nul(value: object) -> str:
-    """What else is asked of a text where it holds what neither a path nor a definition can."""
+    """Additional requirement for a text with NUL, which neither paths nor definitions can contain."""
     return " without NUL characters" if "\\x00" in repr(value) else ""
 
 
 def _names(value: object, known: Sequence[str]) -> tuple[str, ...]:
     given = value.split(",") if isinstance(value, str) else value
     if given in ([registry.NATIVE], BY_DEFAULT):
-        return BY_DEFAULT  # what it is, is found out where it is wanted
+        return BY_DEFAULT  # resolved where it is used
     if not isinstance(given, list | tuple) or not given or not all(isinstance(name, str) for name in given):
         raise ValueError(f"{value!r} is not a list of microarchitecture names.")
     names = tuple(

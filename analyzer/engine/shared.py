@@ -1,6 +1,6 @@
-"""One workspace for whoever asks in this process, from any thread and after a fork.
+"""One workspace per thread, for callers anywhere in this process, safe across threads and forks.
 
-One caller has it at a time: a workspace's caches have no locks of their own, and the interpreter would not
+One caller uses it at a time: a workspace's caches have no locks of their own, and the interpreter would not
 run two simulations at once anyway.
 """
 
@@ -15,7 +15,7 @@ from cyclelens.analyzer.engine.workspace import Workspace
 
 _lock = threading.RLock()
 _mine = threading.local()
-"""Of each thread: the tables' connection belongs to the thread that opened it."""
+"""Per thread: the tables' connection belongs to the thread that opened it."""
 
 
 def _begin() -> None:
@@ -30,7 +30,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def shared_workspace() -> Iterator[Workspace]:
-    """That of this thread, while no other thread has its own. Raises ``TablesUnavailable``."""
+    """This thread's workspace, exclusively among all threads. Raises ``TablesUnavailable``."""
     with _lock:
         if not hasattr(_mine, "workspace"):
             _mine.workspace = Workspace()

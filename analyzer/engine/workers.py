@@ -1,4 +1,4 @@
-"""What every process that predicts many blocks has to do, the first one and those that it starts."""
+"""Setup for every process that predicts many blocks: the first one and its workers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def collect_rarely() -> None:
-    """Let Python's cyclic garbage collector run a thousand times less often than by default in this process,
-    and leave alone what is there already.
+    """Make the cyclic garbage collector run a thousand times less often than by default in this process, and
+    exempt existing objects.
 
-    For programs that predict many blocks: what is made for a block holds no cycles, and going over all that
-    is cached again and again takes a tenth of the time, and once in 4,000 blocks still a fiftieth.
+    For programs that predict many blocks: objects made for a block contain no cycles. Scanning the caches
+    again and again takes a tenth of the time, and once in 4,000 blocks still a fiftieth.
     """
     gc.freeze()
     gc.set_threshold(700_000)
@@ -25,10 +25,10 @@ def collect_rarely() -> None:
 def pool(
     processes: int, initializer: Callable[..., None], arguments: tuple[object, ...] = ()
 ) -> ProcessPoolExecutor:
-    """Processes for work that is handed out in parts; the first thing that each does is ``initializer``.
+    """A process pool for work in parts; each process first calls ``initializer``.
 
-    They begin as copies of this process, with all that it has loaded, where that is safe: on Linux, if no
-    other thread runs here. Elsewhere each starts Python anew.
+    The processes are forks of this one, with all its loaded modules, where that is safe: on Linux, if no
+    other thread runs. Elsewhere each starts Python anew.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
@@ -42,7 +42,7 @@ def pool(
     if alone:
         import signal
 
-        # They begin at the first call, before the thread that will end them: no Ctrl-C in between.
+        # Fork at the first call, before the thread that ends the processes exists, with Ctrl-C blocked.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             made.submit(int)
@@ -52,8 +52,8 @@ def pool(
 
 
 def start_worker() -> None:
-    """The first thing that a process of a pool does. Ctrl-C is for the parent to act on."""
-    # Here, because a program without other processes starts faster without these.
+    """Initializer of a worker process. Ctrl-C is left to the parent."""
+    # Imported here: a program without workers starts faster.
     import signal
     import threading
 
@@ -63,7 +63,7 @@ def start_worker() -> None:
 
 
 def _end_with_parent() -> None:
-    """A worker that waits for work does not notice that nobody is there any more to send some."""
+    """End with the parent: an idle worker would not notice that the parent is gone."""
     from multiprocessing import parent_process
 
     parent = parent_process()

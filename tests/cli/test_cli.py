@@ -115,11 +115,11 @@ def test_standard_input_is_a_file_too(run, monkeypatch):
     [
         ("", "no region is marked"),
         (bytes(range(256)) * 8, "binary file"),
-        ("# cyclelens-begin a\n# cyclelens-end\n", "holds no instruction"),
+        ("# cyclelens-begin a\n# cyclelens-end\n", "contains no instructions"),
         ("# cyclelens-begin a\nfrobnicate %rax\n# cyclelens-end\n", "could not be encoded"),
         ("# cyclelens-begin a arch=Z80\nnop\n# cyclelens-end\n", "unknown microarchitecture 'Z80'"),
         ("# cyclelens-begin a mode=sideways\nnop\n# cyclelens-end\n", "unknown mode 'sideways'"),
-        ("# cyclelens-begin a align=64\nnop\n# cyclelens-end\n", "'64' is no alignment"),
+        ("# cyclelens-begin a align=64\nnop\n# cyclelens-end\n", "'64' is not an alignment"),
     ],
 )
 def test_problems_in_the_file_are_told_and_make_the_exit_code_1(run, text, said):

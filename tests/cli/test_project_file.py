@@ -133,7 +133,7 @@ def test_regions_paths_and_definitions_reach_the_front_end(project: Callable[...
         ("allowExternalPrograms = true", "no setting 'allowExternalPrograms' here"),
         ("microarchitectures = ['SKLX']", "microarchitectures: 'SKLX' is not a known microarchitecture"),
         ("mode = 3", "mode: 3 is not one of auto, loop, unroll"),
-        ("includePaths = ['..']", "includePaths: .. lies outside of the project's folder"),
+        ("includePaths = ['..']", "includePaths: .. is outside the project's folder"),
         ("includePaths = ['/etc']", "includePaths: /etc lies outside"),
         ("preIncludes = ['out/passwd']", "preIncludes: out/passwd lies outside"),
         ("files = 3", "write [[files]] above each"),

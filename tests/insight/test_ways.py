@@ -143,7 +143,7 @@ def test_a_block_has_a_report_of_its_own_if_it_is_named() -> None:
         (TEXT.format("taken=0.1,0.2"), "taken=0.1,0.2 has 2 shares for 1: jz skip (line 5)"),
         (
             "# cyclelens-begin k taken=0.5\nnop\n# cyclelens-end\n",
-            "taken= says nothing here: 'k' has no branch",
+            "taken= has no effect: 'k' has no branch",
         ),
     ],
 )

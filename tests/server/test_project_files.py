@@ -66,7 +66,7 @@ async def test_a_project_is_obeyed_and_read_again_when_it_changes(editor: Editor
     changed('microarchitectures = ["ICL"]')
     await shown(editor, "ICL")
     changed("microarchitectures = [")
-    await editor.message("cyclelens.toml is no TOML")
+    await editor.message("cyclelens.toml is not TOML")
     assert "ICL" in (await editor.labels())[0]
     changed('microarchitectures = ["HSW", "SKL"]')
     await shown(editor, "HSW")
