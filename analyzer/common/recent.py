@@ -87,6 +87,10 @@ class Caches:
             part = self._parts[kind] = kind(self)
         return part
 
+    def kinds(self) -> tuple[Callable[[Caches], Any], ...]:
+        """The classes that have an object here."""
+        return tuple(self._parts)
+
     def recent(self, most: int) -> Recent[Any, Any]:
         """A new cache that keeps ``most`` entries per generation at the end of a batch."""
         cache: Recent[Any, Any] = Recent(most)

@@ -71,6 +71,6 @@ def test_a_workspace_has_the_answers_of_its_own_texts_alone() -> None:
     assert all(a is b for a, b in zip(first.predictions, again.predictions, strict=True))
     assert not any(a is b for a, b in zip(first.predictions, others.predictions, strict=True))
     assert figures(Analyzer(other).analyze(text, OPTIONS)) == figures(Analyzer(one).analyze(text, OPTIONS))
-    kinds = list(one.store.caches)
+    kinds = one.store.caches.kinds()
     assert len(kinds) > 2
     assert not any(one.store.caches.of(kind) is other.store.caches.of(kind) for kind in kinds)
