@@ -21,10 +21,10 @@ OWN: dict[str, dict[str, Any]] = {
     f"{SECTION}.trace.server": {
         "type": "string",
         "enum": ["messages", "verbose"],
-        "enumDescriptions": ["The names of the messages", "All that is in them"],
+        "enumDescriptions": ["Names of the messages", "Full content of the messages"],
         "default": "messages",
-        "description": "What is logged of what the editor and the server say to each other, while the log's "
-        "level is Trace: the names of the messages, or all that is in them.",
+        "description": "Which part of the messages between editor and server is logged while the log level "
+        "is Trace: their names, or their full content.",
     },
 }
 """Settings of the extension itself, which the server does not know."""
@@ -44,7 +44,10 @@ def _property(setting: Setting) -> dict[str, Any]:
             "items": {
                 "type": "string",
                 "enum": [*registry.names(), registry.NATIVE],
-                "enumDescriptions": [*map(_described, registry.names()), "That of this machine"],
+                "enumDescriptions": [
+                    *map(_described, registry.names()),
+                    "The microarchitecture of this machine",
+                ],
             },
             "uniqueItems": True,
             "minItems": 1,

@@ -1,4 +1,4 @@
--- Defines commands and nothing else; everything is loaded when it is first used.
+-- Defines the commands; everything else is loaded on first use.
 if vim.g.loaded_cyclelens then
   return
 end
@@ -24,10 +24,10 @@ local descriptions = {
   Instructions = "What each instruction of the region costs, and why",
   Compare = "The region on every microarchitecture",
   Alignment = "The region at every offset within a 64-byte line",
-  CompareHead = "The region against the committed version of the file",
-  WhatIf = "What would make the region faster",
-  Measure = "What the region takes on this machine",
-  Check = "Whether the rewrites of the region compute the same",
+  CompareHead = "Compare the region with the committed version of the file",
+  WhatIf = "Changes that would make the region faster",
+  Measure = "Measure the region on this machine",
+  Check = "Check that the rewrites of the region give the same results",
   History = "The figures of the region since HEAD and since the file was opened",
 }
 for name, command in pairs(here) do
@@ -47,7 +47,7 @@ end
 vim.api.nvim_create_user_command("CyclelensCompareWith", function(command)
   cyclelens().run_here(cyclelens().commands.compareRegions, command.args)
 end, {
-  desc = "The region against another one",
+  desc = "Compare the region with another one",
   nargs = 1,
   complete = function(start)
     return vim.tbl_filter(function(name)
@@ -68,7 +68,7 @@ end, {
 })
 vim.api.nvim_create_user_command("CyclelensCancel", function()
   cyclelens().cancel()
-end, { desc = "Cancel what takes too long" })
+end, { desc = "Cancel pending commands" })
 
 vim.api.nvim_create_user_command("CyclelensCpu", function(command)
   cyclelens().choose(command.args)

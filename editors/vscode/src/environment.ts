@@ -1,4 +1,4 @@
-// Finds the server, or makes an environment with the one that came with the extension.
+// Finds the server, or installs the one that ships with the extension into an environment.
 import { execFile, spawn } from "node:child_process";
 import { accessSync, constants, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -16,11 +16,11 @@ export interface Server {
   version: string;
   /** Whether its simulator runs as plain Python, slowly. */
   uncompiled: boolean;
-  /** Whether it is in the environment that the extension made. */
+  /** Whether it is in the environment that the extension created. */
   own: boolean;
 }
 
-/** Something that users can do something about, in a sentence for them. */
+/** A problem that users can solve; the message is for them. */
 export class Problem extends Error {}
 
 function ownEnvironment(context: vscode.ExtensionContext): string {
@@ -40,7 +40,7 @@ function runnable(file: string): boolean {
   }
 }
 
-/** The file that a name on PATH stands for. Never one of the opened folder, where Windows would look first. */
+/** The file of a program on PATH; never one in the opened folder, where Windows would look first. */
 function onPath(name: string): string | undefined {
   const folders = (process.env.PATH ?? "").split(path.delimiter).filter(path.isAbsolute);
   return folders.map((folder) => path.join(folder, name)).find(runnable);
@@ -71,15 +71,15 @@ export async function findServer(
     }
   }
   if (wanted) {
-    throw new Problem(`The program of the setting cyclelens.server.path, ${wanted}, does not start: ${reason}`);
+    throw new Problem(`The program ${wanted} of the setting cyclelens.server.path does not start: ${reason}`);
   }
   if (reason) {
-    throw new Problem(`The server is there but does not start: ${reason}`);
+    throw new Problem(`The server is installed but does not start: ${reason}`);
   }
   throw new NotInstalled("Figures need the server, which is not installed yet: about a minute and 135 MB, without a network.");
 }
 
-/** Nothing is wrong: there is no server yet. */
+/** No server is installed yet, which is not an error. */
 export class NotInstalled extends Problem {}
 
 /** A Python that is new enough, or a Problem. */
@@ -104,7 +104,7 @@ async function findPython(): Promise<string> {
   );
 }
 
-/** Run a step, each line of what it prints into the log. Rejects with the last line it complained with. */
+/** Run a step and log each line of its output. Rejects with the last line of its standard error. */
 function step(
   log: vscode.LogOutputChannel,
   token: vscode.CancellationToken,
@@ -138,7 +138,7 @@ function step(
   });
 }
 
-/** Make an environment with the server in it. Throws a Problem, or a CancellationError. */
+/** Create an environment with the server in it. Throws a Problem, or a CancellationError. */
 export async function createEnvironment(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
@@ -146,9 +146,9 @@ export async function createEnvironment(
   const environment = ownEnvironment(context);
   const folder = vscode.Uri.joinPath(context.extensionUri, "server").fsPath;
   if (!readdirSync(folder).some((name) => /^cyclelens-.*\.(whl|tar\.gz)$/.test(name))) {
-    throw new Problem("This build of the extension carries no server.");
+    throw new Problem("This build of the extension does not contain the server.");
   }
-  // Never a newer one from elsewhere: the server is that of this extension.
+  // The server must match this extension, so a newer one from elsewhere is never installed.
   const server = `cyclelens==${(context.extension.packageJSON as { version: string }).version}`;
   await vscode.workspace.fs.createDirectory(context.globalStorageUri);
   const title = "Cyclelens: installing the server";
@@ -172,10 +172,10 @@ export async function createEnvironment(
         await step(log, token, own, [...pip, "--find-links", folder, server]);
       }
     } catch (error) {
-      // Half an environment must not be taken for a server later.
+      // An incomplete environment must not pass for a server later.
       await rm(environment, { recursive: true, force: true });
       if (error instanceof Problem && /ensurepip/.test(error.message)) {
-        throw new Problem("Python cannot make environments here. On Debian and Ubuntu: apt install python3-venv");
+        throw new Problem("Python cannot create virtual environments here. On Debian and Ubuntu, run: apt install python3-venv");
       }
       throw error;
     }

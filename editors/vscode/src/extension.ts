@@ -1,4 +1,4 @@
-// The extension: starts the server, shows its answers, and says in one place what is wrong.
+// The extension: starts the server, shows its answers, and reports problems in one place.
 import * as vscode from "vscode";
 import {
   CloseAction,
@@ -19,10 +19,10 @@ import { registerPreview } from "./preview";
 import { NO_REGION, Region, regionAt, Status } from "./status";
 import * as configured from "./configuration";
 
-/** Every identifier in use for assembly, and the files that have none. */
+/** Every language identifier in use for assembly, and the files without one. */
 const LANGUAGES = ["asm", "gas", "nasm", "asm-intel-x86-generic", "asm-collection", "x86", "masm"];
 const PATTERN = "**/*.{s,S,asm,nasm}";
-/** Sources that a compiler makes loops of; the server asks compile_commands.json and Cargo how. */
+/** Sources that compilers translate; the server takes the commands from compile_commands.json and Cargo. */
 const SOURCES = ["c", "cpp", "rust"].map((language) => ({ scheme: "file", language }));
 const ASSEMBLY = [
   ...["file", "untitled"].flatMap((scheme) => LANGUAGES.map((language) => ({ scheme, language }))),
@@ -33,7 +33,7 @@ const SELECTOR = [...ASSEMBLY, ...SOURCES];
 /** A server that ends by itself this often within three minutes is not started again. */
 const MAX_CRASHES = 4;
 
-/** Milliseconds that a command waits for it. */
+/** Milliseconds that a command waits for the first analysis. */
 const FIRST_ANALYSIS = 10_000;
 
 let client: LanguageClient | undefined;
@@ -65,7 +65,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const live = new Live(context, ask, regions);
   context.subscriptions.push(log, status, live, registerHistory(), registerPreview());
 
-  /** Whatever keeps the server from running is told here and nowhere else. */
+  /** Reports what keeps the server from running; nothing else does. */
   let explanation = "";
   const trouble = async (message: string, news = false) => {
     explanation = message;
@@ -95,7 +95,7 @@ export function activate(context: vscode.ExtensionContext): void {
     const options: LanguageClientOptions = {
       documentSelector: SELECTOR,
       outputChannel: log,
-      // What goes wrong inside of the protocol is for the log; what users should know is told in this file.
+      // Protocol errors go to the log; this file tells users what they should know.
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       initializationOptions: configured.initializationOptions(),
       initializationFailedHandler: () => false,
@@ -107,7 +107,7 @@ export function activate(context: vscode.ExtensionContext): void {
           if (recent.length < MAX_CRASHES) {
             return { action: CloseAction.Restart, handled: true };
           }
-          void trouble(`The server ended ${recent.length} times within three minutes; the log says more.`);
+          void trouble(`The server ended ${recent.length} times within three minutes; see the log.`);
           return { action: CloseAction.DoNotRestart, handled: true };
         },
       },
@@ -162,13 +162,13 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const offerUpdate = async (version: string) => {
     const update = "Update";
-    const message = `Cyclelens: the installed server, ${version}, does not belong to this extension.`;
+    const message = `Cyclelens: the installed server, ${version}, does not match this extension.`;
     if ((await vscode.window.showInformationMessage(message, update)) === update) {
       await vscode.commands.executeCommand("cyclelens.installServer");
     }
   };
 
-  /** One start, stop or installation after the other, whoever asks. */
+  /** Serialises starts, stops and installations. */
   let last: Promise<void> = Promise.resolve();
   const inTurn = (action: () => Promise<void>) => (last = last.then(action));
 
@@ -188,7 +188,7 @@ export function activate(context: vscode.ExtensionContext): void {
     await start();
   };
 
-  // What the server's commands answer is shown here: tables in panels, sentences in the status bar.
+  // Shows the answers of the server's commands: tables in panels, sentences in the status bar.
   const execute = async (command: string, args: unknown[], next: ExecuteCommandSignature) => {
     let answer: (Table & Partial<History>) | string | null;
     try {
@@ -216,7 +216,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   const command = (name: string, action: () => unknown) =>
     context.subscriptions.push(vscode.commands.registerCommand(name, action));
-  /** Run a command of the server on the active document, or say why that cannot be. */
+  /** Run a command of the server on the active document, or say why that is not possible. */
   const onDocument = async (name: string, ...details: unknown[]) => {
     const editor = vscode.window.activeTextEditor;
     if (!editor || !vscode.languages.match(SELECTOR, editor.document)) {
@@ -227,7 +227,7 @@ export function activate(context: vscode.ExtensionContext): void {
       await vscode.commands.executeCommand(name, editor.document.uri.toString(), ...details);
     }
   };
-  /** The same on the region at the cursor. */
+  /** Run a command of the server on the region at the cursor. */
   const onRegion = async (name: string, other?: (own: string, all: string[]) => Promise<string | undefined>) => {
     const editor = vscode.window.activeTextEditor;
     const all = editor ? ((await regionsSoon(editor.document)) ?? []) : [];
@@ -287,7 +287,7 @@ export function activate(context: vscode.ExtensionContext): void {
         void inTurn(start);
       }
     }),
-    // The server asks for the settings again, and is told.
+    // The server then requests the settings again.
     vscode.workspace.onDidGrantWorkspaceTrust(
       () => {
         void client?.sendNotification("workspace/didChangeConfiguration", { settings: null });
@@ -298,7 +298,7 @@ export function activate(context: vscode.ExtensionContext): void {
   vscode.workspace.textDocuments.forEach(opened);
 }
 
-/** Ask for the CPU whose figures are in the text; others of the setting stay, behind it. */
+/** Ask for the CPU whose figures are in the text; the others of the setting follow it. */
 async function chooseMicroarchitecture(context: vscode.ExtensionContext): Promise<void> {
   const configuration = vscode.workspace.getConfiguration("cyclelens", vscode.window.activeTextEditor?.document);
   const present = configuration.get<string[]>("microarchitectures", []);
@@ -323,7 +323,7 @@ async function chooseMicroarchitecture(context: vscode.ExtensionContext): Promis
   }
 }
 
-/** A kernel to try everything on, in an editor of its own; nothing is written anywhere. */
+/** Open a sample kernel in an editor of its own, without writing a file. */
 async function openExample(context: vscode.ExtensionContext): Promise<void> {
   const file = vscode.Uri.joinPath(context.extensionUri, "walkthrough", "example.s");
   const content = new TextDecoder().decode(await vscode.workspace.fs.readFile(file));

@@ -19,7 +19,7 @@ export function registerHistory(): vscode.Disposable {
   return vscode.workspace.registerTextDocumentContentProvider(SCHEME, provider);
 }
 
-/** Ask which version is meant, and show the whole file with it beside the file as it is: arrows take parts over. */
+/** Ask for a version and show its text beside the present file as a diff, whose arrows copy parts. */
 export async function showHistory(uri: string, history: History): Promise<void> {
   const items = history.rows.map(([label, cycles, change], index) => ({
     label: `${cycles.toFixed(2)} cycles/iter`,

@@ -34,7 +34,7 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
   private state: State | undefined;
   private measured = "";
   private timer: NodeJS.Timeout | undefined;
-  /** What is shown: the text's version, so that nothing is asked for twice. */
+  /** The version of the text on display, so that nothing is requested twice. */
   private shownFor = "";
   private readonly parts: vscode.Disposable[];
 
@@ -55,7 +55,7 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
     ];
   }
 
-  /** Show a tab about a region; an answer that is there already is not asked for again. */
+  /** Show a tab about a region; a current answer is not requested again. */
   show(tab: Tab, uri: string, region: string, answer?: Answer): void {
     this.state = { uri, region, tab };
     this.measured = tab === "measure" && typeof answer === "string" ? answer : this.measured;
@@ -71,7 +71,7 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
     }
   }
 
-  /** Whether it is about this document and can be seen. */
+  /** Whether the panel shows this document and is visible. */
   shows(uri: string): boolean {
     return this.panel?.visible === true && this.state?.uri === uri;
   }
@@ -83,7 +83,7 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
     this.draw(null);
   }
 
-  /** Something new is known of a document. */
+  /** A document has new results. */
   resultsArrived(uri: string): void {
     if (this.panel?.visible && this.state?.uri === uri) {
       clearTimeout(this.timer);
@@ -155,7 +155,7 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
     }
     const command = TABS.find(([name]) => name === state.tab)?.[2] ?? "";
     const answer = state.tab === "measure" ? this.measured || " " : await this.ask(command, [state.uri, state.region]);
-    // Whoever was faster is right.
+    // The first request to finish wins.
     if (answer && state === this.state && panel === this.panel) {
       this.draw(answer);
       this.shownFor = wanted;
@@ -191,7 +191,7 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
       `<header><div class="live" role="tablist" aria-label="About ${escaped(state.region)}">${buttons}</div></header>` +
       `<script type="application/json" id="live-state">${values}</script>` +
       `<script nonce="${nonce}">${this.media("live.js")}</script>`;
-    // A function, so that no sign of the text stands for anything. The rest of the page has to be there before.
+    // A function, so that no character of the text is special. The rest of the page must be there first.
     return own.replace(/<body([^>]*)>/, (body) => body + bar);
   }
 

@@ -6,7 +6,7 @@ export interface Table {
   text: string;
   columns: string[];
   rows: (string | number | null)[][];
-  /** What is said below the rows of a table that needs no other text. */
+  /** Notes below the rows of a table that needs no other text. */
   notes?: string;
 }
 
@@ -53,8 +53,7 @@ function show(context: vscode.ExtensionContext, title: string, body: string): vo
   panel.reveal(undefined, true);
 }
 
-/** A comparison: its rows with what is said about them; or the text, which has all that matters, and every figure
- *  for who wants to see or copy it. */
+/** A comparison: its rows and notes; or the text with its main results, and every figure to look up or copy. */
 export function showTable(context: vscode.ExtensionContext, table: Table): void {
   const cell = (value: string | number | null, column: number) => {
     const fraction = table.rows.some((row) => typeof row[column] === "number" && !Number.isInteger(row[column]));

@@ -1,7 +1,7 @@
-// A rewrite of a loop as a difference beside the text, made when the user has looked at it.
+// Shows a rewrite of a loop as a diff beside the text, and applies it after the user's review.
 import * as vscode from "vscode";
 
-/** As the protocol has it; UTF-16, as the editor counts. */
+/** An edit of the protocol; columns are UTF-16 code units, as in the editor. */
 interface Edit {
   range: { start: { line: number; character: number }; end: { line: number; character: number } };
   newText: string;
@@ -36,7 +36,7 @@ async function preview(uri: string, version: number, edits: Edit[], title: strin
   await vscode.commands.executeCommand("vscode.diff", file, rewritten, title);
   const apply = "Apply the Rewrite";
   const choice = await vscode.window.showInformationMessage(`Cyclelens: ${details}`, apply, "Discard It");
-  // The text first: what closes behind it takes the focus from nothing.
+  // Show the text first, so that closing the diff does not take the focus.
   await vscode.window.showTextDocument(document);
   await close(rewritten);
   texts.delete(rewritten.toString());
@@ -51,7 +51,7 @@ function range({ range: { start, end } }: Edit): vscode.Range {
   return new vscode.Range(start.line, start.character, end.line, end.character);
 }
 
-/** The text with all edits made, the last one first, so that places stay what they are. */
+/** Apply all edits to the text, the last one first, so that earlier positions stay valid. */
 function applied(document: vscode.TextDocument, edits: Edit[]): string {
   const found = edits.map((edit) => {
     const { start, end } = range(edit);

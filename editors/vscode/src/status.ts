@@ -27,7 +27,7 @@ export class Status implements vscode.Disposable {
   private general: string | undefined = "$(dashboard) Cyclelens";
   private uncompiled = false;
 
-  /** `regions` asks the server; it answers undefined where there is nothing to ask. */
+  /** `regions` asks the server; undefined if there is no server to ask. */
   constructor(
     private readonly selector: vscode.DocumentSelector,
     private readonly regions: (document: vscode.TextDocument) => Promise<Region[] | undefined>,
@@ -40,7 +40,7 @@ export class Status implements vscode.Disposable {
     ];
   }
 
-  /** The server works: figures from now on. */
+  /** The server works; show figures from now on. */
   running(uncompiled: boolean): void {
     this.general = undefined;
     this.uncompiled = uncompiled;
@@ -53,7 +53,7 @@ export class Status implements vscode.Disposable {
     this.say(`$(loading~spin) ${text}`, "", undefined, "cyclelens.showLog");
   }
 
-  /** `news`: nothing is wrong, there is only something to be done first. */
+  /** `news`: no error, but the user must do something first. */
   trouble(message: string, news = false): void {
     const colour = news ? undefined : new vscode.ThemeColor("statusBarItem.errorBackground");
     this.say(news ? "$(cloud-download) Cyclelens: install" : "$(error) Cyclelens", message, colour, "cyclelens.explain");
@@ -67,7 +67,7 @@ export class Status implements vscode.Disposable {
     this.refresh();
   }
 
-  /** Soon, and once for all that happens at the same time. */
+  /** Update soon, and once for simultaneous events. */
   refresh(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.show(), 50);

@@ -2,14 +2,14 @@
 --- each change and whenever the cursor comes to another region.
 local M = {}
 
---- Milliseconds without a key after which it asks.
+--- Milliseconds without a key before it asks the server.
 local DELAY = 300
 
---- What is followed; nil: nothing.
+--- The followed command and its window; nil: none.
 ---@type table?
 local state
 
---- Follow no longer; the window stays as it is.
+--- Stop following; the window stays as it is.
 function M.stop()
   if state then
     vim.api.nvim_clear_autocmds({ group = state.group })

@@ -1,4 +1,4 @@
---- What the commands do: ask the server, show the answer in a window.
+--- The commands: they ask the server and show the answer in a window.
 local M = {}
 
 local NAME = "cyclelens"
@@ -20,7 +20,7 @@ M.commands = {
 
 local REQUEST_CANCELLED = -32800
 
---- The requests that are under way: identifier -> client.
+--- The pending requests: identifier -> client.
 ---@type table<integer, vim.lsp.Client>
 local running = {}
 
@@ -40,7 +40,7 @@ end
 ---@param method string
 ---@param params table
 ---@param done fun(result: any)
----@param quiet? boolean nobody has asked for it: say nothing if it fails
+---@param quiet? boolean not requested by the user: report no failure
 local function request(buffer, method, params, done, quiet)
   local client = M.client(buffer)
   if not client then
@@ -72,7 +72,7 @@ local function request(buffer, method, params, done, quiet)
   end
 end
 
---- Cancel all commands that are not answered yet.
+--- Cancel all pending commands.
 function M.cancel()
   for id, client in pairs(running) do
     if vim.fn.has("nvim-0.11") == 1 then
@@ -83,7 +83,7 @@ function M.cancel()
   end
 end
 
---- Show text in a split of its own; q closes it. A window that shows the same thing already is used again.
+--- Show text in a split of its own; q closes it. A window with the same title is used again.
 ---@param title string
 ---@param text string
 ---@return integer window
@@ -133,7 +133,7 @@ end
 --- The commands whose answers a window can follow the text with.
 M.followed = { "instructions", "timeline", "compare", "alignment", "whatif" }
 
---- Show in one window what a command says of the region at the cursor, and keep it up to date.
+--- Show a command's answer about the region at the cursor in one window, and keep it up to date.
 ---@param name string of `followed`; empty: instructions
 function M.follow(name)
   name = name ~= "" and name or "instructions"
@@ -162,7 +162,7 @@ function M.run_on_document(command)
   end)
 end
 
---- Show the figures of another microarchitecture until Neovim ends; the server says so if it knows none of the name.
+--- Show the figures of another microarchitecture until Neovim ends; the server reports unknown names.
 ---@param name string
 function M.choose(name)
   local client = M.client()
@@ -172,7 +172,7 @@ function M.choose(name)
   local chosen = { cyclelens = { microarchitectures = { name } } }
   client.settings = vim.tbl_deep_extend("force", client.settings or {}, chosen)
   if vim.lsp.config then
-    -- For the server that follows one that died.
+    -- For a restarted server.
     vim.lsp.config(NAME, { settings = chosen })
   end
   if vim.fn.has("nvim-0.11") == 1 then
@@ -252,7 +252,7 @@ function M.mark(first, last, name)
   vim.api.nvim_buf_set_lines(0, first - 1, first - 1, true, { opening })
 end
 
---- What a client has to tell the server: that answers are shown here and need no message.
+--- The client's capabilities: it shows answers itself, so that the server sends no messages.
 ---@return lsp.ClientCapabilities
 function M.capabilities()
   local capabilities = vim.lsp.protocol.make_client_capabilities()
@@ -260,7 +260,7 @@ function M.capabilities()
   return capabilities
 end
 
---- Everything by one call; `:help cyclelens-setup` has the options.
+--- Set everything up; `:help cyclelens-setup` has the options.
 ---@param options? cyclelens.Options
 function M.setup(options)
   require("cyclelens.setup").setup(options)

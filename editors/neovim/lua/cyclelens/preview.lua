@@ -1,4 +1,4 @@
---- A rewrite of a loop as a difference beside the text, made when the user has looked at it.
+--- Shows a rewrite of a loop as a diff beside the text, and applies it after the user's review.
 local difference = require("cyclelens.difference")
 
 local M = {}
@@ -33,7 +33,7 @@ function M.show(client, arguments)
     if not changed() then
       vim.lsp.util.apply_text_edits(edits, origin, client.offset_encoding)
     end
-  end, { buffer = buffer, desc = "Make the rewrite" })
+  end, { buffer = buffer, desc = "Apply the rewrite" })
   vim.notify(details)
 end
 

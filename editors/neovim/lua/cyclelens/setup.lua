@@ -36,7 +36,7 @@ function M.setup(options)
     end,
   })
   if options.lenses ~= false then
-    -- Lenses are asked for by nobody else; an analysis ends with the progress that it reports.
+    -- Neovim does not request lenses itself; the end of the progress report marks a finished analysis.
     local function refresh(buffer)
       if M.client(buffer) then
         vim.lsp.codelens.refresh({ bufnr = buffer })
@@ -76,7 +76,7 @@ end
 
 local told = false
 
---- Say once that the program is missing, where a buffer wants the server; nothing else does.
+--- Report once, for a buffer that needs the server, that the program is missing; nothing else does.
 function M.check_program()
   local enabled = vim.lsp.is_enabled and vim.lsp.is_enabled(NAME)
   if enabled and not told and vim.fn.executable(M.program()) == 0 then
@@ -100,7 +100,7 @@ function M.restart()
   end, 100)
 end
 
---- What the client's `on_exit` is: a server that ended by itself is started again, but not for ever.
+--- The client's `on_exit`: restart a server that ended by itself, but not forever.
 ---@param code integer
 ---@param signal integer
 ---@param id integer

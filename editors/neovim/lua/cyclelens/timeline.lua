@@ -3,7 +3,7 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("cyclelens.timeline")
 
---- What a part of the picture means, by background. The same as in the HTML report.
+--- Meaning of the background colours, which are those of the HTML report.
 local colours = {
   light = {
     Front = { bg = "#e3d8f5", ctermbg = 183 },
@@ -55,7 +55,7 @@ local function paint(buffer, marks)
   end
 end
 
---- What the uop at the cursor waited for, in a small window in the corner.
+--- Show in a small corner window what the uop at the cursor waited for.
 ---@param state table
 local function explain(state)
   local row = vim.api.nvim_win_get_cursor(state.window)[1]
@@ -78,7 +78,7 @@ local function explain(state)
     vim.bo[state.note].bufhidden = "hide"
   end
   vim.api.nvim_buf_set_lines(state.note, 0, -1, false, lines)
-  -- In the corner that the cursor is not near to.
+  -- In the corner away from the cursor.
   local height = vim.api.nvim_win_get_height(state.window)
   local above = vim.api.nvim_win_call(state.window, vim.fn.winline) > height / 2
   local config = {
@@ -100,7 +100,7 @@ local function explain(state)
   end
 end
 
---- To the next or previous line for which the condition holds.
+--- Go to the next or previous line for which the condition holds.
 ---@param state table
 ---@param step integer
 ---@param condition fun(about: table): boolean
@@ -116,7 +116,7 @@ local function go(state, step, condition)
   end
 end
 
---- The first uop of the next or previous iteration.
+--- Go to the first uop of the next or previous iteration.
 ---@param state table
 ---@param step integer
 local function iteration(state, step)
@@ -135,7 +135,7 @@ local function iteration(state, step)
   vim.api.nvim_win_set_cursor(state.window, { row, 0 })
 end
 
---- To the statement of the uop at the cursor.
+--- Go to the statement of the uop at the cursor.
 ---@param state table
 local function source(state)
   local about = state.lines[vim.api.nvim_win_get_cursor(state.window)[1]]
