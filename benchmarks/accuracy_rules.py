@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from msgspec.structs import replace
 
 MODELS = {
     "`--model hardware` (default)": ModelOptions(),

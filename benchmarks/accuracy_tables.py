@@ -13,7 +13,6 @@ import csv
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -40,6 +39,7 @@ from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predi
 from cyclelens.analyzer.model.choices import Pointers, Repetition
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
+from msgspec.structs import replace
 
 DOCUMENTS = Path(__file__).parents[1] / "docs"
 TABLES_ELSEWHERE = {"zen5_errors": "zen5.md"}

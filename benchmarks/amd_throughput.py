@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.instances import Variant, variant
 from cyclelens.analyzer.characterizing.machines import SimulatedMachine
@@ -19,13 +18,13 @@ from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
+from msgspec import Struct
 
 CORES = ("ZEN+", "ZEN2", "ZEN3", "ZEN4")
 TOLERANCE = 0.06
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """A form, and the cycles of an instance."""
 
     name: str

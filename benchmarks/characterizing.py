@@ -12,7 +12,6 @@ import argparse
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
+from msgspec.structs import replace
 
 
 class Noisy:

@@ -11,11 +11,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from compiled_code import clang, gcc, gcc_intel, rustc
 from fetching import CACHE, Source, Unavailable, fetch, fetch_crate, made
+from msgspec.structs import replace
 
 
 def glibc() -> Iterator[Source]:

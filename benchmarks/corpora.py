@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from code_bases import PACKAGES
 from cyclelens.analyzer.engine.prediction import Predictor
@@ -29,6 +28,7 @@ from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import Region
 from fetching import Source, Unavailable, made
+from msgspec import Struct, field
 
 ARCHITECTURE = "SKX"
 """Microarchitecture of the figures that are compared: it has the AVX-512 of all these files."""
@@ -68,8 +68,7 @@ def reference(source: Source) -> bytes | None:
     return None
 
 
-@dataclass(slots=True)
-class Measured:
+class Measured(Struct):
     """What was found in a file."""
 
     name: str

@@ -7,10 +7,10 @@ import re
 import shutil
 import subprocess
 import tarfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from cyclelens.analyzer.model.source import Origin
+from msgspec import Struct
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cyclelens-corpora"
 
@@ -129,8 +129,7 @@ def _apt(arguments: list[str], folder: Path) -> None:
         raise Unavailable(f"apt-get {arguments[-2]} failed: {(reason or ['no reason given'])[0]}")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """One file as the front end gets it, and how its own assembler is called."""
 
     name: str

@@ -15,7 +15,6 @@ import lzma
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
@@ -25,14 +24,15 @@ from cyclelens.analyzer.isa.spelling import described
 from iced_x86 import Code, EncodingKind, Mnemonic, OpCodeInfo, OpCodeOperandKind, OpCodeTableKind
 from iced_x86 import MemorySizeExt as MemorySizes
 from lxml import etree
+from msgspec import Struct
+from msgspec.structs import replace
 
 Operands = tuple[str, ...]
 """One word an operand: ``r8`` .. ``zmm`` for a register class, ``=AL`` for a fixed register, ``m64`` for
 memory by bits, ``i8`` for an immediate by encoded bits, ``rel8``, ``=1``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """What both sides say about an instruction. ``prefix`` is one of "", "lock", "rep", "repne"."""
 
     mnemonic: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
 from cyclelens.analyzer.common.escaping import printable
@@ -34,6 +33,7 @@ from cyclelens.server.worker_messages.results import FileResult, Job, JobResult
 from cyclelens.server.workers import worker
 from cyclelens.server.workers.jobs import Jobs, Trouble
 from lsprotocol import types
+from msgspec.structs import replace
 from pygls.lsp.server import LanguageServer
 
 REMEMBER_SECONDS = 0.2

@@ -6,16 +6,16 @@ The documentation and the editors' packages repeat this list; tests keep them eq
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.engine.project import Values
 from cyclelens.analyzer.engine.settings import ANALYSIS, Setting, checked, to_options
 from cyclelens.analyzer.hints import region
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from msgspec import Struct
+from msgspec.structs import replace
 
 SECTION = "cyclelens"
 """Section in which editors keep the settings."""
@@ -134,8 +134,7 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Checked values, one for every entry of :data:`SETTINGS`."""
 
     values: Mapping[str, Any]

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, overload
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.files import InputError, analyze_bytes, beside, read_bytes
 from cyclelens.analyzer.engine.plans import ALIGNMENTS
@@ -24,6 +23,7 @@ from cyclelens.analyzer.model.choices import Clocks, Mode, Model, Pages, Pointer
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.source import NOWHERE
 from cyclelens.results import Measurement, Measurements, Prediction, Predictions, Report
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.measuring.harness import Harness

@@ -7,9 +7,11 @@ Cycles are core cycles per iteration: of one copy of a block, or of one iteratio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 FRAMES = ("pandas", "polars")
 """Libraries that ``to_frame`` supports; the default is the first one installed."""
@@ -17,14 +19,22 @@ FRAMES = ("pandas", "polars")
 _Row = TypeVar("_Row", bound="_Record")
 
 
-class _Record:
+class _Record(Struct, frozen=True):
     """A result that is one row of a table."""
-
-    __slots__ = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, as plain Python values."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        return {name: _plain(value) for name, value in asdict(self).items()}
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _without(record: Struct, hidden: str) -> str:
+    """As a record is shown, but for a field that says what others say, or too much."""
+    shown = [f"{name}={value!r}" for name, value in asdict(record).items() if name != hidden]
+    return f"{type(record).__name__}({', '.join(shown)})"
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], library: str | None) -> Any:
@@ -52,11 +62,10 @@ class _Table(tuple[_Row, ...]):
         return _frame([row.to_dict() for row in self], library)
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction(_Record):
+class Prediction(_Record, frozen=True):
     """The figure of one block of machine code."""
 
-    code: bytes = field(repr=False)
+    code: bytes
     """The block as given, without a loop's counter; empty if the text was not hexadecimal."""
     arch: str
     mode: str
@@ -68,6 +77,9 @@ class Prediction(_Record):
     least: float | None = None
     """Lower bound in cycles per iteration if the tables lack an instruction, which ``problem`` names; else
     None."""
+
+    def __repr__(self) -> str:
+        return _without(self, "code")
 
     def to_dict(self) -> dict[str, Any]:
         """The fields by name; the code in hexadecimal."""
@@ -87,8 +99,7 @@ class Predictions(_Table[Prediction]):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement(_Record):
+class Measurement(_Record, frozen=True):
     """The measured cycles of code on this machine, beside a model's prediction."""
 
     name: str
@@ -119,8 +130,7 @@ class Measurements(_Table[Measurement]):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Problem(_Record):
+class Problem(_Record, frozen=True):
     """An error or warning about a text."""
 
     code: str
@@ -132,8 +142,7 @@ class Problem(_Record):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hazard(_Record):
+class Hazard(_Record, frozen=True):
     """An instruction-specific cause of lost time, such as a stall or an erratum."""
 
     code: str
@@ -145,8 +154,7 @@ class Hazard(_Record):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption(_Record):
+class Assumption(_Record, frozen=True):
     """An assumption of a figure that the region gives a reason to doubt."""
 
     code: str
@@ -156,16 +164,14 @@ class Assumption(_Record):
     """Lines concerned; empty: the region as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position(_Record):
+class Position(_Record, frozen=True):
     """Offsets within a 64-byte line at which a region has the same figure."""
 
     cycles_per_iteration: float
     offsets: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PortBinding(_Record):
+class PortBinding(_Record, frozen=True):
     """Range of a figure that depends on the rule by which uops are bound to ports."""
 
     least: float
@@ -173,8 +179,7 @@ class PortBinding(_Record):
     """Both in cycles per iteration."""
 
 
-@dataclass(frozen=True, slots=True)
-class OnePass(_Record):
+class OnePass(_Record, frozen=True):
     """Cycles of one pass, from an empty pipeline to the retirement of the last instruction."""
 
     cycles: int
@@ -184,8 +189,7 @@ class OnePass(_Record):
     """Instructions of that path, by index."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction(_Record):
+class Instruction(_Record, frozen=True):
     """One instruction of a region, with averages per iteration in uops."""
 
     line: int | None
@@ -193,24 +197,24 @@ class Instruction(_Record):
     """As written."""
     text: str
     """As decoded, in Intel syntax."""
-    code: bytes = field(repr=False)
+    code: bytes
     ports: Mapping[str, float]
     """Port -> uops executed on it."""
     issued: float
     executed: float
 
+    def __repr__(self) -> str:
+        return _without(self, "code")
+
     def to_dict(self) -> dict[str, Any]:
         """The fields by name; the code in hexadecimal as ``hex``."""
-        fields = asdict(self)
-        return {"hex" if name == "code" else name: _plain(value) for name, value in fields.items()}
+        fields = super().to_dict()
+        return {"hex" if name == "code" else name: value for name, value in fields.items()} | {
+            "hex": self.code.hex()
+        }
 
 
-def _plain(value: Any) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
-
-
-@dataclass(frozen=True, slots=True)
-class RegionPrediction:
+class RegionPrediction(Struct, frozen=True):
     """One region on one core."""
 
     region: str
@@ -235,9 +239,12 @@ class RegionPrediction:
     reservations: tuple[str, ...]
     """Sentences on why to treat the figure with caution."""
     instructions: tuple[Instruction, ...]
-    document: Mapping[str, Any] = field(repr=False)
+    document: Mapping[str, Any]
     once: OnePass | None = None
     """One pass; for functions, and with ``mode="once"``."""
+
+    def __repr__(self) -> str:
+        return _without(self, "document")
 
     def to_dict(self) -> dict[str, Any]:
         """The complete prediction, in the format of docs/json.md."""
@@ -298,8 +305,7 @@ class RegionPrediction:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """One region of a text or a loop of an object file."""
 
     name: str
@@ -337,13 +343,15 @@ class Region:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The analysis of a text or an object file."""
 
     regions: tuple[Region, ...]
     problems: tuple[Problem, ...]
-    document: Mapping[str, Any] = field(repr=False)
+    document: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        return _without(self, "document")
 
     def region(self, name: str) -> Region:
         """The region with this name. Raises KeyError, which lists the names."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from msgspec import Struct
 
 
 class Edge(NamedTuple):
@@ -19,8 +19,7 @@ class Edge(NamedTuple):
     delay: int
 
 
-@dataclass(frozen=True, slots=True)
-class CriticalCycle:
+class CriticalCycle(Struct, frozen=True):
     """A cycle with the largest ratio of latency to delay; ratio 0 and no edges if every ratio is 0."""
 
     ratio: Fraction

@@ -9,6 +9,7 @@ the maximum cycle ratio of the graph: cycles per iteration.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
 from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Input
@@ -22,7 +23,6 @@ from cyclelens.analyzer.bounds.forwarding import (
 )
 from cyclelens.analyzer.bounds.latencies import Target, arrivals, from_store, waits_for_addition
 from cyclelens.analyzer.bounds.symbolic import Aliasing, SymbolicValues, step_of
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess, Value, ValueKind

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.cycle_ratio import CriticalCycle, Edge, cover, critical_edges
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from msgspec import Struct
 
 MOST_CHAINS = 16
 """Most chains that are listed. There can be exponentially many; all their edges are marked as critical."""
@@ -25,8 +25,7 @@ class ChainLink(NamedTuple):
     """The reader's name for it: ``ymm0``, ``C``, ``memory``."""
 
 
-@dataclass(frozen=True, slots=True)
-class CriticalChains:
+class CriticalChains(Struct, frozen=True):
     """The dependency cycles of largest latency per iteration."""
 
     cycles_per_iteration: Fraction
@@ -65,8 +64,7 @@ class Input(NamedTuple):
         return self.register or self.name
 
 
-@dataclass(frozen=True, slots=True)
-class DependencyGraph:
+class DependencyGraph(Struct, frozen=True):
     """All dependencies of a block that the bound considers."""
 
     nodes: tuple[Input, ...]

@@ -3,7 +3,8 @@ data, from there to a load, and on to its result (docs/pipeline.md, O6d and W6).
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from typing import NamedTuple
+
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, Value, ValueKind

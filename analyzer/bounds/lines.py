@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 from math import ceil, gcd
+from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.symbolic import (
     AddressKey,
@@ -14,7 +15,6 @@ from cyclelens.analyzer.bounds.symbolic import (
     may_be_anywhere,
     step_of,
 )
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block

@@ -7,15 +7,14 @@ only where the numbers of uops are equal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.comparison import Difference, Score, scored
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class CoreRecords:
+class CoreRecords(Struct, frozen=True):
     """The records of one microarchitecture."""
 
     store: FactsStore

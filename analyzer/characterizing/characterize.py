@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 from cyclelens.analyzer.characterizing.divisions import Divisions, divides
 from cyclelens.analyzer.characterizing.front_end import NOTHING, FrontEnd, FrontEnds
@@ -29,6 +28,8 @@ from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 _AS_SLOW = 0.25
 """Cycles; a chain not slower than independent instances by this much shows throughput, not latency."""
@@ -40,8 +41,7 @@ _TOO_SLOW = f"more than {SLOW} cycles: only throughput was measured"
 _NOT_COUNTED = "uops are not counted on this machine"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """Results for one variant. A figure that could not be determined has a problem instead."""
 
     facts: InstructionFacts

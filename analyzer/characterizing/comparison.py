@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.characterize import Row
 from cyclelens.analyzer.characterizing.front_end import FrontEnd
@@ -13,14 +12,14 @@ from cyclelens.analyzer.characterizing.ports import UnitNames, linear_program, t
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.model.facts import NOPS, InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from msgspec import Struct
 
 _CLOSE = 0.05
 _REMOVED = 0.95
 """Most uops of a move that is eliminated some of the time."""
 
 
-@dataclass(slots=True)
-class Score:
+class Score(Struct):
     """Counts of figures that equal those of the tables."""
 
     equal: int = 0
@@ -38,8 +37,7 @@ class Score:
         return f"{self.equal} of {count}{share}{bounds}{apart}"
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One figure that differs from the tables."""
 
     name: str

@@ -8,7 +8,6 @@ value of a register in a chain and keep the dependence. Other operands are loade
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 
 from cyclelens.analyzer.characterizing.instances import ADDRESS, LINE, Variant, family
 from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair, pairs
@@ -24,6 +23,8 @@ from cyclelens.analyzer.characterizing.links import (
 from cyclelens.analyzer.characterizing.machines import Machine, Run, Start
 from cyclelens.analyzer.isa.encoder import EncoderMemory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
+from msgspec import Struct
+from msgspec.structs import replace
 
 _STEMS = ("DIV", "IDIV", "SQRT")
 _CONSTANTS = 2048
@@ -38,8 +39,7 @@ _LONG_DIVISOR = {"H": 0x3D553D553D553D55, "S": 0x3FAAAAAB3FAAAAAB, "D": 0x3FF555
 """Divisor with many digits, by last letter of the mnemonic; it fills all elements of 16, 32 or 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Values:
+class _Values(Struct, frozen=True):
     """Values of operands, by operand number, as 64-bit words."""
 
     words: Mapping[int, int]

@@ -10,12 +10,13 @@ because each instance waits for that decoder, and not evenly.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from cyclelens.analyzer.characterizing.instances import ZERO_IDIOM, Variant
 from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.characterizing.throughput import independent, instances, of_one, spread
+from msgspec import Struct
+from msgspec.structs import replace
 
 _FEWEST, _ENOUGH, _MOST = 24, 2, 400
 _SURE = 0.3
@@ -42,8 +43,7 @@ _STEP, _EVEN = 0.6, 0.3
 The tolerance holds for other NOPs, and for the cycles of many NOPs compared with decoders alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class FrontEnd:
+class FrontEnd(Struct, frozen=True):
     """Front-end figures of a variant; None marks what could not be determined."""
 
     slots: int | None = None

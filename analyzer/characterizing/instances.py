@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
@@ -13,6 +12,7 @@ from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, T
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.requests import PATTERN
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
+from msgspec import Struct
 
 IMMEDIATE, _WIDE = 3, 0x1234567
 """Values of immediates: neither 0 nor 1, which are special for some shifts; the wide one is too large for
@@ -62,8 +62,7 @@ def vector(width: str, shared: str) -> str:
     return width + shared.removeprefix("V")
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """One variant of the schema that can be encoded."""
 
     facts: InstructionFacts

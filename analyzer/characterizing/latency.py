@@ -7,7 +7,6 @@ Instructions on Intel Microarchitectures" (Abel and Reineke, 2019).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.instances import IMMEDIATE, UNCHANGED, Variant, breakers, family
 from cyclelens.analyzer.characterizing.links import (
@@ -21,6 +20,7 @@ from cyclelens.analyzer.characterizing.links import (
 )
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Machine, Start
 from cyclelens.analyzer.model.facts import OperandFacts
+from msgspec import Struct
 
 COPIES = 4
 """Links of a chain in the repeated block."""
@@ -40,8 +40,7 @@ Pair = tuple[int, int, str]
 SAME_REGISTER = "same_register"
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """The latency of one pair."""
 
     cycles: int | None
@@ -53,8 +52,7 @@ class Measured:
     """Latency of a division with values of many digits; None for other instructions."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Chain:
+class _Chain(Struct, frozen=True):
     """A repeated chain of dependent instructions."""
 
     links: tuple[bytes, ...]

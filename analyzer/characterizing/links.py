@@ -10,7 +10,6 @@ counts as zero where both together take at most one cycle (memory renaming).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.instances import (
     ADDRESS,
@@ -25,6 +24,7 @@ from cyclelens.analyzer.characterizing.instances import (
 from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.isa.encoder import EncoderMemory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
+from msgspec import Struct
 
 REGISTER, FLAGS, CONTENTS = "", "flags", "memory"
 BASE, INDEXED = "address", "address_index"
@@ -38,8 +38,7 @@ _CONDITIONS = {"C": "b", "Z": "e", "S": "s", "O": "o", "P": "p"}
 _HIGH = ("AH", "BH", "CH", "DH")
 
 
-@dataclass(frozen=True, slots=True)
-class OperandPlace:
+class OperandPlace(Struct, frozen=True):
     """Location of an operand in an instance."""
 
     operand: OperandFacts
@@ -59,8 +58,7 @@ class OperandPlace:
         return "M" if full.startswith("MM") else full[0]
 
 
-@dataclass(frozen=True, slots=True)
-class ClosingStep:
+class ClosingStep(Struct, frozen=True):
     """Instructions that close a chain, and their latency."""
 
     code: bytes

@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -27,6 +26,8 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.block import build_block
+from msgspec import Struct
+from msgspec.structs import replace
 
 _TRIES, _PAUSE, _PATIENCE = 5, 2.0, 180.0
 """On a busy machine: measurements before a pause, its seconds, and the seconds until a code is given up.
@@ -43,8 +44,7 @@ more."""
 _STRAIGHT = "straight "
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Figures per copy of a block that is repeated for long."""
 
     cycles: float
@@ -56,8 +56,7 @@ class Run:
     """Rename slots, which hold uops that leave the renamer as one; None where they are not counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Initial registers and memory that differ from the default value."""
 
     registers: tuple[tuple[str, int], ...] = ()
@@ -151,8 +150,7 @@ class _Measured(NamedTuple):
     events: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
+class Counting(Struct, frozen=True):
     """A harness, and the units of each event that it counts; none for slots."""
 
     harness: Harness

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
 from cyclelens.analyzer.characterizing.machines import Machine, Run
@@ -18,6 +17,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role, UopKind
+from msgspec import Struct
 
 UnitNames = frozenset[str]
 LOAD, VECTOR_LOAD, STORE = "MOV (R64, M64)", "VMOVUPS (XMM, M128)", "MOV (M64, R64)"
@@ -39,8 +39,7 @@ SATURATED = 1.1
 """A blocking instruction saturates its units within this factor."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(Struct, frozen=True):
     """A single-uop instruction with known units."""
 
     variant: Variant
@@ -148,8 +147,7 @@ def table_ports(facts: InstructionFacts, model: Microarchitecture) -> dict[UnitN
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """An instance of a variant with its accompanying code."""
 
     code: bytes

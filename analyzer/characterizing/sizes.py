@@ -9,7 +9,6 @@ instruction too many, it begins only when the last link is done.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle, islice, pairwise
 
@@ -18,6 +17,8 @@ from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.isa.encoder import EncoderMemory, Operand, encodings
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role
+from msgspec import Struct
+from msgspec.structs import replace
 
 _CHAIN, _VECTOR_CHAIN = "RAX", "XMM0"
 _LINKS = 60
@@ -32,8 +33,7 @@ def _encoded(mnemonic: str, *operands: Operand) -> bytes:
     return next(encodings(mnemonic, operands))
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """A chain of ``links`` between its first and last instructions."""
 
     begin: bytes
@@ -69,8 +69,7 @@ _INSTRUCTIONS = 192
 """Instructions per loop: enough that a loop's overhead of a cycle or two does not round the width down."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filler:
+class Filler(Struct, frozen=True):
     """Instructions that fill a buffer while the chain executes."""
 
     field: str
@@ -105,8 +104,7 @@ _ALL = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(Struct, frozen=True):
     """One measured value, or why there is none."""
 
     field: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
 from cyclelens.analyzer.characterizing.machines import Machine, Run
+from msgspec.structs import replace
 
 _INSTANCES = (1, 2, 3, 4, 6, 8, 9, 10, 12, 14)
 _MORE_INSTANCES = (16, 24)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from cyclelens.analyzer.characterizing.instances import Variant
 from cyclelens.analyzer.characterizing.machines import Machine
@@ -34,6 +33,7 @@ from cyclelens.analyzer.characterizing.ports import (
     text,
 )
 from cyclelens.analyzer.characterizing.throughput import spread
+from msgspec import Struct
 
 Units = tuple[UnitNames, ...]
 """Set of units of a uop, or the two sets of a store."""
@@ -59,8 +59,7 @@ _NAMED = 4
 """Most indistinguishable sums that a row names."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownUops:
+class KnownUops(Struct, frozen=True):
     """The increase that uops of known units cause in each block, in uops of the block's set."""
 
     units: Units

@@ -18,8 +18,8 @@ from cyclelens.analyzer.cli.common import (
     is_clean,
     new_parser,
 )
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.engine.files import ELF_MAGIC, InputError, read_bytes, to_text
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import Analysis

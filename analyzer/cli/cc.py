@@ -20,10 +20,10 @@ from cyclelens.analyzer.cli.common import (
     is_clean,
     new_parser,
 )
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.regular_files import STREAMED, open_regular
 from cyclelens.analyzer.engine.files import InputError, to_text
 from cyclelens.analyzer.model.choices import Regions, Syntax
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.compiling.compiler import Compiled

@@ -7,7 +7,6 @@ import json
 import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,8 @@ from cyclelens.analyzer.cli.common import (
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
 from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.source import Severity
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.work import Pace
@@ -38,8 +39,7 @@ Key = tuple[str, str]
 """Region and microarchitecture."""
 
 
-@dataclass(slots=True)
-class _Baseline:
+class _Baseline(Struct):
     """Figures of earlier reports."""
 
     figures: dict[str, dict[Key, Pace]] = field(default_factory=dict)
@@ -188,8 +188,7 @@ def _demand_core(analysis: Analysis, options: argparse.Namespace) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
+class _Verdict(Struct, frozen=True):
     """Result of checking a region on a microarchitecture."""
 
     file: str

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 
 from cyclelens.analyzer.cli.usage import Parser
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.engine.files import InputError, analyze_bytes, beside, read_bytes
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

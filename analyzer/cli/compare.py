@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from cyclelens.analyzer.cli.common import (
     nothing,
 )
 from cyclelens.analyzer.engine.files import ELF_MAGIC, InputError, analyze_bytes, read_bytes, to_text
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.comparisons.table import ComparisonTable

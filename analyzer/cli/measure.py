@@ -7,7 +7,6 @@ import csv
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from cyclelens.analyzer.cli.common import (
 )
 from cyclelens.analyzer.common.regular_files import AT_ONCE, open_text, read_given
 from cyclelens.analyzer.engine.files import InputError
+from msgspec.structs import asdict
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.measuring.harness import Harness

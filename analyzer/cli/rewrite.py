@@ -17,9 +17,9 @@ from cyclelens.analyzer.cli.common import (
     nothing,
     title_of,
 )
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.engine.files import InputError, explained, read_text
 from cyclelens.analyzer.model.choices import Clocks
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.measuring.equality import Equality

@@ -8,7 +8,6 @@ SKL  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
@@ -23,6 +22,7 @@ from cyclelens.analyzer.engine.plans import ALIGNMENTS
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.reports import html
+from msgspec.structs import replace
 
 _PLACE = "where the file puts it"
 

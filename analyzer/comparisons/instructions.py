@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.reports import html, text
+from msgspec.structs import replace
 
 
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:

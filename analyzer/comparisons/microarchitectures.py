@@ -9,7 +9,6 @@ SKL         4.00        0.125  latency-bound   LSD        ███████�
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.predictions import (
     by_name,
@@ -25,6 +24,7 @@ from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Prediction, Work
 from cyclelens.analyzer.reports import html
+from msgspec.structs import replace
 
 COLUMNS = ("CPU", "cycles/iter", "bottleneck", "front end")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cyclelens.analyzer.comparisons.request import Request
 from cyclelens.analyzer.comparisons.table import LowerBound
 from cyclelens.analyzer.insight import wording
@@ -11,6 +9,7 @@ from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from msgspec.structs import replace
 
 
 def found(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A comparison of the region named ``region`` in ``text``."""
 
     analyzer: Analyzer

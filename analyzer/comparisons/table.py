@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 _BARS = "▁▂▃▄▅▆▇█"
 _BAR_LENGTH = 20
@@ -12,16 +13,14 @@ LEAST_DIFFERENCE = 0.005
 """Cycles per iteration below which figures agree to two decimals."""
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonProgress:
+class ComparisonProgress(Struct, frozen=True):
     """Progress of a comparison, in simulations."""
 
     done: int
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonTable:
+class ComparisonTable(Struct, frozen=True):
     """A table as rows for programs and as text for users."""
 
     title: str

@@ -8,7 +8,6 @@ round  instruction                ports  0123456789
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import Request
@@ -17,6 +16,7 @@ from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.analyzer.reports import html, timeline
+from msgspec.structs import replace
 
 
 def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
@@ -29,6 +28,7 @@ from cyclelens.analyzer.model.source import (
     SourceLine,
 )
 from cyclelens.analyzer.simulator.failures import Cancelled
+from msgspec.structs import replace
 
 NOT_COMPILED = "not-compiled"
 """Code of the problem that there is no object file."""

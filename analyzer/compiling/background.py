@@ -8,7 +8,6 @@ import subprocess
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from cyclelens.analyzer.common import temporary
@@ -16,6 +15,7 @@ from cyclelens.analyzer.common.recent import Caches, Contents
 from cyclelens.analyzer.common.regular_files import read_regular
 from cyclelens.analyzer.compiling.commands import CommandError, CompileStep, steps
 from cyclelens.analyzer.compiling.projects import Command, language
+from msgspec import Struct
 
 PATIENCE = 300.0
 """Seconds that a compiler may take; Cargo also compiles the crate's dependencies."""
@@ -54,8 +54,7 @@ class GivenUp(Exception):
     """The request was cancelled."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     data: bytes
     read: _Read
     """Files that the compiler read, with their digests at that time."""

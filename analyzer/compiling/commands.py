@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
+
+from msgspec import Struct
 
 LAUNCHERS = frozenset({"ccache", "sccache", "distcc"})
 _C = re.compile(r"(?:.*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|icx|icpx)(?:-[\d.]+)?")
@@ -42,8 +43,7 @@ class CommandError(ValueError):
     """The command cannot be used; the message is for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompileStep:
+class CompileStep(Struct, frozen=True):
     """A command to run and the object file that it makes."""
 
     words: tuple[str, ...]

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.common import temporary
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
 from cyclelens.analyzer.compiling.commands import CommandError, CompileStep, steps
+from msgspec import Struct
 
 
 class CompilationError(Exception):
     """The compiler made no object file; the message is for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(Struct, frozen=True):
     """Content of an object file and the source that it was compiled from."""
 
     source: str

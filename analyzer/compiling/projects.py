@@ -12,12 +12,12 @@ import shlex
 import tomllib
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cyclelens.analyzer.common.recent import Caches, Contents
 from cyclelens.analyzer.common.regular_files import read_regular
+from msgspec import Struct
 
 DATABASE = "compile_commands.json"
 CARGO = "Cargo.toml"
@@ -44,8 +44,7 @@ class NoCommandError(Exception):
     """No command is known for the file; the message is a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """The command that compiles a file."""
 
     words: tuple[str, ...]

@@ -13,7 +13,6 @@ import os
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -27,6 +26,7 @@ from cyclelens.analyzer.engine.workers import pool, start_worker
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode, Repetition
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
+from msgspec import Struct, to_builtins
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -39,8 +39,7 @@ _AHEAD = 2
 """Parts in flight per process."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """Rows of a corpus and how to predict them; the argument of ``predict_part``. Can be pickled."""
 
     input: str
@@ -102,7 +101,7 @@ def parts(
         raise CorpusError(f"{error.filename}: {error.strerror}") from None
     if not found:
         raise CorpusError(f"{source} contains no blocks")
-    first = asdict(found[0])
+    first: dict[str, object] = to_builtins(found[0])
     job = {"cyclelens": version("cyclelens"), "rows": rows}
     job |= {"bytes": state.st_size, "changed": state.st_mtime_ns}
     _claim(folder, json.dumps(job | first, sort_keys=True))

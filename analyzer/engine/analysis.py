@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.engine.plans import ALIGNMENTS, at_line, plan
 from cyclelens.analyzer.engine.regions import RegionRequest, analyse_region
@@ -24,6 +23,7 @@ from cyclelens.analyzer.model.source import (
     Severity,
 )
 from cyclelens.analyzer.simulator.failures import Cancelled
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.frontend.objects.elf import ObjectFile

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.engine.workspace import CachedAnswer, Cancel, Workspace
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures.variants import variant
@@ -23,6 +22,8 @@ from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import LeftOut, what_counts
 from cyclelens.analyzer.uops.upper_halves import may_mix
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.runs import Runs
@@ -32,8 +33,7 @@ _QUICK_BYTES = 16 * 1024
 ones, after an edit, simulate one position only."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionQuery:
+class RegionQuery(Struct, frozen=True):
     """A query about a region on one core."""
 
     name: str
@@ -58,8 +58,7 @@ class RegionQuery:
     """Simulate one pass in addition to the steady state."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """Simulates the code of a query on a core."""
 
     question: RegionQuery

@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 import sys
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.regular_files import read_given, read_opened
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

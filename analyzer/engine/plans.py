@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import Target
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Problem, Region, Severity
+from msgspec import Struct
 
 ALIGNMENTS = range(LINE_BYTES)
 """Offsets within a 64-byte line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """How to simulate a region."""
 
     models: tuple[Microarchitecture, ...]

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.common.defects import internal_error
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.engine.workers import pool, start_worker
@@ -26,6 +25,8 @@ from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, key_of, 
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import names, what_counts
 from cyclelens.analyzer.uops.operands import TooManyUopsError
+from msgspec import Struct
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ _MOST_ENCODINGS = 16_384
 """Encodings kept per microarchitecture."""
 
 
-@dataclass(frozen=True, slots=True)
-class PredictResult:
+class PredictResult(Struct, frozen=True):
     """One block's figure; ``problem`` says why there is none."""
 
     cycles_per_iteration: float | None
@@ -300,8 +300,7 @@ _AHEAD = 4
 """Batches in flight for each process: enough to keep it busy, few enough to read the input as it comes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """How to predict many blocks; see ``Predictor.predict_batch``."""
 
     microarchitecture: str

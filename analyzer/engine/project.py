@@ -18,11 +18,11 @@ from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.regular_files import read_regular
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.engine.settings import ANALYSIS, checked
 from cyclelens.analyzer.microarchitectures import registry
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,8 +43,7 @@ class ProjectError(Exception):
     """The file cannot be used; the message names it and says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Struct, frozen=True):
     """Content of a project's file."""
 
     folder: str

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.common.defects import internal_error, traceback_of
 from cyclelens.analyzer.engine.answers import RegionQuery, answer
 from cyclelens.analyzer.engine.experiments import experiment
@@ -29,13 +28,14 @@ from cyclelens.analyzer.model.source import (
 from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.uops.left_out import LeftOut
 from cyclelens.analyzer.uops.operands import TooManyUopsError
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     pass
 
 
-@dataclass(frozen=True, slots=True)
-class RegionRequest:
+class RegionRequest(Struct, frozen=True):
     """Inputs shared by all regions of a text, and the list that collects problems."""
 
     workspace: Workspace

@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.registry import NATIVE, UnknownMicroarchitecture
@@ -19,14 +18,14 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, S
 from cyclelens.analyzer.model.choices import FORMER_UICA, Assembler, Mode, Model, Regions, Syntax
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.source import LINE_BYTES
+from msgspec import Struct
 
 Part = type[SourceOptions | Target | Detail]
 
 NO_FORMER_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One setting as users see it."""
 
     name: str

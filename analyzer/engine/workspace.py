@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.facts.store import FactsStore, open_store
+from msgspec import Struct
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ MAX_BLOCK_BYTES = 16 * 1024
 length."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedAnswer:
+class CachedAnswer(Struct, frozen=True):
     """A cached answer about a region on a core."""
 
     prediction: Prediction

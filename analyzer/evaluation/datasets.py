@@ -21,12 +21,12 @@ import lzma
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cyclelens.analyzer.evaluation.files import DatasetError, lines_of, open_text
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Repetition
+from msgspec import Struct, field
 
 _MODEL_FIGURE = "cycles_per_iteration"
 _FIGURES = (_MODEL_FIGURE, "measured_cycles", "cycles")
@@ -40,8 +40,7 @@ _BHIVE_SCALE = 100
 """Copies of the block per figure in BHive's files."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """One block with its reference figure."""
 
     code: str
@@ -64,8 +63,7 @@ class Sample:
         return f"{self.code} {self.microarchitecture} {self.mode} {self.alignment}"
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """Filters for a file's samples, and defaults for missing columns."""
 
     microarchitectures: tuple[str, ...] = ()

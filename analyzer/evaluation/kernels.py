@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
@@ -12,13 +11,13 @@ from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.traces import Difference, first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from msgspec import Struct
 
 TRACE_ROUNDS = 12
 """Rounds in the reference traces."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Comparison of one kernel's traces on one microarchitecture."""
 
     microarchitecture: str

@@ -6,7 +6,8 @@ import math
 from bisect import bisect_right, insort
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 WITHIN = (0.01, 0.02, 0.05, 0.10)
 """Relative errors for which the share of blocks is reported."""
@@ -69,8 +70,7 @@ def _tied(values: Iterable[object]) -> int:
     return sum(number * (number - 1) // 2 for number in Counter(values).values())
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """The usual figures of one group of blocks; shares are 0 to 1."""
 
     blocks: int

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
@@ -19,6 +18,8 @@ from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
+from msgspec import Struct
+from msgspec.structs import asdict
 from tqdm import tqdm
 
 _CHUNK = 64
@@ -26,8 +27,7 @@ _CHUNK = 64
 _FORMAT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class PredictionResult:
+class PredictionResult(Struct, frozen=True):
     """Result of a prediction: a figure or a problem."""
 
     cycles: float | None

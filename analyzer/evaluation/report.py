@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.metrics import WITHIN, Summary, relative_error
 from cyclelens.analyzer.evaluation.predictions import PredictionResult
 from cyclelens.analyzer.evaluation.summary import Evaluation
 from cyclelens.analyzer.isa.decoder import decode
+from msgspec.structs import asdict
 
 _PROBLEMS_SHOWN = 10
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from cyclelens.analyzer.evaluation.categories import CATEGORIES
@@ -11,13 +10,13 @@ from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.metrics import Summary, relative_error, summarize
 from cyclelens.analyzer.evaluation.predictions import PredictionResult
 from cyclelens.analyzer.model.choices import Model
+from msgspec import Struct
 
 Pair = tuple[Sample, PredictionResult]
 _Key = TypeVar("_Key")
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """All contents of a report."""
 
     source: str

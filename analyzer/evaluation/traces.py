@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import cast
 
 from cyclelens.analyzer.evaluation.files import DatasetError, lines_of, open_text
 from cyclelens.analyzer.model.simulation import TraceRow
+from msgspec import Struct
+from msgspec.structs import replace
 
 ELIMINATED = "elim"
 """Port of an eliminated move in a reference trace."""
@@ -29,8 +30,7 @@ _SOURCE_RULE = "front-end source: cacheability, switches, loop stream detector (
 _COLUMNS = tuple(name for name in TraceRow._fields if name != "ports")
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
+class _Event(Struct, frozen=True):
     """One column of a trace and the rules that determine it."""
 
     name: str
@@ -79,8 +79,7 @@ _EVENTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """The first difference of two traces.
 
     If uops are missing or grouped differently, ``event`` is ``uops`` and the values describe the uops of the

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.facts import Figures, Latency, OperandFacts, PortUse
 
 TYPE_CHECKING = False

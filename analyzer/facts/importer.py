@@ -11,7 +11,6 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +20,8 @@ from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Varian
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Latency
 from lxml import etree
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 _XZ_MAGIC = b"\xfd7zXZ\0"
 _PAGE_SIZE = 4096
@@ -39,8 +40,7 @@ class ImportProblem(Exception):
     existing tables are unchanged."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportSummary:
+class ImportSummary(Struct, frozen=True):
     """Summary of an import."""
 
     variants: int

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.model.facts import NOPS, OperandFacts
 from cyclelens.analyzer.model.units import unit_cycles
+from msgspec import Struct
 
 _FP_PIPES = dict(zip("012345", "ABCDEE", strict=True))
 _ALUS = "0156"
@@ -69,8 +69,7 @@ _FASTPATH = 2
 """Most macro-ops of an instruction that the microcode sequencer does not deliver."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Core:
+class _Core(Struct, frozen=True):
     """Differences between the generations."""
 
     store_addresses: str
@@ -91,8 +90,7 @@ def is_zen(microarchitecture: str) -> bool:
     return microarchitecture in _CORES
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(Struct, frozen=True):
     """The core-independent description of an instruction variant."""
 
     name: str

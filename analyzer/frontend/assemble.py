@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.defects import described, traceback_of
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, shared_client
@@ -34,6 +33,7 @@ from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
 from cyclelens.analyzer.profiles.profile import Profile
+from msgspec.structs import replace
 
 MAXIMUM_CHARACTERS = 5 * 1024 * 1024
 MAXIMUM_LINES = 300_000

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 from cyclelens.analyzer.model.source import SourceLine
+from msgspec.structs import replace
 
 LINE_BUDGET = 60
 """Most characters of all labels on one line: behind a line of code they still fit on a screen 1280 pixels

@@ -13,12 +13,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import gcd
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight.dependencies import Dependency
 from cyclelens.analyzer.isa.register_use import used_registers
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
+from msgspec import Struct
 
 _OPERATIONS = {
     "sum": r"add|sub|v?(?:add|sub)([ps][sdh])|vfn?madd231([ps][sdh])|v?p(?:add|sub)([bwdq])"
@@ -35,8 +35,7 @@ _OPERATIONS = {
 _VECTOR_REGISTERS, _EVEX_REGISTERS, _EVEX = 16, 32, 0x62
 
 
-@dataclass(frozen=True, slots=True)
-class Accumulator:
+class Accumulator(Struct, frozen=True):
     """A register that every iteration updates and nothing else in the block reads or writes."""
 
     register: str

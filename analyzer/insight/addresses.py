@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
 from cyclelens.analyzer.simulator.tables.values import SUM, ValueRule, value_rule
 from cyclelens.analyzer.uops.calls import coming_back
 from cyclelens.analyzer.uops.registers import canonical
+from msgspec import Struct, field
 
 _MASK = (1 << 64) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A constant plus multiples of unknown terms: initial registers by name, later values by number."""
 
     constant: int = 0
@@ -53,8 +52,7 @@ _NOTHING = Value()
 _NO_RULE = ValueRule()
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """One memory access in one iteration."""
 
     instruction: int

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitUse, unit_cycles
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from msgspec import Struct
 
 _NAME = re.compile(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
 _REPEATED = re.compile(r"_REP(E|NE|NZ|Z)?\b")
@@ -30,8 +30,7 @@ _CONDITIONAL = re.compile(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
 _TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """The cost of one form of an instruction on one core."""
 
     operands: str

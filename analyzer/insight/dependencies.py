@@ -10,19 +10,18 @@ from heapq import heappop, heappush
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, strong_parts
 from cyclelens.analyzer.bounds.dependencies import dependency_graph, own_latency
 from cyclelens.analyzer.bounds.dependency_graph import ChainLink, CriticalChains, DependencyGraph
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.uops import Block
+from msgspec import Struct
 
 _MOST_NODES = 1500
 """Most inputs for which slack is computed: it takes quadratic time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(Struct, frozen=True):
     """A value that one instruction produces and another reads."""
 
     producer: int
@@ -43,8 +42,7 @@ class Dependency:
     """True if it is part of a critical chain."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dependencies:
+class Dependencies(Struct, frozen=True):
     """The dependencies of one block. Instructions are indices into it."""
 
     edges: tuple[Dependency, ...]

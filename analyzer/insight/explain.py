@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.choices import Mode, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -15,6 +14,7 @@ from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
+from msgspec.structs import replace
 
 
 def explain(

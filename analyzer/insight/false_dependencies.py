@@ -7,7 +7,8 @@ cvtsi2sd %rax, %xmm0    keeps the upper part of xmm0
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from typing import NamedTuple
+
 from cyclelens.analyzer.isa.register_use import with_register
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.uops.registers import canonical

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.assumptions import ONE_PASS
 from cyclelens.analyzer.insight.dependencies import dependencies_of
 from cyclelens.analyzer.insight.explain import bare, explain, front_end_shares
@@ -24,6 +23,7 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.upper_halves import may_mix
+from msgspec.structs import replace
 
 _NOP = bytes.fromhex("0f1f840000000000")
 """Eight bytes, so that the uops of a window of NOPs fit in the uop cache."""

@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.model.paths import BlockFigure, BranchingAnalysis, Path
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.source import END, UNKNOWN_LINE, Branching, JumpPlace, Region
+from msgspec.structs import replace
 
 _MOST_BLOCKS = 200
 """Most blocks of a region for which executions are computed."""

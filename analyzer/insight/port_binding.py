@@ -6,12 +6,12 @@ that fit measurements equally well give different figures for a short loop (docs
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.result import PortBinding, Prediction
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.policies import other_bindings, unbound
+from msgspec.structs import replace
 
 LEAST_FACTOR = 1.05
 """Smallest ratio of two figures that counts as a difference."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.assumptions import ONE_POSITION
 from cyclelens.analyzer.insight.explain import steady_state
@@ -16,6 +15,7 @@ from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.reuse import Pipelines
 from cyclelens.analyzer.simulator.tables.program import Program
+from msgspec.structs import replace
 
 
 def positions(

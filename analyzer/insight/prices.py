@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.hazards import (
     failed_forwarding,
     false_renaming,
@@ -29,6 +28,7 @@ from cyclelens.analyzer.insight.whatif import ChangeError, ChangeResult, Edit, E
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from msgspec.structs import replace
 
 LEAST = 0.005
 """Smallest cost that is shown, in cycles per iteration; figures have two decimals."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from typing import NamedTuple
+
 from cyclelens.analyzer.model.result import Prediction
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -12,12 +11,12 @@ from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
+from msgspec import Struct, field
 
 _FIGURE = Wanted(details=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Runs:
+class Runs(Struct, frozen=True):
     """A core and the settings that all runs share."""
 
     microarchitecture: Microarchitecture

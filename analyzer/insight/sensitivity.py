@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 from math import lcm
@@ -17,6 +16,8 @@ from cyclelens.analyzer.insight.accumulators import Accumulator
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, ChangeResult, Edit, Experiment
 from cyclelens.analyzer.model.choices import Mode
+from msgspec import Struct
+from msgspec.structs import replace
 
 _NOTABLE = 0.005
 """Smallest saving that counts, in cycles; figures have two decimals."""
@@ -46,8 +47,7 @@ class ChangeKind(StrEnum):
     """A parameter of the core differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A change to try."""
 
     kind: ChangeKind
@@ -66,8 +66,7 @@ class Change:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """A change and its result."""
 
     change: Change

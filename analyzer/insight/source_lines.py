@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight import as_written
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
+from msgspec import Struct
 
 Place = tuple[str, int]
 """(file as the compiler names it, zero-based line)."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineFigures:
+class LineFigures(Struct, frozen=True):
     """Figures of a source line's instructions in a loop; averages per iteration."""
 
     place: Place

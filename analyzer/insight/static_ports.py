@@ -12,14 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.model.result import Prediction
+from msgspec import Struct
 
 Ports = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class StaticPorts:
+class StaticPorts(Struct, frozen=True):
     """Uops per iteration by port, in both models."""
 
     even: Mapping[str, float]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Experiment, least_value
+from msgspec import Struct
+from msgspec.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class LatencySweep:
+class LatencySweep(Struct, frozen=True):
     """Cycles per iteration for each load latency."""
 
     latencies: tuple[int, ...]
@@ -46,8 +46,7 @@ def load_latency(experiment: Experiment, latencies: Sequence[int]) -> LatencySwe
     return LatencySweep(tuple(latencies), cycles)
 
 
-@dataclass(frozen=True, slots=True)
-class SizeSweep:
+class SizeSweep(Struct, frozen=True):
     """Cycles per iteration for scaled capacities; a grid if there are two."""
 
     names: tuple[str, ...]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.waits import Edge, Timeline, timeline
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from msgspec.structs import replace
 
 _LEAST_ROUNDS = 3
 

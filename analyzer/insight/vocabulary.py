@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area, Cause
 from cyclelens.analyzer.model.microarchitecture import Maker
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True, kw_only=True):
     """The words of one vendor."""
 
     parts: Mapping[str, str]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import Input, Scheduling, Trace, TraceRow
+from msgspec import Struct
 
 _LEAST_ROUNDS = 3
 _SLOTS_TAKEN = ("", "issue group")
@@ -53,8 +53,7 @@ class Occupancy(NamedTuple):
     """Entries at the start of every cycle."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """A trace with its explanations, limited to the requested rounds."""
 
     rows: tuple[TraceRow, ...]

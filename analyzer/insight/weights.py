@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight.paths import Shares, choices
 from cyclelens.analyzer.model.paths import Weight
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import END, Branching, Counts
+from msgspec.structs import replace
 
 GIVEN = "by the profile"
 _ROUNDS = 1000

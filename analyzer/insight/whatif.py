@@ -12,7 +12,6 @@ from math import lcm
 from types import MappingProxyType
 from typing import Any
 
-from cyclelens.analyzer.common.data_classes import dataclass, field_names, replace
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, free_registers
 from cyclelens.analyzer.insight.dependencies import dependencies
@@ -35,6 +34,8 @@ from cyclelens.analyzer.simulator.pipeline import rounds_to_settle, simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
+from msgspec import Struct
+from msgspec.structs import replace
 
 _NEW = -1
 """Index of an instruction that the original block does not have."""
@@ -47,8 +48,7 @@ class ChangeError(ValueError):
     """An impossible change; the message is for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeResult:
+class ChangeResult(Struct, frozen=True):
     """The result of a change."""
 
     change: str
@@ -58,8 +58,7 @@ class ChangeResult:
     bottlenecks: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Changes to the text; ``|`` combines two."""
 
     removed: frozenset[int] = frozenset()
@@ -321,7 +320,7 @@ SIZES = {
 def changed(model: Microarchitecture, name: str, value: str) -> Microarchitecture:
     """The core with another integer or yes/no parameter. Raises ChangeError if the name or value is wrong."""
     field = SIZES.get(name, name)
-    numbers: dict[str, object] = {name: getattr(model, name) for name in field_names(model)}
+    numbers: dict[str, object] = {name: getattr(model, name) for name in model.__struct_fields__}
     current = numbers.get(field)
     new: dict[str, Any]
     if isinstance(current, bool):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.isa import spelling
 from iced_x86 import (
     CpuidFeature,

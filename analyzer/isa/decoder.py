@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.isa.codes import Said, enum_names, said_of
 from cyclelens.analyzer.isa.forms import forms_of
@@ -21,6 +20,7 @@ from cyclelens.analyzer.isa.spelling import formatter
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
 from iced_x86 import Decoder, DecoderOptions, EncodingKind, Mnemonic, OpKind, Register, RoundingControl
 from iced_x86 import Instruction as IcedInstruction
+from msgspec import Struct
 
 OPTIONS = DecoderOptions.MPX
 """Needed for BND instructions, which are in the fact tables; without it iced-x86 decodes them as NOPs."""
@@ -77,8 +77,7 @@ _WITHOUT_REGISTER_BITS = bytes([byte & 0xF8 if byte in _REX_PREFIXES else byte f
 """Maps each prefix to itself, except that of REX only the W bit stays."""
 
 
-@dataclass(frozen=True, slots=True)
-class _CodeFacts:
+class _CodeFacts(Struct, frozen=True):
     """Facts shared by all instructions with the same iced-x86 code."""
 
     said: Said

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from typing import NamedTuple
+
 from cyclelens.analyzer.isa.decoder import OPTIONS, REGISTERS
 from cyclelens.analyzer.isa.register_use import FULL_NAMES, INFO
 from iced_x86 import Decoder, Mnemonic, OpAccess, RegisterExt, RflagsBits

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from iced_x86 import (
@@ -18,10 +17,10 @@ from iced_x86 import (
     Register,
     RoundingControl,
 )
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderMemory:
+class EncoderMemory(Struct, frozen=True):
     """A memory operand. The encoding determines how many bytes are accessed."""
 
     base: str = ""
@@ -33,15 +32,13 @@ class EncoderMemory:
     """1 or 4; 0 for the shortest that fits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A jump's target, in bytes from the jump's end."""
 
     distance: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Decoration:
+class Decoration(Struct, frozen=True):
     """Attributes of an instruction beside its operands: masking, broadcast, rounding, lock."""
 
     mask: str = ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
@@ -29,6 +28,8 @@ from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.result import RegionAnalysis
+from msgspec import Struct
+from msgspec.structs import replace
 
 INPUTS = 10_000
 _EACH = 50
@@ -66,8 +67,7 @@ with which the code runs is used."""
 _FOREIGN = re.compile(r"f(?!xsave|xrstor)|emms")
 
 
-@dataclass(frozen=True, slots=True)
-class Equality:
+class Equality(Struct, frozen=True):
     """Result of a comparison."""
 
     inputs: int = 0
@@ -112,8 +112,7 @@ class _Refused(Exception):
     """The two versions cannot be compared; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
+class _Version(Struct, frozen=True):
     code: bytes
     instructions: Sequence[Instruction]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from cyclelens.analyzer.measuring.quiet_core import round_cycles
 from cyclelens.analyzer.measuring.requests import Difference, Measurement, Pair, Request
 from cyclelens.analyzer.model.choices import Clocks, Pages
+from msgspec import Struct
 
 PROGRAM = Path(__file__).with_name("cyclelens-harness")
 MOST_EVENTS = 4
@@ -24,8 +24,7 @@ class CannotMeasure(Exception):
     """This machine cannot measure; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(Struct, frozen=True):
     """Source of the cycle counts, and the check of its accuracy."""
 
     source: Clocks

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode, number_field
 from cyclelens.analyzer.isa.effects import written_registers
 from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Counter, Inputs
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from msgspec import Struct
 
 _LINE = 64
 _DATA = 1 << 28
@@ -20,8 +20,7 @@ _WHILE_LESS = ("jne", "jnz", "jb", "jl", "jc", "jnae", "jnge")
 _WHILE_MORE = ("jne", "jnz", "ja", "jg", "jnbe", "jnle")
 
 
-@dataclass(frozen=True, slots=True)
-class MeasurableLoop:
+class MeasurableLoop(Struct, frozen=True):
     """A loop with a known end."""
 
     code: bytes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
@@ -14,6 +13,8 @@ from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement, Reques
 from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
+from msgspec import Struct
+from msgspec.structs import replace
 
 RUNS = 3
 """Processes per figure."""
@@ -29,8 +30,7 @@ Predict = Callable[[bytes, bool, int, ModelOptions], float | None]
 Returns None if this machine has no model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """One region, predicted and measured."""
 
     predicted: float | None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from math import isfinite
 from statistics import median
 
 from cyclelens.analyzer.measuring.states import State, steady_states
+from msgspec import Struct, field
 
 REGISTERS = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" for n in range(8, 16)))
 """General-purpose registers in encoding order."""
@@ -18,8 +18,7 @@ _MOST_CYCLES = 1e12
 """Largest plausible figure in cycles: minutes at any clock, far beyond every time limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counter:
+class Counter(Struct, frozen=True):
     """The register that ends a loop: N rounds if the register starts at ``base + factor * N``."""
 
     register: int
@@ -27,8 +26,7 @@ class Counter:
     factor: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class Inputs(Struct, frozen=True, kw_only=True):
     """Initial registers and memory; all others hold ``PATTERN``."""
 
     registers: Mapping[str, int] = field(default_factory=dict)
@@ -43,8 +41,7 @@ DISTINCT = Inputs(registers={name: PATTERN + n * 0x200000 + n * 192 for n, name 
 """Every register points to a page of its own, at a different cache line within the page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(Struct, frozen=True, kw_only=True):
     """A request to measure one block."""
 
     code: bytes
@@ -107,8 +104,7 @@ _PROBLEMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Struct, frozen=True):
     """Result of one request."""
 
     cycles: float | None
@@ -157,8 +153,7 @@ def _interquartile_range(numbers: Sequence[float]) -> float:
     return ordered[len(ordered) * 3 // 4] - ordered[len(ordered) // 4]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class Pair(Struct, frozen=True, kw_only=True):
     """A request to run two pieces of code on the same random inputs."""
 
     one: bytes
@@ -193,8 +188,7 @@ class Pair:
         return " ".join(f"{key}={value}" for key, value in fields.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Differences between the results of two pieces of code."""
 
     problem: str = ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 SAME = 0.02
 """Largest relative gap between neighbouring figures of one state."""
@@ -14,8 +15,7 @@ _FEWEST = 2
 """Fewest figures of a state: a single one may be an outlier."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """One steady state."""
 
     cycles: float

@@ -4,8 +4,8 @@ microcode or on their operands."""
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.provenance import Certainty, Source
 
 GATHERS = Source(

@@ -9,13 +9,12 @@ as published: no core whose counters could be read was at hand.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Events:
+class Events(Struct, frozen=True):
     """Raw event numbers for ``perf_event_open``: the mask above the event."""
 
     slots: int

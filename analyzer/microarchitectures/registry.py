@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.suggestions import nearest
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty

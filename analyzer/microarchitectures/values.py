@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import field_names
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.picture import roles
 from cyclelens.analyzer.model.microarchitecture import IDENTITY, UNLIMITED, Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Divider, Scheduler, Unit, Units, UnitSet
+from msgspec import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def values(core: Microarchitecture) -> Iterator[Value]:
 def _each(core: Microarchitecture) -> Iterator[tuple[str, str, Any]]:
     """(section, name, value) of all values."""
     section = ""
-    for field in field_names(core):
+    for field in core.__struct_fields__:
         section = _SECTIONS.get(field, section)
         if field not in IDENTITY:
             for name, value in _below(field, getattr(core, field)):
@@ -85,8 +85,8 @@ def _below(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Units):
         for unit in value.all:
             yield from _below(f"{name}.{unit.name}", unit)
-    elif (names := field_names(value)) and not isinstance(value, Unit | Divider | Scheduler):
-        for each in names:
+    elif isinstance(value, Struct) and not isinstance(value, Unit | Divider | Scheduler):
+        for each in value.__struct_fields__:
             yield from _below(f"{name}.{each}", getattr(value, each))
     else:
         yield name, value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.model.choices import MoveElimination
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
+from msgspec.structs import replace
 
 
 class NoSuchVariant(Exception):

@@ -50,13 +50,13 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.microarchitectures import zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3, ZEN_4
 from cyclelens.analyzer.microarchitectures.literature import same_as
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
+from msgspec.structs import replace
 
 _EIGHTHS = 8
 _LARGEST_WINDOW = 64

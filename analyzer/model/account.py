@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from msgspec import Struct
 
 
 class Area(StrEnum):
@@ -30,8 +30,7 @@ class Cause(NamedTuple):
     unit fence retirement``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """Issue slots of the measured rounds; counts are whole slots over ``rounds`` iterations."""
 
     width: int

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import dataclass, field, replace
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.source import NOWHERE, Origin
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class SourceOptions:
+class SourceOptions(Struct, frozen=True):
     """What to read from a text or an object file, and with which programs."""
 
     syntax: Syntax = Syntax.AUTO
@@ -28,8 +28,7 @@ class SourceOptions:
     """The path of a recorded profile; empty: there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """What to simulate for: the cores, how the code is repeated, and where it lies. The options of a region's
     marker win over these."""
 
@@ -56,8 +55,7 @@ class Target:
         return replace(self, microarchitectures=names, forced=self.forced | {"arch"})
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(Struct, frozen=True):
     """How much of a figure to explain."""
 
     causes: bool = True
@@ -78,8 +76,7 @@ class Detail:
     shown last. The prediction then has an assumption that says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisOptions:
+class AnalysisOptions(Struct, frozen=True):
     """All options of an analysis. A function takes only the part that it needs."""
 
     source: SourceOptions = field(default_factory=SourceOptions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class Buffer(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
+from msgspec import Struct, field
 
 PortUse = tuple[str, int]
 """(set of units in the notation of the tables, number of uops that need one of them): ("0156", 2).
@@ -13,8 +13,7 @@ NOPS = frozenset({"NOP", "WIDENOP"})
 """Categories of instructions that do nothing, whatever their operands."""
 
 
-@dataclass(frozen=True, slots=True)
-class OperandFacts:
+class OperandFacts(Struct, frozen=True):
     """One operand of a form, explicit, implicit or suppressed, in table order."""
 
     index: int
@@ -43,8 +42,7 @@ class OperandFacts:
     flags_written: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(Struct, frozen=True):
     """Cycles from one operand to another; None if the table has no figure."""
 
     cycles: int | None = None
@@ -54,8 +52,7 @@ class Latency:
     same_register: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """Counts of one variant of a record (base, same-register or indexed address); None if not stated."""
 
     uops: int | None = None
@@ -74,8 +71,7 @@ class Figures:
     measured, have it (M21)."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionFacts:
+class InstructionFacts(Struct, frozen=True):
     """The record of one instruction form on one core, after rules D1 to D7."""
 
     name: str

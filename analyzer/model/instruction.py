@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 
-from cyclelens.analyzer.common.data_classes import dataclass
+from msgspec import Struct
 
 
 class OperandKind(StrEnum):
@@ -19,8 +19,7 @@ class OperandKind(StrEnum):
     BRANCH = "relbr"
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedOperand:
+class DecodedOperand(Struct, frozen=True):
     """One operand of the encoding, in Intel order. Registers have Intel's upper-case names (``RAX R8D R8W R8B
     SPL AH XMM0 K1 MM0 ST0 CR0``); None if absent."""
 
@@ -35,8 +34,7 @@ class DecodedOperand:
     """Bits of the encoded displacement; 0 if absent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(Struct, frozen=True):
     """What instructions share that differ only in registers and numbers.
 
     A decoder makes one object per encoding, so equality is identity. Positions are in bytes.

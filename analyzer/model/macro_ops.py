@@ -6,11 +6,10 @@ states can be compared.
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WastedSlots:
+class WastedSlots(Struct, frozen=True, kw_only=True):
     """Issue slots, in eighths, that an operation wastes beyond its own.
 
     An ALU operation wastes them if the operand it waited for came from an operation of one cycle (M14), a
@@ -45,8 +44,7 @@ class WastedSlots:
     """In long loops from the op cache, only a load picked within these cycles wastes slots."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OnePage:
+class OnePage(Struct, frozen=True, kw_only=True):
     """Extra cost of loads if a measuring harness maps all pages to one physical page (M22).
 
     In slots of the address units; for the stack in eighths of a slot.
@@ -60,8 +58,7 @@ class OnePage:
     """Number of pages for which a line is remembered."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MacroOpRules:
+class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Parameters beyond those of all cores, in cycles, bytes, macro-ops or instructions as named."""
 
     # front end

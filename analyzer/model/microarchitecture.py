@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.provenance import NO_SOURCES, Source, Sources
 from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, UnitSet
+from msgspec import Struct
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policies:
+class Policies(Struct, frozen=True, kw_only=True):
     """The rules by which cores differ in kind, each by the name under which
     ``simulator/policies.py`` lists its class."""
 
@@ -64,8 +64,7 @@ UNLIMITED = 1 << 20
 """A number of move-elimination slots that is never reached."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Microarchitecture:
+class Microarchitecture(Struct, frozen=True, kw_only=True):
     """All parameters of docs/pipeline.md chapter 1, in cycles, bytes, instructions or uops as named."""
 
     name: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
+from msgspec import Struct
 
 _CHOICES = {"model": Model, "assume": Pointers, "harness": MeasuredIn, "move_elimination": MoveElimination}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
+class ModelOptions(Struct, frozen=True, kw_only=True):
     """Options of the model, compared and hashed by content.
 
     Raises ValueError for BHive's pointers without the hardware model, whose rules they need, and TypeError
@@ -55,7 +54,7 @@ class ModelOptions:
         default = ModelOptions()
         return {
             name: getattr(self, name)
-            for name in self.__slots__
+            for name in self.__struct_fields__
             if getattr(self, name) != getattr(default, name)
         }
 

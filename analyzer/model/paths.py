@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.source import Branching
+from msgspec import Struct
 
 
 class Path(NamedTuple):
@@ -34,8 +34,7 @@ class BlockFigure(NamedTuple):
     """Executions per iteration of the region; None if not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Struct, frozen=True):
     """How much a region matters in a recorded profile."""
 
     iterations: float
@@ -46,8 +45,7 @@ class Weight:
     """Share of the cycles of all regions in the profile, 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class BranchingAnalysis:
+class BranchingAnalysis(Struct, frozen=True):
     """Figures of each path through a region, or of each of its blocks."""
 
     branching: Branching

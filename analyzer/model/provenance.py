@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class Certainty(StrEnum):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import CompiledInstruction, Problem, Region, Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from msgspec import Struct, field
 
 
 class Position(NamedTuple):
@@ -32,8 +32,7 @@ class PortBinding(NamedTuple):
     most: float
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(Struct, frozen=True):
     """An assumption behind a figure that the region gives reason to doubt."""
 
     code: str
@@ -46,8 +45,7 @@ class Assumption:
     """Values of the message for programs; figures are in cycles per iteration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """Work of one iteration of a region."""
 
     amount: int
@@ -62,8 +60,7 @@ class Work:
         return f"{self.amount} {self.unit}{plural} per iteration ({self.source})"
 
 
-@dataclass(frozen=True, slots=True)
-class OnePass:
+class OnePass(Struct, frozen=True):
     """Cost of a single pass: from an empty pipeline to the retirement of the last instruction.
 
     The code is in the uop cache and the data in the first-level cache.
@@ -76,8 +73,7 @@ class OnePass:
     path_cycles: int
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Struct, frozen=True):
     """The figure of one region on one core, and its explanation."""
 
     microarchitecture: str
@@ -116,8 +112,7 @@ class Prediction:
     """As in ``Block``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A hazard tied to one instruction of a region: a stall, an erratum hit, an unknown instruction."""
 
     code: str
@@ -137,8 +132,7 @@ class Finding:
     """True if the figure does not include its cost, so that a further simulation cannot find it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(Struct, frozen=True):
     """A requested core without a figure: it cannot run the region, or an instruction
     that matters has no record."""
 
@@ -167,8 +161,7 @@ class Missing:
         return f"{self.microarchitecture} has no {' and no '.join(self.extensions)}"
 
 
-@dataclass(frozen=True, slots=True)
-class RegionAnalysis:
+class RegionAnalysis(Struct, frozen=True):
     """Everything known about one region."""
 
     region: Region
@@ -189,8 +182,7 @@ class RegionAnalysis:
     """Version of each prediction: equal numbers from one workspace mean the same answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Struct, frozen=True):
     """The whole answer for one text."""
 
     regions: tuple[RegionAnalysis, ...]
@@ -212,8 +204,7 @@ class Analysis:
     """Why the default cores were chosen: ``this machine``; empty if the user named cores."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(Struct, frozen=True):
     """A label to show at a place in the text."""
 
     line: int

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.buffer import Buffer
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
@@ -82,8 +81,7 @@ class Refusal(NamedTuple):
     """Row of the uop that caused it; None if the front end did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """Rows in program order, round by round."""
 
     rows: tuple[TraceRow, ...]
@@ -117,8 +115,7 @@ class FailedForward(NamedTuple):
     """True if they do not need the store's data but look as if they did."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineUsage:
+class LineUsage(Struct, frozen=True):
     """Averages of one instruction per round over the relevant rounds (docs/pipeline.md 5.4), in uops."""
 
     sources: Mapping[str, float]
@@ -131,8 +128,7 @@ class LineUsage:
     """Cycles of divider occupancy."""
 
 
-@dataclass(frozen=True, slots=True)
-class Simulation:
+class Simulation(Struct, frozen=True):
     """Results of the pipeline, without interpretation."""
 
     cycles_per_iteration: float

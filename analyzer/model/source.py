@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field, replace
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.instruction import Instruction
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 UNKNOWN_LINE = -1
 """Line number where none is known: object files without line information."""
@@ -24,8 +25,7 @@ class Severity(StrEnum):
     INFORMATION = "information"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """An error in the text itself. Parsing and assembling return these and never raise."""
 
     line: int
@@ -40,8 +40,7 @@ class Problem:
     """For an ``internal-error``: Python's traceback."""
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a text comes from, and which files may be read for it. All paths are absolute."""
 
     path: str = ""
@@ -60,8 +59,7 @@ NOWHERE = Origin()
 """For a text without a file: nothing may be read for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLine:
+class SourceLine(Struct, frozen=True):
     """One statement of a region with its machine code; a line may hold several statements.
 
     In an object file it is one instruction, with its source line if that is known.
@@ -84,8 +82,7 @@ class SourceLine:
     a macro; otherwise empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """Where code begins in memory, as far as its file tells: ``offset`` bytes after some multiple of
     ``known`` bytes.
 
@@ -119,8 +116,7 @@ class Placement:
         return replace(self, offset=(self.offset + count) % self.known)
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """One marked region. ``first_line`` and ``last_line`` are the lines of its markers."""
 
     name: str
@@ -166,8 +162,7 @@ class JumpPlace(NamedTuple):
     """Address in an object file, as other tools show it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branching:
+class Branching(Struct, frozen=True):
     """A marked region or a loop with inner branches.
 
     All tuples except ``ways`` have one entry per basic block, in code order.
@@ -215,8 +210,7 @@ class CompiledInstruction(NamedTuple):
     comes from; empty if none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Struct, frozen=True):
     """Counts of a recorded profile for a region without inner branches."""
 
     executed: float
@@ -231,8 +225,7 @@ class Counts:
     """Number of its instructions if the samples count instructions; None if they count cycles."""
 
 
-@dataclass(frozen=True, slots=True)
-class AssembledFile:
+class AssembledFile(Struct, frozen=True):
     """The front end's whole answer for one text."""
 
     regions: tuple[Region, ...]

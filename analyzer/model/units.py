@@ -8,9 +8,9 @@ from enum import IntEnum, StrEnum
 from functools import reduce
 from itertools import combinations
 from operator import or_
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from msgspec import Struct
 
 MOST_UNITS = 30
 """A set of units is a mask in a signed 32-bit integer."""
@@ -55,8 +55,7 @@ class Role(StrEnum):
     """Integer to vector registers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """One execution unit (Intel: a port); it takes one uop per cycle."""
 
     name: str
@@ -71,8 +70,7 @@ def unit(name: str, roles: str, scheduler: str = "") -> Unit:
     return Unit(name, frozenset(Role(role) for role in roles.split(", ")), scheduler)
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduler:
+class Scheduler(Struct, frozen=True):
     """A scheduler: uops wait here for their inputs and then for one of its units."""
 
     name: str
@@ -84,8 +82,7 @@ class Scheduler:
         return f"RS {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Divider:
+class Divider(Struct, frozen=True):
     """A divider: takes one uop at a time and is busy for as long as the uop states."""
 
     units: tuple[str, ...]

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from enum import IntEnum, IntFlag
 from functools import cached_property
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind
+from msgspec import Struct, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ Value = tuple[ValueKind, str]
 """Kind and key: (REGISTER, "RAX"), (FLAGS, "SPAZO"), (INTERNAL, "0")."""
 
 
-@dataclass(frozen=True, slots=True)
-class UopTemplate:
+class UopTemplate(Struct, frozen=True):
     """One unfused uop."""
 
     kind: UopKind
@@ -83,8 +82,7 @@ class UopTemplate:
     """``divider_cycles`` in eighths, not rounded. Only for cores that count macro-ops."""
 
 
-@dataclass(frozen=True, slots=True)
-class MacroOps:
+class MacroOps(Struct, frozen=True):
     """Cost of an instruction in macro-ops; the macro-ops themselves are the template's ``fused_uops``."""
 
     entries: int = 1
@@ -102,8 +100,7 @@ class MacroOps:
     """The move of a pair: the renamer carries it out with the next instruction."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryAccess:
+class MemoryAccess(Struct, frozen=True):
     """Address of a memory operand as the renamer sees it.
 
     Scale and displacement are None for MEM1-type accesses (docs/pipeline.md 2.2, 4.1).
@@ -120,8 +117,7 @@ class MemoryAccess:
     """The stack engine's own use of RSP (rule O7)."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegisterOperand:
+class RegisterOperand(Struct, frozen=True):
     """A register input or output: its own name (``AH``, ``EAX``) and its canonical register."""
 
     name: str
@@ -136,8 +132,7 @@ class RegisterOperand:
     """Address inputs only: the stack engine's own use of RSP (rule O7)."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionTemplate:
+class InstructionTemplate(Struct, frozen=True):
     """One instruction of a block on one core, with its uops (docs/pipeline.md 2.4 to 2.11)."""
 
     instruction: Instruction
@@ -252,8 +247,7 @@ class Entry(Protocol):
         """The template shared by instructions that differ only in registers, addresses and constants."""
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True, dict=True):
     """A basic block ready to simulate: its instructions, layout and mode."""
 
     entries: tuple[Entry, ...]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.frontend.assemblers.external import Finished, HungError, Job, find_program, run
+from msgspec import Struct
 
 _PATIENCE = 20.0
 """CPU seconds for one run."""
@@ -19,8 +19,7 @@ class PeerError(Exception):
     """The tool has no figure; the message is a short sentence that says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(Struct, frozen=True):
     """A tool that reads a file in AT&T syntax and treats its content as a loop body."""
 
     name: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from msgspec import Struct, field
 
 
 class CodeLocation(NamedTuple):
@@ -27,8 +27,7 @@ class Mapped(NamedTuple):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """Counts per code location. Most profiles have either ``runs`` or ``samples``, and the other one is
     empty."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from cyclelens.analyzer.insight import vocabulary
@@ -21,6 +20,7 @@ from cyclelens.analyzer.model.result import Analysis, Assumption, Finding, Missi
 from cyclelens.analyzer.model.simulation import LineUsage, Trace, TraceRow
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
 from cyclelens.analyzer.reports.rows import Row, rows
+from msgspec.structs import asdict
 
 SCHEMA = 2
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from enum import StrEnum
-
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from typing import NamedTuple
 
 PARAGRAPH = 110
 """Width of a line of prose, in characters, if the terminal's width is unknown."""

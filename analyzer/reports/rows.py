@@ -7,20 +7,19 @@ from itertools import groupby
 from operator import attrgetter
 from textwrap import shorten
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.renaming import renamings
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.simulation import LineUsage
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from msgspec import Struct
 
 _LONGEST_USE = 60
 """Most characters shown of a macro's use."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One row of the table; figures are averages per iteration."""
 
     kind: str

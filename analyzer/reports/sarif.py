@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound
 from cyclelens.analyzer.model.result import Analysis, Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Region, Severity, SourceLine
+from msgspec import Struct
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFORMATION: "note"}
@@ -18,8 +18,7 @@ _FIGURE = "cycles-per-iteration"
 _SLOW = "too-slow"
 
 
-@dataclass(frozen=True, slots=True)
-class Slow:
+class Slow(Struct, frozen=True):
     """A region that exceeds its limit of cycles."""
 
     file: str

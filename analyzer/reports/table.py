@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.insight import costs, vocabulary, wording
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.reports.lines import Line, Style
 from cyclelens.analyzer.reports.rows import Row, rows
+from msgspec import Struct
 
 BY_ITSELF = ("lat.", "alone")
 """Columns: cycles from an input to a result, and between independent instances."""
@@ -19,8 +19,7 @@ _INDENT = "   "
 _GAP = "  "
 
 
-@dataclass(slots=True)
-class _Line:
+class _Line(Struct):
     cells: list[str]
     text: str
     notes: str = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, reservations
 from cyclelens.analyzer.insight.pressure import port_pressure
@@ -18,6 +17,7 @@ from cyclelens.analyzer.model.source import Region, Severity
 from cyclelens.analyzer.reports import chains, paths, table, timeline, weights
 from cyclelens.analyzer.reports.lines import EMPTY, Line, Style, paragraph
 from cyclelens.analyzer.reports.rows import grouped
+from msgspec.structs import replace
 
 _STYLES = {Severity.ERROR: Style.ERROR, Severity.WARNING: Style.WARNING}
 

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.pressure import port_shares
 from cyclelens.analyzer.insight.timelines import shown as timeline
@@ -27,6 +26,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.units import Units
+from msgspec import Struct
 
 DEFAULT_ROUNDS = 3
 MAX_CYCLES = 120
@@ -58,8 +58,7 @@ class Mark(NamedTuple):
     critical chain), ``full`` (a full buffer), ``heading``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(Struct, frozen=True):
     """The timeline with ports and buffers, for an editor that navigates in it."""
 
     lines: tuple[str, ...]

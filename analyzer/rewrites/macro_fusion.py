@@ -14,11 +14,11 @@ jnz .loop               dec %rsi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.rewrites.proposal import Edit, Proposal
 from cyclelens.analyzer.rewrites.site import Site, resized
+from msgspec.structs import replace
 
 CODE = "unfused-branch"
 

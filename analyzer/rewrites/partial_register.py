@@ -8,13 +8,13 @@ cmp ...                 cmp ...
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.rewrites import liveness
 from cyclelens.analyzer.rewrites.liveness import Need
 from cyclelens.analyzer.rewrites.proposal import Proposal
 from cyclelens.analyzer.rewrites.site import Site, resized
+from msgspec.structs import replace
 
 _HIGH_BYTES = frozenset(["AH", "BH", "CH", "DH"])
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """A range of the text and its replacement; lines and columns are zero-based, the end is exclusive."""
 
     line: int
@@ -17,8 +18,7 @@ class Edit:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A rewrite that may or may not help."""
 
     title: str
@@ -42,8 +42,7 @@ class Proposal:
     """Vector registers whose upper halves it clears, by canonical names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(Struct, frozen=True):
     """A rewrite that helps; figures are cycles per iteration of the original text."""
 
     proposal: Proposal

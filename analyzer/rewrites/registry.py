@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
@@ -36,6 +35,7 @@ from cyclelens.analyzer.rewrites.loops.body import Body
 from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.rewrites.site import Site, Written
 from cyclelens.analyzer.simulator.failures import Cancelled
+from msgspec.structs import replace
 
 PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     length_changing_prefix.propose,

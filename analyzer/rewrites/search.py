@@ -6,7 +6,6 @@ The search takes long compared with an analysis, so displays do not wait for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cyclelens.analyzer.engine.analysis import Analyzer
@@ -26,6 +25,8 @@ from cyclelens.analyzer.rewrites.registry import (
 )
 from cyclelens.analyzer.rewrites.site import Site, Written
 from cyclelens.analyzer.simulator.failures import Cancelled
+from msgspec import Struct
+from msgspec.structs import replace
 
 _WIDTHS = (1, 8, 6)
 """Beam width per level: the original text, the best texts with one rewrite, and the best with two."""
@@ -37,8 +38,7 @@ _NOTABLE = 0.98
 """A more complex rewrite must be below this fraction of the simpler one's figure to be listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(Struct, frozen=True):
     """Rewrites that help a region: the simplest first, each better than the one before."""
 
     region: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from cyclelens.analyzer.frontend.source.chunks import Source
@@ -17,6 +16,7 @@ from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region, Severity, SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.rewrites.proposal import Edit
+from msgspec import Struct
 
 SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
 """Registers that a function need not preserve (System V ABI), the least used first."""
@@ -67,8 +67,7 @@ class Written:
         return style(Source("\n".join(self.lines))) is Style.NASM
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """An instruction of a region, with its statement in the text."""
 
     written: Written

@@ -11,7 +11,6 @@ Neither is proposed if an instruction of the region reads one of these halves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from cyclelens.analyzer.insight.hazards.sse_avx_mix import CODE
 from cyclelens.analyzer.isa.upper_halves import used_halves
@@ -24,6 +23,7 @@ from cyclelens.analyzer.rewrites.liveness import Need
 from cyclelens.analyzer.rewrites.proposal import Proposal
 from cyclelens.analyzer.rewrites.site import Site
 from cyclelens.analyzer.uops.upper_halves import effects, uses_of
+from msgspec.structs import replace
 
 _OF_TWO_WIDTHS = ("cvtpd2ps", "cvtpd2dq", "cvttpd2dq")
 """Instructions whose VEX form takes 128 or 256 bits from memory; AT&T syntax tells which by a suffix."""

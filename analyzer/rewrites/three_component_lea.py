@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from cyclelens.analyzer.rewrites.proposal import Proposal
 from cyclelens.analyzer.rewrites.site import Site, resized
+from msgspec.structs import replace
 
 _WITH_DISPLACEMENT = frozenset(["RBP", "R13", "EBP", "R13D"])
 """Registers that cannot be encoded as base without a displacement."""

@@ -7,7 +7,6 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -33,6 +32,7 @@ from cyclelens.analyzer.rewrites.proposal import Fix, apply
 from cyclelens.analyzer.rewrites.registry import fixes
 from cyclelens.analyzer.serving.disassembly import written_out
 from cyclelens.analyzer.simulator.failures import Cancelled
+from msgspec.structs import replace
 
 LONGEST_TEXT = 1 << 20
 """Longest text in characters, a hundred times a long kernel."""

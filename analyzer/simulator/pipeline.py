@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
@@ -13,6 +12,7 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.alike import Alike, Key
 from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.wanted import Wanted
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

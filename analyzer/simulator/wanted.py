@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """How long a block is to run, and what that is to show."""
 
     min_rounds: int = 10

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.uops.operands import Prepared
+from msgspec.structs import replace
 
 _MOST_MITE_UOPS = 4
 _SIMPLE_DECODERS = 3

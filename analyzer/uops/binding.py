@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from typing import NamedTuple
+
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.uops.registers import canonical

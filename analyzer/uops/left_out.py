@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.facts.matching import find_facts
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from msgspec import Struct
 
 _X87 = "x87 is not modelled"
 _UNITS = {"FPU": _X87, "CYRIX_FPU": _X87, "AMX": "AMX is not modelled"}
@@ -102,8 +102,7 @@ _LONG = 10
 _NAMED = 4
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """Instructions without a record that dominate the region."""
 
     instructions: tuple[int, ...]

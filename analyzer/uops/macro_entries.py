@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, auto
 from functools import partial
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import replace
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.units import UnitUse
@@ -28,6 +27,7 @@ from cyclelens.analyzer.uops.registers import is_simd
 from cyclelens.analyzer.uops.templates import unknown
 from cyclelens.analyzer.uops.upper_halves import NOTHING_KEPT, changed_by_upper_halves, what_follows
 from cyclelens.analyzer.uops.x87_stack import STACK, Stack
+from msgspec.structs import replace
 
 
 class _MacroContext(NamedTuple):

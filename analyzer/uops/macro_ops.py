@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cyclelens.analyzer.model.instruction import OperandKind
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
@@ -25,6 +24,7 @@ from cyclelens.analyzer.uops.macro_latencies import (
 from cyclelens.analyzer.uops.macro_units import WIDE_BYTES, Draft, computing_units, occupy
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
+from msgspec import Struct
 
 _FP_ADDS = re.compile(r"v?(add|sub)[ps][sd]")
 _FP_COMPARES = re.compile(r"v?(min|max|cmp)[a-z]*[ps][sd]")
@@ -37,8 +37,7 @@ _VECTOR_OPS_COUNTED = 4
 ONE_OP = MacroOps()
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(Struct, frozen=True):
     """The macro-ops and uops of an instruction."""
 
     uops: tuple[UopTemplate, ...] = ()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import ceil
 
 from cyclelens.analyzer.model.units import UnitSet, UopKind
 from cyclelens.analyzer.model.uops import Trait, UopTemplate, Value
 from cyclelens.analyzer.uops.macro_instruction import DOUBLE_SHIFTS, SHIFTS, MacroInstruction
+from msgspec import Struct, field
 
 _PLAIN = frozenset(
     (
@@ -33,8 +33,7 @@ WIDE_BYTES = 64
 """Bytes of the widest accesses."""
 
 
-@dataclass(slots=True)
-class Draft:
+class Draft(Struct):
     """A uop under construction; ``inputs`` has the cycles by which each may come
     later than the uop begins."""
 

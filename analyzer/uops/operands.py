@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.microarchitectures.caveats import bit_moves
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
 from cyclelens.analyzer.model.instruction import Instruction
@@ -19,6 +18,8 @@ from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.uops.binding import BoundOperand
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
+from msgspec import Struct
+from msgspec.structs import replace
 
 Latencies = Mapping[tuple[str, int, str, int], int]
 
@@ -37,8 +38,7 @@ _EQUALITIES = re.compile(r"v?pcmpeq[bwdq]")
 _SHIFTS = frozenset({"shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shlx", "shrx", "sarx"})
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """An instruction with the figures that apply to it, before macro-fusion and expansion into uops."""
 
     instruction: Instruction
@@ -343,7 +343,9 @@ class _LatencyTable:
 
 def _override(figures: Figures, variant: Figures) -> Figures:
     """Replaces every figure that the variant states (V2, V3)."""
-    stated = {name: value for name in Figures.__slots__ if (value := getattr(variant, name)) is not None}
+    stated = {
+        name: value for name in Figures.__struct_fields__ if (value := getattr(variant, name)) is not None
+    }
     return replace(figures, **stated) if stated else figures
 
 

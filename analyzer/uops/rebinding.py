@@ -7,9 +7,7 @@ template is several times cheaper than making one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
 
-from cyclelens.analyzer.common.data_classes import field_names, replace
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -31,6 +29,7 @@ from cyclelens.analyzer.uops.operands import (
     pops_rsp_or_r12,
 )
 from cyclelens.analyzer.uops.registers import HIGH8, canonical
+from msgspec.structs import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,24 +117,6 @@ def rebind_prepared(
     )
 
 
-_FIELDS = field_names(InstructionTemplate)
-_ALL = attrgetter(*_FIELDS)
-_INSTRUCTION, _UOPS, _LCP, _INPUTS, _OUTPUTS, _ADDRESS_INPUTS, _MEMORY, _ADDED, _OFFSETS = (
-    _FIELDS.index(name)
-    for name in (
-        "instruction",
-        "uops",
-        "length_changing_prefix",
-        "register_inputs",
-        "register_outputs",
-        "address_inputs",
-        "memory_operands",
-        "added",
-        "offset_registers",
-    )
-)
-
-
 class Original:
     """An instruction with a template of its own, made on first use."""
 
@@ -195,31 +176,28 @@ class Sibling:
         return self.original.template()
 
     def template(self) -> InstructionTemplate:
-        """The template with this instruction's registers and addresses.
-
-        Fields are copied by hand because ``dataclasses.replace`` would take half of a whole prediction's
-        time.
-        """
+        """The template with this instruction's registers and addresses."""
         like = self.original.template()
         if self.instruction is self.original.instruction:
             return like
         if self._own is None:
             registers = _Registers(like.rsp_change, self.operands())
-            values = list(_ALL(like))
-            values[_INSTRUCTION] = self.instruction
+            changed: dict[str, object] = {
+                "instruction": self.instruction,
+                "address_inputs": tuple(registers.address_inputs),
+                "memory_operands": tuple(registers.accesses),
+            }
             if self.instruction.encoding is not like.instruction.encoding:
-                values[_LCP] = self.instruction.has_length_changing_prefix
-            values[_ADDRESS_INPUTS] = tuple(registers.address_inputs)
-            values[_MEMORY] = tuple(registers.accesses)
+                changed["length_changing_prefix"] = self.instruction.has_length_changing_prefix
             if like.added is not None:
-                values[_ADDED] = added_constant(self.instruction)
+                changed["added"] = added_constant(self.instruction)
             if self.names != self.original.names:
                 renamed = dict(zip(self.original.names, self.names, strict=True))
-                values[_UOPS] = tuple(_rename(uop, renamed) for uop in like.uops)
-                values[_INPUTS] = registers.like(like.register_inputs)
-                values[_OUTPUTS] = registers.like(like.register_outputs)
-                values[_OFFSETS] = tuple(renamed.get(name, name) for name in like.offset_registers)
-            self._own = InstructionTemplate(*values)
+                changed["uops"] = tuple(_rename(uop, renamed) for uop in like.uops)
+                changed["register_inputs"] = registers.like(like.register_inputs)
+                changed["register_outputs"] = registers.like(like.register_outputs)
+                changed["offset_registers"] = tuple(renamed.get(name, name) for name in like.offset_registers)
+            self._own = replace(like, **changed)
         return self._own
 
 

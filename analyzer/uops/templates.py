@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role, UnitSet, UnitUse, UopKind
@@ -17,6 +16,7 @@ from cyclelens.analyzer.model.uops import (
 from cyclelens.analyzer.uops.expansion import expand
 from cyclelens.analyzer.uops.fusion import fuse, fuse_branch, laminate
 from cyclelens.analyzer.uops.operands import Prepared
+from msgspec.structs import replace
 
 Context = tuple[
     bool, int, frozenset[int], tuple[str, ...], bool, bool, bool, bool, frozenset[int] | None, int, bool

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import IntFlag
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import replace
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.model.upper_halves import UpperHalves
 from cyclelens.analyzer.uops.registers import is_simd
+from msgspec.structs import replace
 
 _DRAINING = 8
 """Cycles, beyond those from issue to dispatch, that draining the pipeline before and after a switch takes;

@@ -8,7 +8,6 @@ search.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.source import Problem
@@ -17,13 +16,13 @@ from cyclelens.analyzer.rewrites.search import Advice
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.worker_messages.results import SEARCH, Job, JobResult, RegionFindings, SearchUpdate
 from cyclelens.server.workers.jobs import Jobs, Trouble
+from msgspec import Struct, field
 
 DELAY = 0.4
 """Seconds without an edit after which the search begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     revision: int
     regions: Mapping[str, RegionFindings] = field(default_factory=dict)
     present: frozenset[str] = frozenset()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
@@ -17,6 +16,7 @@ from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.protocol.progress import Progress
 from cyclelens.server.worker_messages.results import Job, JobResult
 from cyclelens.server.workers.jobs import Jobs, Trouble
+from msgspec import Struct
 
 
 class TaskFailed(Exception):
@@ -27,8 +27,7 @@ class TaskCancelled(Exception):
     """The user cancelled the task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """What to do with one region of a document; the fields of ``Job`` say more."""
 
     kind: str

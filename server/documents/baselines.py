@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Work
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.worker_messages.results import RegionResult
+from msgspec import Struct, field
 
 Key = tuple[str, str]
 """Region and microarchitecture: figures of different processors are never compared."""
@@ -21,8 +21,7 @@ _NUMBERED = re.compile(r".*[-.]\d+")
 region."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Figures:
+class _Figures(Struct, frozen=True):
     names: tuple[str, ...] = ()
     """Names of all regions of the text, in order."""
     paces: Mapping[Key, Pace] = field(default_factory=dict)
@@ -44,8 +43,7 @@ class _Figures:
         return cls(tuple(state["names"]), paces)
 
 
-@dataclass(slots=True)
-class _Document:
+class _Document(Struct):
     saved: _Figures = _Figures()
     pinned: _Figures | None = None
     due: int | None = None

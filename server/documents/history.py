@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.server.documents.baselines import pace_from, pace_to
 from cyclelens.server.documents.session import ShownRegion, Snapshot
+from msgspec import Struct
+from msgspec.structs import replace
 
 MOST = 30
 """Figures kept per region: the first one and the latest ones."""
@@ -17,8 +18,7 @@ Key = tuple[str, str]
 """Region and microarchitecture."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """A region's figure and its text at that time."""
 
     pace: Pace

@@ -7,7 +7,6 @@ This module knows nothing of LSP: columns are code points. A region keeps its la
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
@@ -17,6 +16,8 @@ from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.lines import Lines
 from cyclelens.server.worker_messages.results import FileResult, RegionResult
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 LINE_CHARACTERS = 80
 """Characters that count as one line when the size of a text is given in lines."""
@@ -24,8 +25,7 @@ _MATCH_LIMIT = 300
 """Largest number of changed lines that are matched to find moved ones; a longer change counts as one edit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """A minimal change of lines: ``old``, from line ``first`` on, became ``new``."""
 
     first: int
@@ -60,8 +60,7 @@ class Edit:
         return min(column, len(new))
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRegion:
+class ShownRegion(Struct, frozen=True):
     """A region's result at its present place."""
 
     result: RegionResult
@@ -116,8 +115,7 @@ def _remapped(result: RegionResult, edit: Edit) -> RegionResult:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """One revision of a document and the results shown for it."""
 
     uri: str

@@ -4,7 +4,6 @@ hazards of the regions, after every analysis."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from hashlib import sha256
 
 from cyclelens.analyzer.common.escaping import printable
@@ -14,6 +13,7 @@ from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.protocol.convert import Converter
 from lsprotocol import types
+from msgspec.structs import replace
 from pygls.capabilities import get_capability
 
 SOURCE = "cyclelens"

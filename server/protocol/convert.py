@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lsprotocol import types
+from msgspec import Struct
 
 
 def _size(text: str, encoding: str) -> int:
@@ -34,8 +34,7 @@ def from_client(line: str, character: int, encoding: str) -> int:
     return len(line)
 
 
-@dataclass(frozen=True, slots=True)
-class Converter:
+class Converter(Struct, frozen=True):
     """Conversions for one client."""
 
     encoding: str = "utf-16"

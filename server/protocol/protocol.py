@@ -14,13 +14,13 @@ import json
 import logging
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from inspect import isawaitable, signature
 from typing import Any
 
 import cattrs
 import cattrs.v
 from lsprotocol import types
+from msgspec import Struct
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInternalError,
@@ -48,8 +48,7 @@ def no_refusal(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """Input that is not a message; ``reason`` is for the client."""
 
     reason: str

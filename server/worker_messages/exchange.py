@@ -6,17 +6,17 @@ In a file with many regions an edit changes one of them, while all together take
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 
 from cyclelens.server.worker_messages.results import FileResult, JobResult, RegionResult
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 _KEPT_MESSAGES = 8
 """Number of results without a region after which both ends drop it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Message:
+class _Message(Struct, frozen=True):
     outcome: JobResult
     """The result of a file, without its regions."""
     regions: tuple[int, ...] = ()

@@ -6,7 +6,6 @@ Line numbers are zero-based and refer to the analysed text; ``documents/session.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
@@ -15,6 +14,8 @@ from cyclelens.analyzer.model.result import Hint, Work
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.analyzer.rewrites.search import Advice
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 ANALYSIS = "analysis"
 """Task of a job that analyses a whole text."""
@@ -26,8 +27,7 @@ MEASURE, CHECK = "measure", "check"
 """Tasks of jobs that measure a region, and that compare the results of a region and its rewrites."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineResult:
+class TimelineResult(Struct, frozen=True):
     """The first rounds of one region on one microarchitecture, cycle by cycle."""
 
     microarchitecture: str
@@ -41,8 +41,7 @@ class TimelineResult:
     """The events of every uop, one row each; ``columns`` names the fields, times are in cycles."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionResult:
+class RegionResult(Struct, frozen=True):
     """Everything that an editor can request about one region."""
 
     name: str
@@ -79,8 +78,7 @@ class RegionResult:
     """The region's analysis as plain JSON values; part of the second answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(Struct, frozen=True):
     """The complete answer for one text."""
 
     regions: tuple[RegionResult, ...] = ()
@@ -96,8 +94,7 @@ class FileResult:
     """Why the text could not be analysed; the results of an earlier text stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegionFindings:
+class RegionFindings(Struct, frozen=True):
     """Results of the background search for a region."""
 
     cycles: float
@@ -112,15 +109,13 @@ class RegionFindings:
         return replace(self, advice=self.advice.moved(lines))
 
 
-@dataclass(frozen=True, slots=True)
-class SearchUpdate:
+class SearchUpdate(Struct, frozen=True):
     """The results of a search so far, by region."""
 
     regions: Mapping[str, RegionFindings]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One text to analyse. Identifiers ascend, so that a single number can cancel all jobs up to it."""
 
     identifier: int
@@ -147,8 +142,7 @@ class Job:
     """Started early: after its first result the worker waits for permission to continue."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobResult:
+class JobResult(Struct, frozen=True):
     """A message about a job: a result, an error text, or neither, which means that it continues or is
     done."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 
 from cyclelens.analyzer.comparisons.registry import COMPARISONS
@@ -43,6 +42,7 @@ from cyclelens.server.worker_messages.results import (
 )
 from cyclelens.server.workers.measuring import check, measure
 from cyclelens.server.workers.searching import Searcher
+from msgspec.structs import replace
 
 TIMELINE_ROUNDS = 3
 """Number of iterations that the request ``cyclelens/timeline`` shows, starting with the first."""

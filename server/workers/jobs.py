@@ -17,7 +17,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from enum import StrEnum
 from multiprocessing.connection import Connection
 from typing import Any
@@ -26,6 +25,7 @@ from cyclelens.analyzer.common import log, temporary
 from cyclelens.server.worker_messages.exchange import Receiver
 from cyclelens.server.worker_messages.results import Job, JobResult
 from cyclelens.server.workers import worker
+from msgspec.structs import replace
 
 START_TIMEOUT = 60.0
 """Seconds that a worker may take to import its modules, even on a slow machine."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.measuring import equality
@@ -17,6 +15,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.analyzer.rewrites.proposal import apply
 from cyclelens.server.worker_messages.results import Job
+from msgspec.structs import replace
 
 MILLISECONDS = 600
 """Time limit of a block in milliseconds: all processes together stay below the usual time limit of an

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from cyclelens.analyzer.compiling.analyzer import CompiledAnalyzer
 from cyclelens.analyzer.compiling.projects import language
@@ -15,6 +14,7 @@ from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.analyzer.rewrites.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.rewrites.search import Advice, search
 from cyclelens.server.worker_messages.results import Job, RegionFindings, SearchUpdate
+from msgspec.structs import replace
 
 MOST_REGIONS = 40
 """Number of regions of a file that are searched, from the first one on."""

@@ -1,7 +1,5 @@
 """Each bound by itself, on templates made by hand: only what the bound looks at is filled in."""
 
-from dataclasses import replace
-
 import pytest
 from cyclelens.analyzer.bounds.decoder import decoder_bound
 from cyclelens.analyzer.bounds.dependencies import critical_chains, dependency_bound
@@ -24,6 +22,7 @@ from cyclelens.analyzer.model.uops import (
     ValueKind,
 )
 from instructions import made_up
+from msgspec.structs import replace
 from unit_sets import uops_on
 
 HSW, SKL, ICL, ZEN5 = (registry.get(name) for name in ("HSW", "SKL", "ICL", "ZEN5"))

@@ -1,7 +1,6 @@
 """The algorithms against the simulator of a core, whose tables are the truth."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from cyclelens.analyzer.characterizing.characterize import Characterizer
@@ -23,6 +22,7 @@ from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, encodings
 from cyclelens.analyzer.microarchitectures import registry
+from msgspec.structs import replace
 
 VARIANTS, MOST_UOPS = 60, 8
 

@@ -1,7 +1,5 @@
 """Variants that fault, hang or take very long: a run goes on behind them."""
 
-from dataclasses import replace
-
 import pytest
 from cyclelens.analyzer.characterizing import machines
 from cyclelens.analyzer.characterizing.characterize import Characterizer
@@ -12,6 +10,7 @@ from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Pages
+from msgspec.structs import replace
 
 
 @pytest.fixture(scope="module")

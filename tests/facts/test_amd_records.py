@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from cyclelens.analyzer.facts.zen import Described, completed, is_zen, measured_latency
 from cyclelens.analyzer.model.facts import OperandFacts
+from msgspec.structs import replace
 
 GPR = OperandFacts(1, "REG0", "reg", read=True, written=True, width=64, registers=("RAX", "RBX"))
 BYTE = OperandFacts(1, "REG0", "reg", written=True, width=8, registers=("AL", "BL"))

@@ -1,7 +1,5 @@
 """What is shown at the end of a line."""
 
-from dataclasses import replace
-
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.hints.registry import hints
@@ -11,6 +9,7 @@ from cyclelens.analyzer.model.source import Severity
 from factories import analysis, prediction, region_analysis, template, usage
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 
 def shown(*regions, kinds=None):

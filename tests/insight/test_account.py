@@ -1,7 +1,5 @@
 """The account of issue slots adds up and names what a kernel is about."""
 
-from dataclasses import replace
-
 import pytest
 from blocks import block_of, in_a_loop, store
 from cyclelens.analyzer.insight import vocabulary
@@ -14,6 +12,7 @@ from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 NAMES = ("SNB", "HSW", "SKL", "ICL")
 # Each with `dec r15; jnz` behind it where it is a loop.

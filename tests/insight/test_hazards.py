@@ -1,7 +1,6 @@
 """Each hazard with the least that makes it appear, and what makes it go away."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from blocks import block_of, in_a_loop
@@ -15,6 +14,7 @@ from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.simulator.pipeline import simulate
 from factories import prediction, template, usage
 from instructions import made_up
+from msgspec.structs import replace
 
 
 def codes(templates, **fields):

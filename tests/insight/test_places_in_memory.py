@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.insight import wording
@@ -17,6 +15,7 @@ from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.pipeline import simulate
 from factories import prediction, template
+from msgspec.structs import replace
 
 NOTHING: frozenset[int] = frozenset()
 LOOPS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.reports.registry import render
 from factories import simulation
+from msgspec.structs import replace
 
 # Nothing waits for long: which ports waiting uops are bound to could go on changing for very long.
 KERNEL = """

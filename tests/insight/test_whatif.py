@@ -1,7 +1,5 @@
 """Changing one thing and simulating again."""
 
-from dataclasses import replace
-
 import pytest
 from blocks import block_of, store
 from cyclelens.analyzer.insight import sweeps
@@ -11,6 +9,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
+from msgspec.structs import replace
 
 MULTIPLY = "480fafc04801db49ffcf75f4"  # imul rax, rax; add rbx, rbx; dec r15; jnz
 CHASE = "488b0049ffcf75f8"  # mov rax, [rax]; dec r15; jnz

@@ -1,13 +1,12 @@
 """What limits a kernel, in words."""
 
-from dataclasses import replace
-
 import pytest
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.wording import bound_by, elsewhere, explanations, figure, front_end
 from cyclelens.analyzer.model.result import PortBinding, Position
 from factories import prediction, template
+from msgspec.structs import replace
 
 INTEL, AMD = vocabulary.of("SKL"), vocabulary.of("ZEN5")
 

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.server.worker_messages.results import Job
 from cyclelens.server.workers import measuring
+from msgspec.structs import replace
 
 
 def near(cycles, count, seed=0, noise=0.003):

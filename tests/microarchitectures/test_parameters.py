@@ -103,7 +103,7 @@ def test_siblings_differ_in_name_only(original: str, copies: str) -> None:
 
     def parameters(name: str) -> dict[str, object]:
         model = registry.get(name)
-        return {key: getattr(model, key) for key in model.__slots__ if key not in named}
+        return {key: getattr(model, key) for key in model.__struct_fields__ if key not in named}
 
     for copy in copies.split():
         assert parameters(copy) == parameters(original)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import replace
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -16,6 +15,7 @@ from cyclelens.analyzer.microarchitectures.picture import picture
 from cyclelens.analyzer.microarchitectures.values import confidence, values
 from cyclelens.analyzer.model.microarchitecture import derived
 from cyclelens.analyzer.model.provenance import NO_SOURCES, UNRECORDED, Certainty, Source, Sources
+from msgspec.structs import replace
 
 SKL = registry.get("SKL")
 GUIDE = Source(Certainty.PUBLISHED, "guide", "A guide")
@@ -43,7 +43,7 @@ def test_every_value_has_a_source(name: str) -> None:
 def test_sources_are_of_values_that_there_are(name: str) -> None:
     """A name in a core's sources is a value, or one above values."""
     core = registry.get(name)
-    known = {value.name for value in values(core)} | set(core.__slots__)
+    known = {value.name for value in values(core)} | set(core.__struct_fields__)
     above = {value.rpartition(".")[0] for value in known}
     assert set(core.sources) - known - above == set()
 

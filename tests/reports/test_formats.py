@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -18,6 +17,7 @@ from cyclelens.analyzer.reports.registry import FORMATS, render
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from factories import analysis, prediction, region_analysis, template
+from msgspec.structs import replace
 
 # imul rax, rax; add rbx, rax; dec r15; jnz
 CHAIN = "480fafc04801c349ffcf75f4"

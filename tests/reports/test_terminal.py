@@ -8,7 +8,6 @@ import re
 import struct
 import subprocess
 import sys
-from dataclasses import replace
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
@@ -25,6 +24,7 @@ from cyclelens.analyzer.reports import text
 from cyclelens.analyzer.reports.lines import Style, paragraph
 from cyclelens.analyzer.reports.registry import render
 from factories import analysis, prediction, region_analysis, template, usage
+from msgspec.structs import replace
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "dot_product.s"

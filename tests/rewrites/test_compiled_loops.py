@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import RegionAnalysis
 from cyclelens.analyzer.rewrites.compiled_loops import as_text, rebuilt
 from cyclelens.analyzer.rewrites.search import advise
+from msgspec.structs import replace
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 OPTIONS = AnalysisOptions()

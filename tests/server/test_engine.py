@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.settings import DEFAULTS
 from cyclelens.server.worker_messages.results import FileResult, Job, RegionResult
 from cyclelens.server.workers import engine
+from msgspec.structs import replace
 
 
 def kernels(count: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from cyclelens.server.features.history import strip
 from cyclelens.server.worker_messages.results import FileResult, RegionResult
 from editor import Editor, make_client
 from lsprotocol import types
+from msgspec.structs import replace
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
@@ -13,6 +12,7 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.reuse import Pipelines
 from cyclelens.analyzer.simulator.wanted import Wanted
+from msgspec.structs import replace
 from simulated import simulated
 
 LOOPS = {

@@ -1,6 +1,5 @@
 """Every policy that a core can name is there, and has the interface of its kind."""
 
-from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -22,6 +21,7 @@ from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoi
 from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
 from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
+from msgspec.structs import replace
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
 INTERFACES = (

@@ -4,14 +4,13 @@ retiring, and what issues until it is through is what there is room for."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, MoveElimination
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator.pipeline import simulate
+from msgspec.structs import replace
 from simulated import cycles, rows_of, simulated
 
 ON = ModelOptions(resources=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from blocks import block_of
@@ -12,6 +11,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.reports.registry import render
 from cyclelens.analyzer.simulator.pipeline import simulate
+from msgspec.structs import replace
 from simulated import cycles, rows_of, simulated
 from wide_core import INTEGER, MEMORY, UNITS, VECTOR, WIDE
 

@@ -4,7 +4,6 @@ from that one's; they must be the rows that its own template gives."""
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
@@ -15,6 +14,7 @@ from cyclelens.analyzer.simulator.tables.flat import flatten
 from cyclelens.analyzer.simulator.tables.operations import operations_row
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.rebinding import Sibling
+from msgspec.structs import replace
 
 TAIL = bytes([0x24, 0x7F, 0xFF, 0x12, 0x34, 0x56, 0x78, 0x9A, 0xBC, 0x01])
 OPCODES = {

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -22,6 +20,7 @@ from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 INSTRUCTIONS = {
     "add rax, rbx": "4801d8",
@@ -297,7 +296,7 @@ def test_same_input_same_output(case: Case, options: ModelOptions) -> None:
     assert run(case.block) == first
     # Few pipelines are kept: after runs with so many other models this one is made anew.
     for _ in range(20):
-        model = dataclasses.replace(case.model)
+        model = replace(case.model)
         simulate(case.block, model, wanted=Wanted(min_rounds=2, min_cycles=20), options=options)
     assert run(case.block) == first
 
@@ -309,7 +308,7 @@ def test_the_figure_does_not_depend_on_what_is_asked_for(case: Case) -> None:
     full, quiet, bare = case.run(), case.run(trace=False), case.run(trace=False, details=False)
     assert quiet.trace is None
     assert bare.trace is None
-    for name in Simulation.__slots__:
+    for name in Simulation.__struct_fields__:
         if name != "trace":
             assert getattr(quiet, name) == getattr(full, name), name
     assert bare.cycles_per_iteration == full.cycles_per_iteration

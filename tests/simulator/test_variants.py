@@ -3,12 +3,11 @@ touch. In every comment the reason is worked out by hand."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.model.choices import Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from msgspec.structs import replace
 from simulated import cycles, simulated
 
 ADD_CHAIN = "4801d8"  # add rax, rbx

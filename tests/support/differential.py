@@ -10,7 +10,6 @@ import re
 import struct
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.source import AssembledFile, Severity, SourceLine
+from msgspec import Struct, field
 
 COMMANDS = {
     "gas": ("as", "--64", "-L", "-o", "x.o", "x.s"),
@@ -40,8 +40,7 @@ class Section(NamedTuple):
     """Offsets of the bytes that the linker fills in."""
 
 
-@dataclass(slots=True)
-class Object:
+class Object(Struct):
     """An object file, as far as it is asked for."""
 
     sections: dict[int, Section] = field(default_factory=dict)

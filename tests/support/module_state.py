@@ -38,7 +38,7 @@ def inside(value: Any) -> Iterable[Any]:
     # A pattern is a constant that is made when it is needed.
     if isinstance(value, type | PATTERN) or not type(value).__module__.startswith(PREFIX):
         return []
-    names = [*getattr(value, "__dict__", {})]
+    names = [*getattr(value, "__dict__", {}), *getattr(value, "__struct_fields__", ())]
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         names += [slots] if isinstance(slots, str) else slots

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from collections.abc import Iterator
@@ -38,9 +37,9 @@ def simulation_lines(task: Task) -> list[str]:
 
 
 def _lines(simulation: Simulation) -> Iterator[str]:
-    for field in dataclasses.fields(simulation):
-        if field.name != "trace":
-            yield f"{field.name} {getattr(simulation, field.name)}"
+    for name in simulation.__struct_fields__:
+        if name != "trace":
+            yield f"{name} {getattr(simulation, name)}"
     assert simulation.trace is not None
     for rows in (simulation.trace.rows, simulation.trace.scheduling, simulation.trace.refusals):
         yield from map(str, rows)

@@ -6,12 +6,12 @@ import re
 import subprocess
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import perf_data
 import pytest
+from msgspec import Struct
 
 SOURCE = """\
 __attribute__((noinline)) long walk(const long *a, long n) {
@@ -132,8 +132,7 @@ DEPTH = 32
 """Branches that a processor remembers."""
 
 
-@dataclass
-class Run:
+class Run(Struct):
     """A program and the addresses through which it went."""
 
     path: Path

@@ -18,8 +18,8 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.recent import Recent
+from msgspec import Struct
 
 _PROGRAM = "from cyclelens.analyzer.frontend.assemblers.keystone_backend import main; main()"
 COMMAND = ("-P", "-X", "utf8", "-c", _PROGRAM)
@@ -50,8 +50,7 @@ class Failure(StrEnum):
     """The caller cancelled the request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The bytes of a statement, or why there are none."""
 
     code: bytes = b""

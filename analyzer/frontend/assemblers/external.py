@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,8 +68,7 @@ class TooMuchError(HungError):
         self.written = written
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """Result of a run. ``files`` has the requested files that were written."""
 
     status: int
@@ -104,8 +103,7 @@ def run(job: Job) -> Finished:
     return done
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A program to run in its own folder."""
 
     command: Sequence[str]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Protocol
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.frontend.assemblers import llvm_backend
 from cyclelens.analyzer.frontend.assemblers.assembler_client import Failure, Reply, Request
 from cyclelens.analyzer.frontend.assemblers.clang_backend import shared_clang_client
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_client
+from msgspec import Struct
 
 
 class Client(Protocol):
@@ -23,8 +23,7 @@ class Client(Protocol):
         """A reply for every request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(Struct, frozen=True):
     """A fallback assembler. ``name`` marks the lines that it encoded. ``is_program``: it is an external
     program, which may not be run for untrusted texts. If one external program refuses a statement, the others
     are not tried, because each costs some milliseconds per keystroke."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.recent import Recent
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.assemblers.assembler_client import Failure, Reply, Request
+from msgspec import Struct
 
 BATCH = 512
 """Maximum statements per run."""
@@ -26,8 +26,7 @@ _FLEETING = (Failure.UNAVAILABLE, Failure.TIMEOUT)
 _NEVER_ASKED = Reply(failure=Failure.CANCELLED)
 
 
-@dataclass(frozen=True, slots=True)
-class Assembler:
+class Assembler(Struct, frozen=True):
     """A kind of external assembler."""
 
     title: str

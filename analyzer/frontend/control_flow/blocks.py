@@ -9,9 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
@@ -19,6 +18,8 @@ from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.statements.layout import Piece
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.source import LINE_BYTES, Branching, Placement, Region, SourceLine
+from msgspec import Struct
+from msgspec.structs import replace
 
 FALLING_BACK = frozenset(["call", "callq", "xbegin"])
 """Calls, and jumps that only an abort takes: control continues after them."""
@@ -28,8 +29,7 @@ Made = tuple[list[Region], Branching | None]
 """A region, or its basic blocks and how control goes through them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Enclosed:
+class Enclosed(Struct, frozen=True):
     """The code inside a region."""
 
     span: Span

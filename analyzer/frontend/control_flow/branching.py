@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Skeleton
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace, Region

@@ -16,13 +16,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow.graphs import Cycle, find_cycles, reached
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Block, Flow, Loop
 from cyclelens.analyzer.frontend.statements.jumps import JUMPS
+from msgspec import Struct
 
 _MOST_SWITCHED = 100_000
 """Maximum edges from switches to places; all further places count as entries."""
@@ -91,8 +91,7 @@ class Transfer(NamedTuple):
     target: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """The code of a file."""
 
     sections: Sequence[int]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
+from msgspec import Struct, field
 
 Successors = Sequence[Sequence[int]]
 """Possible next nodes of each node."""
 
 
-@dataclass(slots=True)
-class Cycle:
+class Cycle(Struct):
     """A loop: a header node, the edges back to it, and all nodes that reach these edges."""
 
     header: int

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.model.source import END
+from msgspec import Struct
 
 
 class Block(NamedTuple):
@@ -19,8 +19,7 @@ class Block(NamedTuple):
     """Place after the last one."""
 
 
-@dataclass(slots=True)
-class Flow:
+class Flow(Struct):
     """Blocks and the control flow between them."""
 
     blocks: list[Block]
@@ -55,8 +54,7 @@ class Skeleton(NamedTuple):
     """Last place of each block."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """A loop in a flow graph."""
 
     flow: Flow

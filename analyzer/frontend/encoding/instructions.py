@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.assemblers.assembler_client import Request
 from cyclelens.analyzer.frontend.encoding.nasm_choices import (
     ACCUMULATORS,
@@ -47,6 +46,8 @@ from cyclelens.analyzer.frontend.statements.prefixes import (
 from cyclelens.analyzer.frontend.statements.refusals import refuse_apx
 from cyclelens.analyzer.frontend.statements.rendering import needs_evex, render_att, render_intel
 from cyclelens.analyzer.frontend.statements.set_apart import SET_APART, SetApart
+from msgspec import Struct
+from msgspec.structs import replace
 
 _FIXED = {
     "nop": b"\x90",
@@ -95,8 +96,7 @@ NARROW = {1: 0x55, 2: 0x4321}
 _MAXIMUM_REQUEST = 240
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(Struct, frozen=True):
     """Bytes that need no layout, and the backend that made them."""
 
     code: bytes

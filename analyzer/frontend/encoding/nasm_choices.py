@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
@@ -13,6 +12,7 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     Register,
     UnsupportedError,
 )
+from msgspec.structs import replace
 
 ACCUMULATORS = frozenset(["rax", "eax", "ax"])
 

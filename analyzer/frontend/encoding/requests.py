@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers.assembler_client import Request
 from cyclelens.analyzer.frontend.encoding.verify import Written, mismatch
@@ -19,6 +18,7 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
 )
 from cyclelens.analyzer.frontend.statements.prefixes import prefixed
 from cyclelens.analyzer.frontend.statements.refusals import APX, is_apx
+from msgspec import Struct
 
 _VEX2, _VEX3 = 0xC5, 0xC4
 _STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
@@ -39,8 +39,7 @@ class Repair(Enum):
     """Turn a NOT into a NOP of the same register."""
 
 
-@dataclass(slots=True)
-class EncodingRequest:
+class EncodingRequest(Struct):
     """Request to the assembler, with everything needed to check the answer. Filled in field by field while
     the statement is parsed, because copies take longer, and not changed afterwards."""
 

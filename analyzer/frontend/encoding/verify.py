@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.jumps import CONDITION_SYNONYMS
@@ -20,6 +19,7 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
 )
 from cyclelens.analyzer.isa import decoder
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from msgspec import Struct
 
 _CONDITIONAL = re.compile(r"(cmov|set)([a-z]{1,3})")
 _SYNONYMS = {
@@ -62,8 +62,7 @@ _ZERO_EXTENDING = frozenset(
 _COMMUTATIVE = frozenset(["xchg", "test"])
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """An instruction as written in the text."""
 
     mnemonic: str

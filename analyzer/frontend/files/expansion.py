@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.files import includes
@@ -18,6 +17,7 @@ from cyclelens.analyzer.frontend.files.includes import Refusal
 from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.scanner import Lines, RawStatement
 from cyclelens.analyzer.model.source import Origin
+from msgspec import Struct
 
 TIMEOUT = 5.0
 """Seconds for one run of the C preprocessor, which usually takes 20 milliseconds."""
@@ -45,8 +45,7 @@ _SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
 _DEFINE = re.compile(r"[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """A message about the text: a code of ``problems.py`` and a sentence. ``line`` is zero-based."""
 
     line: int
@@ -54,8 +53,7 @@ class Note:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
+class Expanded(Struct, frozen=True):
     """An expanded text and the user's line of each of its lines. ``own`` lines are the user's own, almost
     unchanged."""
 

@@ -23,10 +23,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.common.regular_files import is_regular, open_regular
 from cyclelens.analyzer.model.source import Origin
+from msgspec import Struct, field
 
 _OPEN_FILES = "/proc/self/fd"
 """Folder with links to this process's open files."""
@@ -68,16 +68,14 @@ _CONTINUATION = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """An include that may not be followed. ``line`` is a zero-based line of the text itself."""
 
     line: int
     message: str
 
 
-@dataclass(slots=True)
-class Included:
+class Included(Struct):
     """Result of the search for included files."""
 
     refusals: list[Refusal] = field(default_factory=list)
@@ -98,8 +96,7 @@ class Included:
     """The text may have NASM includes that the search cannot see."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(Struct, frozen=True):
     """References of a text to other files."""
 
     named: tuple[tuple[int, str | None, bool, str | None], ...]
@@ -144,8 +141,7 @@ def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
     return included
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     """The search for included files of one text."""
 
     language: str

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field, replace
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
@@ -23,6 +22,8 @@ from cyclelens.analyzer.frontend.statements.operand_types import Target
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import JumpPlace, SourceLine
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 _LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
 _PLAIN_NAME = re.compile(SYMBOL)
@@ -33,8 +34,7 @@ _APART = 32
 """Bit position above which the addresses of two sections differ."""
 
 
-@dataclass(slots=True)
-class Section:
+class Section(Struct):
     """Code of one section: a piece per instruction (or directive) with its listing entry."""
 
     name: str

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.source.lexer import without_comments
+from msgspec import Struct, field
 
 _GNU_LINE = re.compile(r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*")
 _GNU_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*")
@@ -48,8 +48,7 @@ _NASM_DATA = re.compile(
 _ALIGNMENT = re.compile(r"\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b", re.IGNORECASE)
 
 
-@dataclass(slots=True)
-class Listed:
+class Listed(Struct):
     """Bytes of one statement, or of several on one line."""
 
     line: int
@@ -74,8 +73,7 @@ class Listed:
         return bool(_ALIGNMENT.match(self.text))
 
 
-@dataclass(slots=True)
-class Listing:
+class Listing(Struct):
     """A parsed listing in file order. ``labels``: (section, address) -> (name, line). ``alignments``: bytes
     by section. ``object``: the assembled object, if it can be read."""
 
@@ -86,8 +84,7 @@ class Listing:
     object: ObjectFile | None = None
 
 
-@dataclass(slots=True)
-class _ListedSection:
+class _ListedSection(Struct):
     """Statements of a listing that follow a section directive."""
 
     first: int
@@ -98,8 +95,7 @@ class _ListedSection:
     """The directive is in the text itself, not in a macro or an included file."""
 
 
-@dataclass(slots=True)
-class _Sections:
+class _Sections(Struct):
     """Section that receives the next bytes."""
 
     current: str = ".text"

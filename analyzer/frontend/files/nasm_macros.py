@@ -12,9 +12,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.source.lexer import NASM_QUOTED
+from msgspec import Struct
 
 INPUT, RESULT = "input.asm", "made.asm"
 """File names of the two texts in NASM's folder."""
@@ -47,8 +47,7 @@ _SMART = "%use smartalign"
 _KEEP_ALIGNMENTS = ("%unimacro align 1-2+.nolist", "%unimacro alignmode 1-2.nolist")
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """A text with marks. ``lines``: zero-based user's line of each line."""
 
     text: tuple[str, ...]
@@ -59,8 +58,7 @@ class Marked:
         return _with_lines(_PREPROCESSOR_MESSAGE, errors, self.lines)
 
 
-@dataclass(frozen=True, slots=True)
-class ExpandedText:
+class ExpandedText(Struct, frozen=True):
     """A text with expanded macros. ``lines``: the user's line of each line. ``own``: the user's text, where
     it is the same instruction in other words."""
 

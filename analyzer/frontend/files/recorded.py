@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import replace
 
 from cyclelens.analyzer.common.regular_files import read_regular
 from cyclelens.analyzer.frontend.files.includes import may_read
@@ -11,6 +10,7 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.profiles.profile import CodeLocation, Mapped, Profile
+from msgspec.structs import replace
 
 _MAXIMUM_BYTES = 256 << 20
 

@@ -9,7 +9,6 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass, field, replace
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import confinement, external
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_client
@@ -22,6 +21,8 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 TIMEOUT = 60.0
 """Seconds for one run, which takes some milliseconds; up to one second with x86inc, and ten for the
@@ -61,8 +62,7 @@ files that it read and use instead of the text's name."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-@dataclass(slots=True)
-class Assembled:
+class Assembled(Struct):
     """An assembled file. ``refused``: message by line for lines without bytes because of a mistake."""
 
     backend: str
@@ -151,8 +151,7 @@ def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]
     return result
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(Struct):
     """Call of an assembler, which writes `listing`, `out.o` and (to `read`) the files that it read."""
 
     command: Sequence[str]
@@ -289,7 +288,6 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     return result
 
 
-@dataclass(slots=True)
 class _NasmCall(_Call):
     """Runs NASM's preprocessor first and assembles its result. If macros ask for addresses, NASM does both at
     once."""

@@ -6,10 +6,9 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
+from msgspec import Struct
 
 if TYPE_CHECKING:
     pass
@@ -31,8 +30,7 @@ class ObjectFileError(ValueError):
     """The file, or the function in it, cannot be analysed; the message is for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A named range of code."""
 
     name: str
@@ -52,8 +50,7 @@ class Function:
         return self.address + self.size
 
 
-@dataclass(frozen=True, slots=True)
-class LinePlace:
+class LinePlace(Struct, frozen=True):
     """A place in a source file as the compiler recorded it; line and column are zero-based."""
 
     file: str
@@ -79,8 +76,7 @@ class Header(NamedTuple):
     entry_size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     index: int
     name: str
     address: int
@@ -93,8 +89,7 @@ class Section:
         return self.address + len(self.code)
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     name: str
     kind: int
     binding: int

@@ -11,7 +11,6 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.frontend.control_flow import blocks, control_flow
 from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
@@ -47,6 +46,7 @@ from cyclelens.analyzer.model.source import (
     SourceLine,
 )
 from cyclelens.analyzer.profiles.profile import Profile
+from msgspec.structs import replace
 
 MAXIMUM_FUNCTION = 1 << 20
 """Maximum bytes of an analysed function."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
+from msgspec import Struct, field
 
 PADDING = decode(b"\x90")[0]
 _PADDING = frozenset(["nop", "int3"])
@@ -21,8 +21,7 @@ _TABLE_BYTES = 1 << 12
 _FAR_AWAY = 1 << 64
 
 
-@dataclass(slots=True)
-class MachineCode:
+class MachineCode(Struct):
     """Instructions in address order; None for data."""
 
     instructions: list[Instruction | None] = field(default_factory=list)

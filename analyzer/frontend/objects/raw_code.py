@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.source.lexer import COMMENT_SIGN
 from cyclelens.analyzer.isa.decoder import decode
+from msgspec import Struct
 
 NAME = "code"
 """Name of the function."""
@@ -70,8 +70,7 @@ class MadeRelocation(NamedTuple):
     symbol: str
 
 
-@dataclass(frozen=True, slots=True)
-class CodeSection:
+class CodeSection(Struct, frozen=True):
     """A section with code."""
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.frontend.control_flow.functions import find_functions
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, LoopRegion, find_loops
@@ -34,6 +33,7 @@ from cyclelens.analyzer.frontend.source.markers import Span, coverage
 from cyclelens.analyzer.frontend.source.scanner import Scan, ScannedPart, scan
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Region, Severity, SourceLine
+from msgspec import Struct, field
 
 _NASM_ALIGNMENT = 16
 """Default alignment of code sections in NASM and MASM, in bytes."""
@@ -43,15 +43,14 @@ _Circumstances = tuple[tuple[object, ...], list[object]]
 on."""
 
 
-@dataclass(slots=True)
-class _Window:
+class _Window(Struct):
     """A region and its statements."""
 
     found: CodeRange
     section: str
     code: RegionCode | None
     """None if there are too many statements."""
-    circumstances: _Circumstances = field(init=False)
+    circumstances: _Circumstances = field(default_factory=lambda: ((), []))
     """Everything that the region's result depends on."""
 
     @property
@@ -60,14 +59,15 @@ class _Window:
         return self.found.span
 
 
-@dataclass(slots=True)
 class OwnReading:
     """Reads one text with the built-in front end."""
 
-    reading: AssemblyRun
-    program: Program = field(init=False)
-    encoder: Encoder = field(init=False)
-    layouts: Layouts = field(init=False)
+    program: Program
+    encoder: Encoder
+    layouts: Layouts
+
+    def __init__(self, reading: AssemblyRun) -> None:
+        self.reading = reading
 
     def regions(self, found: Scan, spans: list[Span]) -> list[Region]:
         """Regions of the text, encoded."""

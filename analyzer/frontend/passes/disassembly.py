@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
@@ -37,6 +36,7 @@ from cyclelens.analyzer.model.source import (
     Problem,
     Region,
 )
+from msgspec.structs import replace
 
 _USUAL_ALIGNMENT = 16
 """Bytes to which compilers usually align functions."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TypeVar
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient
 from cyclelens.analyzer.frontend.control_flow import blocks
@@ -38,6 +38,7 @@ from cyclelens.analyzer.model.source import (
     Problem,
     Severity,
 )
+from msgspec import Struct, field
 
 MAXIMUM_REGION = 20_000
 """Maximum statements of one region."""
@@ -49,8 +50,7 @@ REFUSED_BEFORE = "A statement before it in its section could not be encoded"
 _Place = TypeVar("_Place", CodeRange, listed.ListedCode)
 
 
-@dataclass(slots=True)
-class AssemblyRun:
+class AssemblyRun(Struct, dict=True):
     """State of one call of ``assemble``, shared by all passes."""
 
     source: Source
@@ -59,8 +59,6 @@ class AssemblyRun:
     client: AssemblerClient
     stop: Callable[[], bool]
     memory: EncodingCache
-    text: str = field(init=False)
-    lines: Lines = field(init=False)
     problems: list[Problem] = field(default_factory=list)
     branchings: list[Branching] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
@@ -78,9 +76,15 @@ class AssemblyRun:
     spot: Callable[[str], Spot | None] = lambda name: None
     """Location of a symbol."""
 
-    def __post_init__(self) -> None:
-        self.text = self.source.text
-        self.lines = Lines(self.source)
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.source.text
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Where its lines are."""
+        return Lines(self.source)
 
     def expanded(self) -> Expanded:
         """The text after the C preprocessor, if it needs that, with included files."""

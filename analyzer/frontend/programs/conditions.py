@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.frontend.programs.part import Condition, ParsedChunk
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError
+from msgspec.structs import replace
 
 _COMPARISONS: dict[str, Callable[[int], bool]] = {
     "if": lambda value: value != 0,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.programs.program import Assigned, ParsedText
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import Element, Section
+from msgspec import Struct, field
 
 MAXIMUM_DEPTH = 50
 LONGEST_INSTRUCTION = 15
@@ -18,8 +18,7 @@ class PendingError(Exception):
     """The sizes of some statements are not known yet."""
 
 
-@dataclass(slots=True, eq=False)
-class _Run:
+class _Run(Struct, eq=False):
     """Consecutive statements of a part in the same subsection, as fragments."""
 
     subsection: int
@@ -31,8 +30,7 @@ class _Run:
     """The jump of each element; None for other elements."""
 
 
-@dataclass(slots=True, eq=False)
-class Fragment:
+class Fragment(Struct, eq=False):
     """The statements of a part in one section, with their sizes."""
 
     indices: list[int]
@@ -73,8 +71,7 @@ class Fragment:
                 run.gaps.append(0)
 
 
-@dataclass(slots=True, eq=False)
-class SectionLayout:
+class SectionLayout(Struct, eq=False):
     """A section with all of its statements placed."""
 
     section: Section = field(default_factory=Section)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.frontend.source.lexer import QUOTED, SYMBOL
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
+from msgspec import Struct
 
 MAXIMUM_TEXT = 4_000
 """Maximum characters of a statement after replacement."""
@@ -36,8 +36,7 @@ class MacroError(ValueError):
     """A macro definition or use cannot be parsed; the message is for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A macro parameter. ``default`` replaces a missing argument."""
 
     name: str
@@ -46,8 +45,7 @@ class Parameter:
     takes_rest: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(Struct, frozen=True):
     """A macro definition. The body is unparsed text."""
 
     name: str

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.programs.program import (
     CODE_SECTION,
@@ -19,6 +18,7 @@ from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScop
 from cyclelens.analyzer.frontend.source.dialect import ATT, Dialect
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value, evaluate
 from cyclelens.analyzer.frontend.statements.names import symbols
+from msgspec import Struct, field
 
 MAXIMUM_STATEMENTS = 200_000
 """Maximum statements after unrolling. A `.rept` beyond that is not unrolled, and is reported where it
@@ -63,8 +63,7 @@ class Pushed(NamedTuple):
     outer: Pushed | None
 
 
-@dataclass(slots=True, eq=False)
-class State:
+class State(Struct, eq=False):
     """Assembler state before a statement (dialect, section stack, open conditions, macros); symbols are kept
     elsewhere."""
 
@@ -90,8 +89,7 @@ class State:
         )
 
 
-@dataclass(slots=True, eq=False)
-class ParsedChunk(ParsedText):
+class ParsedChunk(ParsedText, eq=False):
     """Parsed chunk of text and the facts that its meaning depends on."""
 
     program: Program = field(default_factory=Program)

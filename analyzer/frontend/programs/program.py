@@ -7,14 +7,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
 from cyclelens.analyzer.frontend.statements.names import symbols, without_suffix
+from msgspec import Struct, field
 
 CODE_SECTION = ".text"
 _CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")
@@ -41,8 +40,7 @@ class StatementKind(Enum):
     """Only labels or an assignment, or part of a macro definition."""
 
 
-@dataclass(slots=True, eq=False)
-class Statement:
+class Statement(Struct, eq=False):
     """A statement without labels and comments. Later versions of the text share it."""
 
     kind: StatementKind
@@ -66,8 +64,7 @@ class Statement:
         return self.start + len(self.text) if self.stop < 0 else self.stop
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """A label, which precedes the statement with this index."""
 
     index: int
@@ -76,8 +73,7 @@ class Label:
     end: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Assigned:
+class Assigned(Struct, frozen=True, eq=False):
     """The assignment of a symbol. ``value`` is None if it depends on addresses or on the place of use."""
 
     text: str
@@ -93,8 +89,7 @@ class Assignment(NamedTuple):
     place: int
 
 
-@dataclass(slots=True, eq=False)
-class ParsedText:
+class ParsedText(Struct, eq=False):
     """Parsed content of a part of the text. Offsets and indices are relative to the part."""
 
     statements: list[Statement] = field(default_factory=list)
@@ -134,8 +129,7 @@ class ParsedText:
         return self._indices.get(name, [])
 
 
-@dataclass(slots=True)
-class Program:
+class Program(Struct):
     """A whole parsed file."""
 
     statements: list[Statement] = field(default_factory=list)

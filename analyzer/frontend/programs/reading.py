@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.frontend.programs import conditions, macros
 from cyclelens.analyzer.frontend.programs.macros import Macro, MacroError
 from cyclelens.analyzer.frontend.programs.parsed import parse
@@ -30,6 +29,7 @@ from cyclelens.analyzer.frontend.source.scanner import RawStatement, ScannedPart
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value
 from cyclelens.analyzer.frontend.statements.names import symbol_of
+from msgspec.structs import replace
 
 _POLL_EVERY = 4096
 _MAXIMUM_NESTING = 40

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from cyclelens.analyzer.common.data_classes import dataclass, field, replace
 from cyclelens.analyzer.frontend.programs.program import Assignment, Program, here, register_of
 from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value, evaluate
 from cyclelens.analyzer.frontend.statements.names import symbols
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 DistanceAt = Callable[[str, str, int], "int | None"]
 """(first label, second label, statement) -> bytes from the second to the first as known at the statement;
@@ -31,8 +32,7 @@ class Places(Protocol):
         """Placeholder for a value that a linker knows or that is filled in later."""
 
 
-@dataclass(slots=True)
-class StatementScope:
+class StatementScope(Struct):
     """Meaning of symbols at one statement (operands.Scope). Without ``places``, only the sizes of the
     resulting code are correct."""
 

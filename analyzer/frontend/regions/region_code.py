@@ -11,7 +11,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.encoding.instructions import NARROW, Encoded
 from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
@@ -35,6 +34,7 @@ from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import Piece
 from cyclelens.analyzer.frontend.statements.names import shown, symbol_of
 from cyclelens.analyzer.isa.decoder import number_field
+from msgspec import Struct, field
 
 _FAR = 0x1000
 """Distance between placeholders in bytes."""
@@ -48,8 +48,7 @@ Codes = Mapping[int, tuple[bytes, str] | Refused]
 """Answers of the assemblers, by statement."""
 
 
-@dataclass(slots=True)
-class RegionCode:
+class RegionCode(Struct):
     """A region's statements in one section and subsection."""
 
     layouts: Layouts

@@ -10,7 +10,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 from functools import partial
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
 from cyclelens.analyzer.frontend.encoding.instructions import Encoded
 from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
 from cyclelens.analyzer.frontend.programs.fragments import (
@@ -38,6 +37,7 @@ from cyclelens.analyzer.frontend.statements.layout import (
     UnsettledError,
 )
 from cyclelens.analyzer.frontend.statements.names import symbols
+from msgspec import Struct, field
 
 SECTION_SIGN = "section "
 """Before a section's name: the symbol of the section's beginning."""
@@ -45,8 +45,7 @@ _BORDER = Element(ElementKind.FILL, 0, 0)
 """Separates two subsections; GNU as ends each with an alignment to one byte."""
 
 
-@dataclass(slots=True)
-class Layouts:
+class Layouts(Struct):
     """Section layouts of one version of a text."""
 
     program: Program

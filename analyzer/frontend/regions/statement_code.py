@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Failure, Reply
 from cyclelens.analyzer.frontend.assemblers.fallbacks import FALLBACKS
@@ -22,6 +21,8 @@ from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeate
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, UnsupportedError
 from cyclelens.analyzer.frontend.statements.refusals import no_such
+from msgspec import Struct
+from msgspec.structs import replace
 
 MAXIMUM_ENCODED = 300_000
 """Maximum encoded statements of all sections together."""
@@ -61,8 +62,7 @@ class Refused(ValueError):
         self.message = message
 
 
-@dataclass(slots=True)
-class Encoder:
+class Encoder(Struct):
     """Encodes the statements of one version of a text."""
 
     program: Program

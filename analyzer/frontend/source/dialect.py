@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.lexer import BLOCK_COMMENT, COMMENT_SIGN
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """Assembly dialect: ``att`` or ``intel``, and whether registers may lack ``%``."""
 
     name: str

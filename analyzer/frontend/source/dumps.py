@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.source.chunks import Source
+from msgspec import Struct, field
 
 _BYTES = r"[0-9a-f]{2}(?:[ ][0-9a-f]{2})*(?![0-9a-zA-Z])"
 _PERCENT = re.compile(r"^[ \t]*(?:\d+\.\d+[ \t]+)*:[ \t]*")
@@ -50,8 +50,7 @@ _FEWEST = 2
 """Minimum rows of a dump."""
 
 
-@dataclass(slots=True)
-class Row:
+class Row(Struct):
     """An instruction of a dump."""
 
     line: int
@@ -78,8 +77,7 @@ class Relocation(NamedTuple):
     symbol: str
 
 
-@dataclass(slots=True)
-class DumpSection:
+class DumpSection(Struct):
     """A section of a dump, or the whole dump."""
 
     name: str
@@ -89,8 +87,7 @@ class DumpSection:
     relocations: list[Relocation] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Dump:
+class Dump(Struct):
     """A parsed dump."""
 
     parts: list[DumpSection] = field(default_factory=list)

@@ -6,10 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from cyclelens.analyzer.common.data_classes import dataclass, field, replace
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Comment, Lines
 from cyclelens.analyzer.model.source import Problem, Region, Severity
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 _MARKER = re.compile(
     r"[\s#/*;!]*(?P<word>(?P<family>cyclelens|LLVM-MCA|OSACA)-(?P<edge>begin|end|[\w-]+))(?=$|[\s:*])"
@@ -23,8 +24,7 @@ _LATENCY = re.compile(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\
 _OPTION = re.compile(r"[A-Za-z_][\w.-]*=\S*")
 
 
-@dataclass(slots=True)
-class Span:
+class Span(Struct):
     """A marked region: offsets of the text between the markers, and the markers' lines."""
 
     name: str
@@ -38,8 +38,7 @@ class Span:
     options: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Marker:
+class _Marker(Struct, frozen=True):
     family: str
     opens: bool
     name: str

@@ -8,8 +8,8 @@ code for several processors, and register names may be macros.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.source.chunks import Chunk, Source
 
 _OBJECT = "Only x86-64 is simulated."

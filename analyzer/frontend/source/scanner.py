@@ -9,12 +9,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.source.chunks import LINE_END, Chunk, Source
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
+from msgspec import Struct, field
 
 _NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
 """Text after which GNU as treats a single slash as the beginning of a comment."""
@@ -95,8 +94,7 @@ class RawStatement(NamedTuple):
     """For statements that a macro or replacement produced: their range in the file, without outer blanks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Struct, frozen=True):
     """One line of a comment that contains a region marker."""
 
     start: int
@@ -104,8 +102,7 @@ class Comment:
     text: str
 
 
-@dataclass(slots=True, eq=False)
-class ScannedPart:
+class ScannedPart(Struct, eq=False):
     """One chunk of a text, or several if a comment, a macro or a repetition crosses their border. Offsets are
     relative to its beginning."""
 
@@ -125,8 +122,7 @@ class ScannedPart:
     """Latest parse result (program.py)."""
 
 
-@dataclass(slots=True)
-class Scan:
+class Scan(Struct):
     """Result of scanning a text, in text order."""
 
     parts: list[tuple[int, ScannedPart]] = field(default_factory=list)

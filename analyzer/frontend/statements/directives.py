@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 import struct
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.frontend.source.lexer import QUOTED, cut_arguments
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value, without_characters
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, Scope, UnsupportedError
+from msgspec import Struct
 
 _SILENT_NAMES = """
 abort addrsig addrsig_sym altmacro arch att_mnemonic att_syntax attach_to_group attribute bss
@@ -110,8 +110,7 @@ _MOST_NOPS = 7
 """Number of longest NOPs above which the padding begins with a jump over it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(Struct, frozen=True):
     """Padding up to a multiple of ``boundary`` bytes, unless that takes more than ``maximum``."""
 
     boundary: int
@@ -149,8 +148,7 @@ class Alignment:
         return nop_fill(count)
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(Struct, frozen=True):
     """Repeated bytes, perhaps too many to be written out."""
 
     unit: bytes
@@ -160,8 +158,7 @@ class Repeated:
         return len(self.unit) * self.count
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
+class Sized(Struct, frozen=True):
     """A directive whose size is an expression that depends on the layout."""
 
     name: str

@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from cyclelens.analyzer.common.data_classes import dataclass, replace
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import CHARACTER, EXPRESSION_TOKENS, QUOTED
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.names import symbol_of
+from msgspec import Struct
+from msgspec.structs import replace
 
 
 class ExpressionError(ValueError):
     """The expression cannot be evaluated; the message is for the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """``constant``; or the address of ``symbol`` plus ``constant``; or unknown until ``later``."""
 
     constant: int

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.frontend.statements.operand_types import Target
+from msgspec import Struct
 
 _CONDITIONS = (
     ("o",),
@@ -28,8 +28,7 @@ CONDITION_SYNONYMS = {name: names[0] for names in _CONDITIONS for name in names[
 """Alternative condition names -> the name that disassemblers write."""
 
 
-@dataclass(frozen=True, slots=True)
-class JumpForms:
+class JumpForms(Struct, frozen=True):
     """Opcodes of a direct jump's short (8-bit) and near (32-bit) form; None if it does not have that form."""
 
     short: bytes | None
@@ -59,8 +58,7 @@ JUMPS |= {f"{name}q": JUMPS[name] for name in _LOOPS}
 JUMPS |= {f"{name}l": JumpForms(b"\x67" + (JUMPS[name].short or b""), None) for name in _LOOPS}
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """A direct jump; the layout chooses its form and distance."""
 
     mnemonic: str

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from itertools import accumulate
 from operator import sub
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.data_classes import dataclass, field
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.frontend.statements.directives import Alignment
 from cyclelens.analyzer.frontend.statements.jumps import Jump
+from msgspec import Struct, field
 
 MAXIMUM_PASSES = 500
 """Passes after which a layout that never settles is given up; real code needs three or four."""
@@ -71,8 +71,7 @@ class FragmentOffset(NamedTuple):
     of value."""
 
 
-@dataclass(slots=True)
-class Piece:
+class Piece(Struct):
     """The code of one statement."""
 
     code: bytes
@@ -91,8 +90,7 @@ class UnsettledError(ValueError):
     """The sizes never settle."""
 
 
-@dataclass(slots=True)
-class Section:
+class Section(Struct):
     """The fragments of a section and, after ``relax``, their places."""
 
     gaps: list[int] = field(default_factory=lambda: [0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.frontend.statements.expressions import Value
+from msgspec import Struct
 
 
 class OperandError(ValueError):
@@ -55,8 +55,7 @@ ABSOLUTE_BASE = 0x1000_0000
 """Added to placeholders of absolute addresses, so that they need 32 bits like real ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(Struct, frozen=True):
     """A register by its lower-case name without ``%``."""
 
     name: str
@@ -64,16 +63,14 @@ class Register:
     """Decorations in braces, without braces and ``%``: ``k1``, ``z``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Immediate:
+class Immediate(Struct, frozen=True):
     """A number, or the placeholder of an address."""
 
     value: int
     is_address: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryOperand:
+class MemoryOperand(Struct, frozen=True):
     """A memory operand. ``size`` is the Intel dialect's size word in lower case; None if not written."""
 
     segment: str | None = None
@@ -91,8 +88,7 @@ class MemoryOperand:
         return self.base is None and self.index is None
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Target of a direct jump: an unparsed expression."""
 
     text: str
@@ -100,8 +96,7 @@ class Target:
     """``near`` was written: the short form is not allowed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rounding:
+class Rounding(Struct, frozen=True):
     """``{rn-sae}`` or ``{sae}`` as a separate operand."""
 
     text: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.common.data_classes import replace
 from cyclelens.analyzer.frontend.source.lexer import cut_operands
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
@@ -25,6 +24,7 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     UnsupportedError,
 )
 from cyclelens.analyzer.frontend.statements.set_apart import SET_APART
+from msgspec.structs import replace
 
 _SIZES = {
     "byte": "byte",

@@ -9,8 +9,8 @@ is not affected (docs/zen5.md); Zen+ and Zen 2 are unknown. The hazard is not si
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from cyclelens.analyzer.common.named_tuple import NamedTuple
 from cyclelens.analyzer.insight.addresses import Access, accesses
 from cyclelens.analyzer.microarchitectures import caveats, registry
 from cyclelens.analyzer.model.microarchitecture import Maker, Microarchitecture

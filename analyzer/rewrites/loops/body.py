@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,6 +14,8 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.rewrites.proposal import Edit
 from cyclelens.analyzer.rewrites.site import SCRATCH, Site, resized
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
+from msgspec import Struct
+from msgspec.structs import replace
 
 MOST_INSTRUCTIONS = 100
 """Longer loops are not rewritten as a whole."""
@@ -37,8 +38,7 @@ def _touched(template: InstructionTemplate) -> frozenset[str]:
     return used_registers(template.instruction.code).union([operand.canonical for operand in operands])
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(Struct, frozen=True, dict=True):
     """A loop with one statement per line, its label first and its conditional jump last."""
 
     site: Site

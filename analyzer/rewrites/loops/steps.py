@@ -9,19 +9,18 @@ add $32, %rsi        ->    vmovups 32(%rsi), %ymm1  ...  add $64, %rsi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from cyclelens.analyzer.model.instruction import OperandKind
 from cyclelens.analyzer.rewrites.loops.body import Body, Item, moved
 from cyclelens.analyzer.rewrites.site import Site
 from cyclelens.analyzer.uops.registers import canonical
+from msgspec import Struct
 
 _COMPARISONS = ("cmp", "test")
 _ADDITIONS = ("add", "sub", "inc", "dec", "lea")
 
 
-@dataclass(frozen=True, slots=True)
-class PointerStep:
+class PointerStep(Struct, frozen=True):
     """A register that one instruction advances by a constant, and that only addresses and the loop's
     comparison read."""
 
@@ -32,8 +31,7 @@ class PointerStep:
     amount: int
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(Struct, frozen=True):
     """How a loop advances and ends."""
 
     steps: Mapping[str, PointerStep]

@@ -6,13 +6,13 @@ followed exactly, loads and stores through memory; every other result is a new v
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.simulator.tables.column_classes import INSTRUCTIONS
 from cyclelens.analyzer.simulator.tables.flat import FlatInstruction
 from cyclelens.analyzer.simulator.tables.rename_keys import KEYS
 from cyclelens.analyzer.uops.registers import HIGH8, is_general_purpose, width
+from msgspec import Struct
 
 (NOTHING, COPY, CONSTANT, ADDRESS, OPERATE, LOAD_WORD, STORE_WORD, OPERATE_IN_MEMORY, ANY, ANY_WORD) = range(
     10
@@ -32,8 +32,7 @@ _MOST_UNKNOWN = 4
 _LARGEST = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """One instruction's effect; registers are rename keys, -1 for none."""
 
     kind: int = NOTHING

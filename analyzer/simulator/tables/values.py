@@ -4,9 +4,9 @@ and the finer ones of the hardware model, where everything that is not known to 
 
 from __future__ import annotations
 
-from cyclelens.analyzer.common.data_classes import dataclass
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from msgspec import Struct
 
 UNKNOWN_VALUE, SUM, LOADED = 0, 1, 2
 """Kinds of results: anything; base + index * scale + delta; a word as it lay in memory."""
@@ -17,8 +17,7 @@ _LOADED_BITS = 32
 """A narrower load does not yield a whole word of memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRule:
+class ValueRule(Struct, frozen=True):
     """How the only register result of an instruction is made; registers by name, None for none."""
 
     kind: int = UNKNOWN_VALUE

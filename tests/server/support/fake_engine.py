@@ -11,13 +11,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.worker_messages.results import ANALYSIS, FileResult, Job, RegionResult
+from msgspec.structs import replace
 
 
 class FakeEngine:

@@ -8,17 +8,16 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 PATIENCE = 30.0
 """Seconds; far more than a process takes to end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(Struct, frozen=True):
     """A process as it was seen. ``started`` tells it from a later one of the same number."""
 
     pid: int
