@@ -1,7 +1,7 @@
-"""What the account of issue slots costs: ``python benchmarks/account.py``.
+"""Measures the cost of the issue-slot account: ``python benchmarks/account.py``.
 
-The same blocks are predicted without and with it, in turns in one process, so that a busy machine slows
-both down alike. What depends on instructions alone is cached before; the rest is what an edit costs.
+One process predicts the same blocks alternately without and with it, so that a busy machine slows both down
+alike. Work that depends on instructions alone is cached beforehand; the rest is the cost of an edit.
 """
 
 from __future__ import annotations

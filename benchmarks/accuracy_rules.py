@@ -1,4 +1,4 @@
-"""What the tables of docs/accuracy.md and docs/zen5.md compare: models, ablations, rules of cores, cases."""
+"""Rows of the tables in docs/accuracy.md and docs/zen5.md: models, ablations, rules of cores, cases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ABLATIONS = {
         PUBLISHED, port_seed=1, move_elimination=MoveElimination.NONE
     ),
 }
-"""Of the published model, as its paper has them."""
+"""Ablations of the published model, as in its paper."""
 
 
 ICE_LAKE = registry.get("ICL")
@@ -82,12 +82,14 @@ OTHER_TOOLS = {
     "llvm-mca 22, its best model for these blocks (`znver4`)": ("32", "9"),
     "OSACA, `SPR`": ("45", "16"),
 }
-"""Errors of other tools on the Redwood Cove blocks, by those who measured the blocks."""
+"""Errors of other tools on the Redwood Cove blocks, as published with the measurements."""
 
 
 REDWOOD_COVE_OPTIONS = ModelOptions(model=Model.UICA, assume=Pointers.SAME)
-"""As the blocks were measured: all registers hold one value. The published model, because the default
-compares values on every core, whatever the core says (4.6); both give the same figures for these blocks."""
+"""Options for the blocks' measurement, in which all registers hold one value.
+
+They use the published model, because the default compares values on every core (4.6); both models give the
+same figures for these blocks."""
 
 
 CASE_RULES = {
@@ -110,8 +112,8 @@ CASE_RULES = {
     r".*div|.*sqrt": "D2, Z3",
     r".*zmm": "V6",
 }
-"""The rule of docs/pipeline.md that decides a known case, by the beginning of its name; the first counts.
-Where none stands here, it is the ports of the tables (U1)."""
+"""Rule of docs/pipeline.md behind a known case, by a pattern for the beginning of its name; the first match
+counts. All other cases follow from the ports of the tables (U1)."""
 
 
 ZEN_5 = registry.get("ZEN5")
@@ -154,7 +156,7 @@ ZEN_5_RULES: dict[str, dict[str, Any]] = {
     "additions in three cycles always (M20)": {"fast_fp_adds": False},
     "one mask operation more per cycle (M20)": {"mask_operations_per_cycle": 3},
 }
-"""Changes of ``MacroOpRules``; some more rows change the core."""
+"""Changes of ``MacroOpRules``; further rows change the core."""
 
 
 ZEN_5_CORES: dict[str, Microarchitecture] = {

@@ -1,4 +1,4 @@
-"""Makes the tables of docs/accuracy.md and zen5.md again: ``python benchmarks/accuracy_tables.py FOLDER``.
+"""Updates the tables of docs/accuracy.md and zen5.md: ``python benchmarks/accuracy_tables.py FOLDER``.
 
 FOLDER holds ``reference/throughput-dev.csv``, ``reference/kernels.csv``, ``reference/alignment.csv``,
 ``measured/bhive-dev.csv``, ``measured/redwood-cove-dev.csv``, ``measured/redwood-cove-cases.csv`` and the
@@ -43,7 +43,7 @@ from msgspec.structs import replace
 
 DOCUMENTS = Path(__file__).parents[1] / "docs"
 TABLES_ELSEWHERE = {"zen5_errors": "zen5.md"}
-"""Where a table stands that is not in ``accuracy.md``."""
+"""Documents of the tables that are not in ``accuracy.md``."""
 
 
 STRAIGHT_AND_LOOP = (Repetition.UNROLL, Repetition.LOOP)
@@ -51,21 +51,21 @@ ZEN_5_MODES = (Repetition.UNROLL, Repetition.COPIES, Repetition.LOOP)
 
 
 ZEN_5_SHARE = 20
-"""Every so many figures are predicted for each row of the table of rules; three are about one block."""
+"""One figure in this many is predicted for each row of the table of rules; each block has three figures."""
 
 
 CASE_MODES = {"M": Repetition.UNROLL, "L": Repetition.LOOP, "D": Repetition.COPIES}
 
 
 ABLATED_SHARE = 5
-"""Every so many blocks of the reference set are predicted for each ablation."""
+"""One block in this many of the reference set is predicted for each ablation."""
 
 
 Pairs = list[tuple[float, float]]
 
 
 class Study:
-    """Predictions of one set of blocks under many choices of the model."""
+    """Predictions of one set of blocks under various model options."""
 
     def __init__(self, samples: Sequence[Sample], jobs: int) -> None:
         self.samples = samples
@@ -73,7 +73,7 @@ class Study:
         self._known: dict[ModelOptions, Cache] = {}
 
     def pairs(self, options: ModelOptions, wanted: Callable[[Sample], bool] = lambda _: True) -> Pairs:
-        """Predicted and true cycles of the samples wanted."""
+        """Predicted and true cycles of the selected samples."""
         cache = self._known.get(options)
         if cache is None:
             cache = self._known[options] = Cache(None, "", options)
@@ -84,7 +84,7 @@ class Study:
         return [(cycles, truth) for cycles, truth in found if cycles is not None]
 
     def microarchitectures(self) -> tuple[str, ...]:
-        """In order of appearance."""
+        """Microarchitectures of the samples, in order of appearance."""
         return tuple(dict.fromkeys(sample.microarchitecture for sample in self.samples))
 
 
@@ -103,12 +103,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def of(name: str | None = None, mode: str | None = None) -> Callable[[Sample], bool]:
-    """Whether a sample is of a microarchitecture and a mode; None: of any."""
+    """A filter for samples of a microarchitecture and a mode; None matches any."""
     return lambda sample: name in (None, sample.microarchitecture) and mode in (None, sample.mode)
 
 
 def agreement(study: Study) -> str:
-    """Blocks of the reference set, by microarchitecture and mode."""
+    """Agreement with the reference set, by microarchitecture and mode."""
     rows = []
     for name in study.microarchitectures():
         for mode in STRAIGHT_AND_LOOP:
@@ -119,7 +119,7 @@ def agreement(study: Study) -> str:
 
 
 def small_sets(sets: dict[str, Study]) -> str:
-    """The other files of the reference, in full."""
+    """Agreement with the other reference files."""
     rows = []
     for name, study in sets.items():
         pairs = study.pairs(PUBLISHED)
@@ -128,7 +128,7 @@ def small_sets(sets: dict[str, Study]) -> str:
 
 
 def both_models(sets: dict[str, tuple[Study, Pointers]]) -> str:
-    """The default and the published model against everything that was measured."""
+    """Error of the default and the published model against all measured sets."""
     rows = []
     for title, (study, assume) in sets.items():
         for name in study.microarchitectures():
@@ -162,7 +162,7 @@ def measured(study: Study) -> str:
 
 
 def ablations(bhive: Study, reference: Study) -> str:
-    """What every part of the model is worth: error against hardware, deviation from the reference."""
+    """Effect of every part of the model: error against hardware, deviation from the reference."""
     names = bhive.microarchitectures()
     rows = []
     for title, options in ABLATIONS.items():
@@ -183,7 +183,7 @@ def ablations(bhive: Study, reference: Study) -> str:
 
 
 def redwood_cove(samples: Sequence[Sample]) -> str:
-    """What every rule of Redwood Cove is worth, and how other tools do."""
+    """Effect of every Redwood Cove rule, and the errors of other tools."""
     rows = []
     for title, changes in REDWOOD_COVE_RULES.items():
         core = replace(REDWOOD_COVE, **changes)
@@ -202,7 +202,7 @@ def redwood_cove(samples: Sequence[Sample]) -> str:
 
 
 def zen_5_rules(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
-    """What the rules of Zen 5 are worth, on every few blocks, and how other tools do on the general ones."""
+    """Effect of the Zen 5 rules on a sample of the blocks, and errors of other tools on the general ones."""
     rules = ZEN_5.macro_ops
     assert rules is not None
     cores = {
@@ -227,12 +227,12 @@ def zen_5_rules(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
 
 
 def predicted(builder: BlockBuilder, sample: Sample, core: Microarchitecture | None = None) -> float:
-    """Cycles of one copy of a sample's code."""
+    """Predicted cycles per copy of a sample's code."""
     return builder.simulate(sample, core)[1].cycles_per_iteration / builder.copies(sample)
 
 
 def zen_5_errors(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
-    """Error on all figures, and what the rules of the measuring harness change."""
+    """Error on all figures, and the effect of the rules for the measuring harness."""
     rows = []
     for title, samples, options in (
         ("general code", general, ZEN_5_OPTIONS),
@@ -267,7 +267,7 @@ def zen_5_widths(vectors: Sequence[Sample]) -> str:
 
 
 def zen_5_sets(folder: Path) -> str:
-    """Small cases and loops that are named by their code."""
+    """Error on small cases and on loops that are named by their code."""
     builder = BlockBuilder(ModelOptions())
     sets = {
         "windows of the op cache, two": zen5_sets.grid(folder / "zen5-opcache-grid.csv"),
@@ -287,7 +287,7 @@ def zen_5_sets(folder: Path) -> str:
 
 
 def known_cases(path: Path) -> str:
-    """Cases whose figure follows from published facts, measured and predicted."""
+    """Measured and predicted cases whose figure follows from published facts."""
     builder = BlockBuilder(REDWOOD_COVE_OPTIONS)
     rows = []
     with path.open(encoding="utf-8", newline="") as file:
@@ -309,7 +309,7 @@ def _filled(content: str, found: re.Match[str]) -> str:
 
 
 def fill(text: str, tables: dict[str, str]) -> str:
-    """The document with what stands between its markers replaced."""
+    """The document with the text between its markers replaced."""
     for name, content in tables.items():
         pattern = re.compile(rf"(<!-- table {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not pattern.search(text):

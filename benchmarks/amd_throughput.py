@@ -1,9 +1,9 @@
-"""Measured throughput of every form on AMD's cores beside the simulated one.
+"""Compares the measured throughput of every form on AMD's cores with the simulated one.
 
     python benchmarks/amd_throughput.py --arch ZEN3 [--every 10] [--worst 40]
 
-The measured figures are those of the tables. What is simulated are independent instances, as `cyclelens
-characterize` makes them; forms of which it makes none are counted and left out.
+The measured figures come from the tables. The benchmark simulates independent instances, as `cyclelens
+characterize` makes them; forms without an instance are counted and omitted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOLERANCE = 0.06
 
 
 class Form(Struct, frozen=True):
-    """A form, and the cycles of an instance."""
+    """A form with its measured and simulated cycles per instance."""
 
     name: str
     measured: float
@@ -33,19 +33,19 @@ class Form(Struct, frozen=True):
 
     @property
     def ratio(self) -> float:
-        """Below 1: too fast."""
+        """Simulated cycles per measured cycle; below 1 is too fast."""
         return self.simulated / self.measured
 
 
 def measured_forms(store: FactsStore, core: str) -> list[InstructionFacts]:
-    """The forms of which a core's throughput was measured."""
+    """Forms with a measured throughput on a core."""
     name = registry.get(core).facts_name
     every = {facts.name: facts for form in store.forms() for facts in store.candidates(name, form)}
     return [facts for facts in every.values() if facts.base.throughput]
 
 
 def simulated(store: FactsStore, core: str, forms: list[InstructionFacts]) -> Iterator[Form]:
-    """Those of which instances can be made."""
+    """Simulate the forms that have instances."""
     model = registry.get(core)
     machine = SimulatedMachine(model, store, counted=False)
     matcher = Matcher(model.facts_name)

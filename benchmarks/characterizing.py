@@ -28,13 +28,13 @@ from msgspec.structs import replace
 
 
 class Noisy:
-    """A machine whose clock is off by up to a share of the cycles."""
+    """A machine whose clock has an error of up to ``share`` of the cycles."""
 
     def __init__(self, machine: Machine, share: float) -> None:
         self._machine, self._share, self._random = machine, share, random.Random(3)
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
-        """Counts are exact, cycles are not."""
+        """Run the code; cycles have the error, counts are exact."""
         return self._off(self._machine.run(code, start))
 
     def straight(self, code: bytes) -> Run | str:
@@ -48,7 +48,7 @@ class Noisy:
 
 
 def chosen(store: FactsStore, name: str, file: Path, most: int) -> list[InstructionFacts]:
-    """Variants by frequency and by class."""
+    """Select variants by frequency and by class."""
     matcher, found = Matcher(name), Counter[str]()
     every = {facts.name: facts for form in store.forms() for facts in store.candidates(name, form)}
     for line in file.read_text(encoding="ascii").split():
@@ -93,13 +93,13 @@ def main() -> None:
 
 
 def rows(machine: Machine, store: FactsStore, name: str, wanted: list[InstructionFacts]) -> Iterator[Row]:
-    """All that is found out about each."""
+    """Characterize each variant."""
     characterizer = Characterizer(machine, store, registry.get(name))
     return map(characterizer.row, wanted)
 
 
 def report(name: str, title: str, comparison: Comparison, found: Iterator[Row]) -> None:
-    """One line of scores, then what was not made and every difference."""
+    """Print a line of scores, then the missing variants and every difference."""
     missing, unknown = Counter[str](), []
     for row in found:
         comparison.add(row)

@@ -1,4 +1,4 @@
-"""What compilers make of projects in C, C++ and Rust."""
+"""Compiles projects in C, C++ and Rust to assembly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fetching import Source, Unavailable, fetch, fetch_crate, made
 
 
 def _compiled(package: str, compiler: str, paths: list[Path], options: list[str]) -> Iterator[Source]:
-    """What a compiler makes of the files that it takes."""
+    """Compile the files that the compiler accepts."""
     if shutil.which(compiler) is None:
         raise Unavailable(f"{compiler} is not installed")
     work = made(f"{compiler}-{package}")
@@ -45,24 +45,24 @@ def _of_c(compiler: str) -> Iterator[Source]:
 
 
 def gcc() -> Iterator[Source]:
-    """What GCC makes of zlib, bzip2, lz4, zstd, snappy, RE2 and {fmt}."""
+    """GCC's output for zlib, bzip2, lz4, zstd, snappy, RE2 and {fmt}."""
     yield from _of_c("gcc")
 
 
 def clang() -> Iterator[Source]:
-    """What Clang makes of the same files."""
+    """Clang's output for the same files."""
     yield from _of_c("clang")
 
 
 def gcc_intel() -> Iterator[Source]:
-    """What GCC makes of zlib, bzip2 and lz4 in Intel syntax."""
+    """GCC's output for zlib, bzip2 and lz4 in Intel syntax."""
     options = ["-S", "-O3", "-march=skylake", "-masm=intel", "-w"]
     for package, pattern in (("zlib", "*.c"), ("bzip2", "*.c"), ("lz4", "lib/*.c")):
         yield from _compiled(f"{package}-intel", "gcc", sorted(fetch(package).glob(pattern)), options)
 
 
 def rustc() -> Iterator[Source]:
-    """What rustc makes of libraries that search, compress, and write numbers, in both syntaxes."""
+    """rustc's output, in both syntaxes, for libraries that search, compress, and format numbers."""
     if shutil.which("rustc") is None:
         raise Unavailable("rustc is not installed")
     simd = ("memchr_runtime_simd", "memchr_runtime_sse2", "memchr_runtime_avx")

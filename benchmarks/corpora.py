@@ -1,4 +1,4 @@
-"""Whole assembly files of others, written or compiled, against the objects that GNU as and NASM make of them.
+"""Compares whole third-party assembly files, written or compiled, with the objects of GNU as and NASM.
 
     python benchmarks/corpora.py [PACKAGE...] [--failures] [--limit N]
 
@@ -31,9 +31,9 @@ from fetching import Source, Unavailable, made
 from msgspec import Struct, field
 
 ARCHITECTURE = "SKX"
-"""Microarchitecture of the figures that are compared: it has the AVX-512 of all these files."""
+"""Microarchitecture of the compared figures: it has the AVX-512 instructions of all these files."""
 _STUBS = 24
-"""Headers of a configured tree that are made empty."""
+"""Most headers of a configured tree that are created empty."""
 _PIECE = 10_000
 """Lines of a region that are counted."""
 
@@ -43,7 +43,7 @@ _PIECE = 10_000
 
 
 def reference(source: Source) -> bytes | None:
-    """The object that the file's own assembler makes of it; None if it refuses the file."""
+    """The object from the file's own assembler; None if it rejects the file."""
     target = made("objects") / f"{source.name}.o"
     includes = [f"-I{folder}/" for folder in source.include_paths]
     includes += [f"-P{path}" for path in source.pre_includes]
@@ -61,7 +61,7 @@ def reference(source: Source) -> bytes | None:
         missing = re.search(r"fatal error: (\S+): No such file", done.stderr)
         if missing is None or missing[1].startswith("/") or ".." in missing[1]:
             break
-        # What a configured tree would have made; for the macros of assembly files it does not matter.
+        # A header of a configured tree; the macros of assembly files do not need it.
         stub = stubs / missing[1]
         stub.parent.mkdir(parents=True, exist_ok=True)
         stub.touch()
@@ -69,22 +69,22 @@ def reference(source: Source) -> bytes | None:
 
 
 class Measured(Struct):
-    """What was found in a file."""
+    """Results for one file."""
 
     name: str
     lines: int = 0
-    """Statements that were looked at, and those of them that became bytes."""
+    """Statements in total; ``encoded`` counts those with bytes."""
     encoded: int = 0
     loops: int = 0
-    """In the object."""
+    """Loops in the object."""
     found: int = 0
-    """In the text."""
+    """Loops in the text."""
     same: int = 0
-    """Of the object's, in the text with the same instructions."""
+    """Loops of the object that the text has with the same instructions."""
     placed: int = 0
-    """Of those, at the same places."""
+    """Those at the same places."""
     equal: int = 0
-    """Of those, with the same figures."""
+    """Those with the same figures."""
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list)
 
@@ -96,13 +96,14 @@ class Measured(Struct):
 
     @property
     def agrees(self) -> bool:
-        """Is every line encoded, and does the text have the object's loops and no other?"""
+        """Whether every line is encoded and the text has exactly the object's loops."""
         return self.encoded == self.lines and self.equal == self.loops == self.found
 
 
 def measure(source: Source, workspace: Workspace) -> Measured | None:
-    """None if the file's own assembler refuses it. What was read of other files is remembered, as commands
-    do."""
+    """Compare a file with its object; None if its own assembler rejects it.
+
+    Other files stay cached between calls, as in the commands."""
     code = reference(source)
     if code is None:
         return None
@@ -112,7 +113,7 @@ def measure(source: Source, workspace: Workspace) -> Measured | None:
     text = assemble(source.text, options, memory=workspace.texts)
     result.seconds = time.process_time() - started
     _count_lines(source, result)
-    # NASM's sections of code hold no tables, but functions that nothing declares.
+    # NASM's code sections hold undeclared functions, but no tables.
     theirs = by_loop(object_loops(code, is_all_code=source.path.suffix == ".asm"))
     ours = by_loop(text.regions)
     result.loops, result.found = len(theirs), len(ours)
@@ -148,8 +149,9 @@ def measure(source: Source, workspace: Workspace) -> Measured | None:
 
 
 def _count_lines(source: Source, result: Measured) -> None:
-    """The whole file as one region tells which statements become bytes; a long one without macros as several.
-    What macros make more of than a region may have is not counted."""
+    """Count encoded statements by treating the file as one region, or several if it is long without macros.
+
+    Macro output beyond the size limit of a region is not counted."""
     comment = ";" if source.path.suffix == ".asm" else "#"
     if source.path.suffix == ".S":
         comment = "//"
@@ -172,8 +174,10 @@ def _count_lines(source: Source, result: Measured) -> None:
 
 
 def object_loops(code: bytes, *, is_all_code: bool = False) -> tuple[Region, ...]:
-    """Of functions, because there are tables between them; of whole sections where nothing is declared, or if
-    they hold code alone and do not begin with a declared function."""
+    """Loops of the object's functions, because there may be tables between these.
+
+    Whole sections are used where no function is declared, or if they contain only code and do not begin with a
+    declared function."""
     file = ObjectFile(code)
     declared = outermost(file.functions)
     beginnings = {function.address for function in declared}
@@ -185,7 +189,7 @@ def object_loops(code: bytes, *, is_all_code: bool = False) -> tuple[Region, ...
 
 
 def by_loop(regions: Iterable[Region]) -> list[list[Region]]:
-    """Basic blocks together with those of the same loop, by their places."""
+    """Group basic blocks by loop, according to their places."""
     loops: dict[str, list[Region]] = {}
     for region in regions:
         stem, _, number = region.name.rpartition(".")
@@ -195,7 +199,7 @@ def by_loop(regions: Iterable[Region]) -> list[list[Region]]:
 
 
 def essence(regions: list[Region]) -> object:
-    """What figures can depend on: everything but addresses that only a linker knows."""
+    """Everything that figures depend on, without addresses that only a linker knows."""
     found: list[object] = []
     for region in regions:
         if region.incomplete:
@@ -218,7 +222,7 @@ def places_of(regions: list[Region]) -> list[tuple[int, int]]:
 
 
 def _figures(regions: list[Region], predictor: Predictor) -> list[float | None]:
-    """At every position that the file leaves open."""
+    """Figures at every position that the file leaves open."""
     core = registry.get(ARCHITECTURE)
     return [
         predictor.cycles_of(region.code, core, region.ends_in_jump_to_start, offset)

@@ -1,11 +1,11 @@
-"""Damaged object files: each ends in figures or in one message, soon, and in little memory.
+"""Tests damaged object files: each must quickly give figures or one message, in little memory.
 
     python benchmarks/damaged_objects.py [--count 3000] [--seed N] [--read-only]
 
 Objects, libraries and programs that gcc makes of one source, with and without line information, are changed
-in one to eight places: bytes, bits, whole numbers at their places in headers, symbols, relocations, line
-tables and code, runs of equal bytes, cut ends. `--count` files of each kind are tried. With `--read-only`
-they are read and decoded, and nothing is simulated. What breaks is kept in build/mutants.
+in one to eight places: bytes, bits, integers in headers, symbols, relocations, line tables and code, runs of
+equal bytes, truncated ends. `--count` files of each kind are tried. With `--read-only` they are read and
+decoded, and nothing is simulated. Failing files are kept in build/mutants.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from elftools.elf.elffile import ELFFile
 
 FOUND = Path(__file__).parents[1] / "build" / "mutants"
 SLOW = 3.0
-"""Seconds of the processor that no file may take."""
+"""Limit of processor time per file, in seconds."""
 SOURCE = """
 int pick(int x) { switch (x) { case 0: return 7; case 1: return 9; case 2: return 4; case 3: return 1;
   case 4: return 8; case 5: return 3; } return 0; }
@@ -73,7 +73,7 @@ def parts(data: bytes) -> list[tuple[int, int]]:
 
 
 def damaged(whole: bytes, places: list[tuple[int, int]], chance: random.Random) -> bytes:
-    """A copy with some changes."""
+    """A copy with random damage."""
     data = bytearray(whole)
     for _ in range(chance.choice(CHANGES)):
         start, size = chance.choice(places)
@@ -95,7 +95,7 @@ def damaged(whole: bytes, places: list[tuple[int, int]], chance: random.Random) 
 
 
 def main() -> None:
-    """Try them all; the exit code says whether any broke anything."""
+    """Try all files; the exit code tells whether any failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=3000)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,11 +1,11 @@
-"""How much of real assembly the front end encodes, and whether its bytes are GNU as's.
+"""Measures how much real assembly the front end encodes, and compares its bytes with GNU as.
 
     python benchmarks/dialects.py shapes        instructions of Debian's libdav1d, libx264, libx265, libcrypto
     python benchmarks/dialects.py files DIR...  loops of .s and .S files, those of `gcc -S` among them
 
-`shapes` downloads the packages with `apt-get download` into a temporary folder and keeps nothing. What it
-compares is one statement of each shape: mnemonic, kinds of the registers, sizes of numbers and addresses. The
-page docs/dialects.md has the results.
+`shapes` downloads the packages with `apt-get download` into a temporary folder and keeps nothing. It compares
+one statement of each shape: mnemonic, register kinds, sizes of numbers and addresses. docs/dialects.md has
+the results.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ REGISTER_KINDS = (
 
 
 def shape(text: str) -> str:
-    """What makes a statement like another one."""
+    """The shape of a statement, which similar statements share."""
 
     def size(match: re.Match[str]) -> str:
         value = int(match[2], 16) * (-1 if match[1] else 1)
@@ -66,9 +66,10 @@ def shape(text: str) -> str:
 
 
 def statements(library: Path) -> Iterator[str]:
-    """What objdump prints for the code of a library, without branches, whose bytes depend on addresses.
-    Tables between functions come out as nonsense: runs up to the next way out are left out if they hold
-    bytes that are no instruction, or what nobody writes (stray prefixes, hints, far jumps, port access)."""
+    """Statements that objdump prints for a library, without branches, whose bytes depend on addresses.
+
+    Tables between functions disassemble to nonsense. A run up to the next exit is omitted if it contains
+    bytes that are no instruction, or unusual code (stray prefixes, hints, far jumps, port access)."""
     done = subprocess.run(["objdump", "-d", "-w", str(library)], capture_output=True, text=True, check=True)
     run: list[str] = []
     is_code = True
@@ -103,7 +104,7 @@ def libraries(folder: Path) -> Iterator[Path]:
 
 
 def encode(texts: list[str], external: bool) -> dict[str, tuple[str, str]]:
-    """Bytes in hexadecimal (empty: refused) and backend of every statement."""
+    """Bytes in hexadecimal (empty if refused) and backend of every statement."""
     result: dict[str, tuple[str, str]] = {}
     for start in range(0, len(texts), CHUNK):
         chunk = texts[start : start + CHUNK]
@@ -149,8 +150,9 @@ def compare_shapes() -> None:
 
 
 def in_object(result: AssembledFile, text: str) -> tuple[int, int]:
-    """How many regions have the bytes that stand in GNU as's object, and how many can be compared: those
-    without addresses that only the linker knows, whole in the file."""
+    """Number of regions with the same bytes as GNU as's object, and number of comparable regions.
+
+    Comparable regions are whole in the file and have no addresses that only the linker knows."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(["as", "--64", "-o", "x.o"], cwd=folder, input=text.encode(), check=False)
         if done.returncode:
@@ -166,7 +168,7 @@ def in_object(result: AssembledFile, text: str) -> tuple[int, int]:
 
 
 def measure_files(folders: list[str]) -> None:
-    """Loops and share of encoded statements of each file."""
+    """Print the loops and the share of encoded statements of each file."""
     for folder in folders:
         paths = [Path(folder)] if Path(folder).is_file() else sorted(Path(folder).rglob("*.[sS]"))
         for path in paths:

@@ -1,7 +1,7 @@
-"""An editor for benchmarks that costs next to nothing: frames of JSON over a server's standard streams.
+"""A minimal editor for benchmarks: it exchanges JSON frames over a server's standard streams.
 
-A client library turns every message into objects; no editor does that in Python, so no figure may hold it.
-Here a message is bytes until the clock has stopped, but for the few that say that hints are ready.
+A client library parses every message into Python objects, which no real editor does, so the figures must not
+include it. Here a message stays bytes until the clock has stopped, except the few that announce new hints.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 SERVER = (sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp")
 TIMEOUT = 120.0
-"""Seconds after which a server is taken for hung."""
+"""Seconds after which a server counts as hung."""
 
 WINDOW = 50
-"""Lines above and below an edit whose hints an editor asks for."""
+"""Lines above and below an edit whose hints the editor requests."""
 
 
 class Editor:
@@ -29,7 +29,7 @@ class Editor:
     ) -> None:
         self.lines = text.splitlines()
         self.hints: list[dict[str, Any]] = []
-        """The last answer."""
+        """Hints of the last answer."""
         self._command = command
         self._settings = {"debounceMs": debounce, "microarchitectures": list(microarchitectures)}
         self._document: dict[str, Any] = {"uri": "file:///benchmark.s", "version": 0}
@@ -39,7 +39,7 @@ class Editor:
 
     @property
     def pid(self) -> int:
-        """Of the server."""
+        """Process id of the server."""
         return self._process.pid
 
     async def open(self) -> float:
@@ -78,7 +78,7 @@ class Editor:
         return await self._refreshed(line) - started
 
     async def ask(self, method: str) -> Any:
-        """What the server says to a request about the document as a whole."""
+        """The server's answer to a request about the whole document."""
         answer, _ = await self._request(method, {"textDocument": {"uri": self._document["uri"]}})
         return answer
 
@@ -89,8 +89,9 @@ class Editor:
         await asyncio.wait_for(self._process.wait(), TIMEOUT)
 
     async def _refreshed(self, line: int | None) -> float:
-        """Wait until the server has something new about the present text, and ask for the hints that a window
-        around the line shows; for all without one. Returns when their bytes were there, on the clock of
+        """Wait for new results about the present text, then request the hints of a window around the line.
+
+        Without a line, requests all hints. Returns the arrival time of their bytes by
         ``time.perf_counter``."""
         while True:
             message = json.loads(await self._read())
@@ -99,7 +100,7 @@ class Editor:
                 self._published = message["params"].get("version", -1)
             if "id" in message and method is not None:
                 self._send({"id": message["id"], "result": None})
-            # Diagnostics come first, and say which version a refresh is about.
+            # Diagnostics come first and name the version of a refresh.
             if method == "workspace/inlayHint/refresh" and self._published == self._document["version"]:
                 break
         first, last = (0, len(self.lines)) if line is None else (max(line - WINDOW, 0), line + WINDOW)
@@ -113,7 +114,7 @@ class Editor:
         return arrived
 
     async def _request(self, method: str, params: object) -> tuple[Any, float]:
-        """Ask and wait. Returns the result, and when its bytes were there."""
+        """Send a request and wait. Returns the result and the arrival time of its bytes."""
         self._requests += 1
         self._send({"id": self._requests, "method": method, "params": params})
         while True:

@@ -1,11 +1,12 @@
-"""Time from an edit to refreshed hints, as an editor sees it: ``python benchmarks/editor_latency.py [FILE]``.
+"""Measures the time from an edit to refreshed hints in an editor: ``python benchmarks/editor_latency.py
+[FILE]``.
 
-``--lines 20000`` makes the file that long: copies of it with labels of their own, every twentieth with its
+``--lines 20000`` extends the file to that length: copies with separate labels, every twentieth with its
 regions.
 
-A real server over stdio gets 50 edits of each kind, one after the other. The clock runs from sending the
-edit's bytes to holding those of the answer to the hint request that follows the server's refresh. The
-debounce, a wait on purpose, is stated and subtracted.
+A real server over stdio gets 50 edits of each kind in turn. The clock runs from sending the edit's bytes to
+receiving the answer to the hint request that follows the server's refresh. The debounce, a deliberate wait,
+is stated and subtracted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ KERNEL = Path(__file__).parent / "matrix_tile.s"
 
 
 def lengthened(text: str, lines: int) -> str:
-    """Copies of a text below each other until it has so many lines."""
+    """Repeat a text until it has ``lines`` lines."""
     labels = "|".join(re.escape(name) for name in re.findall(r"^\s*([\w.$]+):", text, re.MULTILINE))
     name = re.compile(rf"(?<![\w.$])(?:{labels})(?![\w.$])")
     made: list[str] = []
@@ -38,7 +39,7 @@ def lengthened(text: str, lines: int) -> str:
 
 
 def edits(lines: list[str], count: int) -> Iterator[tuple[str, int, list[str]]]:
-    """Kind of edit, line, and the texts that it gets one after the other."""
+    """Kind of edit, line, and the successive texts of that line."""
     marker = next(index for index, line in enumerate(lines) if "cyclelens-begin" in line)
     place = next(
         index

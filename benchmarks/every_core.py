@@ -1,6 +1,7 @@
-"""Every core x both models x loop, unrolled and one pass, on the examples, the kernels of ``tests/tables``
-and generated blocks: how many runs end with a figure, how many with a stated reason, and how many with an
-internal error, of which there must be none.
+"""Runs every core, model and mode (loop, unrolled, one pass) on examples, kernels and generated blocks.
+
+Counts the runs that end with a figure, with a stated reason, and with an internal error, of which there must
+be none. The kernels are those of ``tests/tables``.
 
     python benchmarks/every_core.py
     python benchmarks/every_core.py --generated 200 --arch SKL GNR ZEN5
@@ -24,7 +25,7 @@ from cyclelens.analyzer.microarchitectures import registry
 
 _BATCH = 500
 _AFTER_THE_KIND = re.compile(r"(unknown instruction|unsupported).*|[`'\"].*?[`'\"]|\d+")
-"""What differs between reasons of one kind."""
+"""The variable part of a reason, which is ignored when reasons are grouped."""
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Sources of Debian packages and crates, from a cache folder that this fills."""
+"""Fetches the sources of Debian packages and crates into a cache folder."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cycl
 
 
 class Unavailable(Exception):
-    """A package or a program that cannot be had here; the message says why."""
+    """A package or program is not available here; the message says why."""
 
 
 def fetch(package: str, *wanted: str) -> Path:
-    """The folder with the unpacked sources of a Debian package, from the cache if they are there; of a large
-    one only the ``wanted`` folders.
+    """The folder with the unpacked sources of a Debian package, from the cache if possible.
 
-    ``apt-get source`` needs deb-src entries, which most machines do not have: they are made from the
-    machine's own entries, for this program alone.
+    ``wanted`` limits a large package to some folders.
+
+    ``apt-get source`` needs deb-src entries, which most machines lack: they are derived from the machine's own
+    entries, for this program only.
     """
     folder = CACHE / "sources" / package
     if folder.is_dir():
@@ -40,7 +41,7 @@ def fetch(package: str, *wanted: str) -> Path:
         try:
             _apt([*options, "source", "--download-only", f"{package}={version}"], downloads)
         except Unavailable as error:
-            trouble = str(error)  # perhaps about a signature or a patch, which are not needed
+            trouble = str(error)  # possibly a signature or a patch, which are not needed
         found = (path for path in downloads.glob("*.orig.tar.*") if path.suffix != ".asc")
         archives = sorted(found, key=lambda path: -path.stat().st_size)
         if archives:
@@ -58,7 +59,7 @@ def fetch(package: str, *wanted: str) -> Path:
 
 
 def _put(unpacked: Path, folder: Path) -> None:
-    """Move it there, unless another process was faster."""
+    """Move it to the cache, unless another process was faster."""
     try:
         unpacked.rename(folder)
     except OSError:
@@ -67,7 +68,7 @@ def _put(unpacked: Path, folder: Path) -> None:
 
 
 def fetch_crate(package: str) -> Path:
-    """The folder with the sources of a Rust library, which Debian puts into a binary package."""
+    """The folder with the sources of a Rust library, which Debian ships in a binary package."""
     folder = CACHE / "sources" / package
     if not folder.is_dir():
         if shutil.which("dpkg-deb") is None:
@@ -85,7 +86,7 @@ def fetch_crate(package: str) -> Path:
 
 
 def _apt_options() -> list[str]:
-    """Options that make apt-get use source entries and folders of our own; the lists are fetched once."""
+    """Options for apt-get to use separate source entries and folders; the lists are fetched once."""
     root = CACHE / "apt"
     options = [
         f"-oDir::Etc::SourceList={os.devnull}",
@@ -117,7 +118,7 @@ def _apt_options() -> list[str]:
 
 
 def _versions(package: str, options: list[str]) -> list[str]:
-    """All that are listed, the newest first; a mirror need not have each."""
+    """Listed versions, the newest first; a mirror may lack some of them."""
     done = subprocess.run(["apt-cache", *options, "showsrc", package], capture_output=True, text=True)
     return list(dict.fromkeys(reversed(re.findall(r"^Version: (\S+)", done.stdout, re.MULTILINE))))
 
@@ -130,7 +131,7 @@ def _apt(arguments: list[str], folder: Path) -> None:
 
 
 class Source(Struct, frozen=True):
-    """One file as the front end gets it, and how its own assembler is called."""
+    """One input file of the front end, and the command of its own assembler."""
 
     name: str
     path: Path

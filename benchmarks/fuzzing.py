@@ -1,16 +1,15 @@
-"""Random edits of real assembly through the front end: nothing may break it, and nothing may take it long.
+"""Fuzzes the front end with random edits of real assembly: no text may crash it or take long.
 
     python benchmarks/fuzzing.py lines [--count 100000] [--seed N]
     python benchmarks/fuzzing.py files [--count 5000] [--seed N] [--programs SHARE] [PACKAGE...]
     python benchmarks/fuzzing.py programs [--count 100000] [--seed N] [--jobs N]
     python benchmarks/fuzzing.py guided [OPTIONS OF LIBFUZZER]      (pip install -e .[fuzz])
 
-`lines` edits single statements, ten a text, between good ones; `files` edits whole files of examples/ and of
-the packages of corpora.py; `programs` makes whole programs, compares their bytes with those of GNU as
-and NASM, and leaves out of those that differ what they differ without;
-`guided` lets Atheris look for texts that reach new code, by the same edits and its own (`-max_total_time=600`
-ends it). What is found is printed and kept in build/fuzzing. Times are of this process alone: how long NASM
-takes over a file is its own affair.
+`lines` edits single statements, ten per text, between valid ones; `files` edits whole files of examples/ and
+of the packages of corpora.py; `programs` generates programs, compares their bytes with those of GNU as and
+NASM, and reduces those that differ; `guided` lets Atheris search for texts that reach new code, by the same
+edits and its own (`-max_total_time=600` ends it). Findings are printed and kept in build/fuzzing. Times are
+of this process alone, without NASM's.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ if GUIDED:
         import atheris
     except ImportError:
         sys.exit("atheris is not installed: pip install -e .[fuzz]")
-# Only what is imported here tells Atheris which code a text reaches.
+# Atheris sees the coverage only of modules that are imported here.
 with atheris.instrument_imports(include=["cyclelens.analyzer.frontend"]) if GUIDED else nullcontext():
     from cyclelens.analyzer.frontend.assemble import assemble
     from cyclelens.analyzer.model.analysis_options import SourceOptions
@@ -53,18 +52,18 @@ with atheris.instrument_imports(include=["cyclelens.analyzer.frontend"]) if GUID
 EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
 FOUND = ROOT / "build" / "fuzzing"
 SLOW = 1.0
-"""Seconds that no text may take."""
+"""Limit per text in seconds."""
 TRACED = 5
-"""So many times longer takes what Atheris watches."""
+"""Slowdown factor of code that Atheris instruments."""
 LONGEST = 1_000
-"""Lines of a file that is taken: longer ones take their time without being edited."""
+"""Most lines of a file; longer ones are slow even without edits."""
 STRETCH = 100
-"""Programs that a process tries before it says what became of them."""
+"""Programs that a process tries before it reports."""
 GOOD = {Syntax.ATT: "add %rax, %rbx", Syntax.INTEL: "add rbx, rax"}
 
 
 class Log:
-    """Counts what was tried and keeps what went wrong."""
+    """Counts the tried texts and keeps the failures."""
 
     def __init__(self) -> None:
         self.tried = 0
@@ -104,7 +103,7 @@ def lines(count: int, source: random.Random) -> Log:
         taken = time.process_time() - started
         more = []
         if all(PLAIN.issuperset(line) for line in edited):
-            # The good lines are the even ones, and the last is the marker.
+            # The valid lines are the even ones, and the last line is the marker.
             more = [
                 f"misplaced: {problem.line}: {problem.message}"
                 for problem in result.problems
@@ -151,16 +150,18 @@ def files(count: int, packages: Sequence[str], programs: float, source: random.R
 
 
 class Tried(NamedTuple):
-    """What became of some programs."""
+    """Results of some programs."""
 
     kinds: Counter[str]
     found: list[tuple[int, str, str]]
-    """Of each that differs the number, what is left of its text, and the difference."""
+    """Number, reduced text and difference of each differing program."""
 
 
 def programs(count: int, seed: int, jobs: int) -> None:
-    """``refused`` and ``taken`` are counted beside the differences: what the assembler takes and we refuse,
-    and the other way round."""
+    """Compare generated programs and count differences.
+
+    ``refused`` counts texts that only the assembler accepts, ``taken`` those that only this front end
+    accepts."""
     for command in COMMANDS.values():
         if shutil.which(command[0]) is None:
             sys.exit(f"{command[0]} is not installed")
@@ -189,13 +190,13 @@ def programs(count: int, seed: int, jobs: int) -> None:
 
 
 def _try(seed: int, numbers: Sequence[int]) -> Tried:
-    """Make and compare the programs of these numbers; what differs is reduced."""
+    """Generate and compare the programs with these numbers; reduce those that differ."""
     tried = Tried(Counter(), [])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for number in numbers:
             made = random_program(random.Random(f"{seed}-{number}"))
-            # Others are asked for what is not encoded here, and cost a run each time.
+            # External assemblers are called for statements not encoded here, at the cost of a run each.
             external = made.needs_programs or number % 16 == 0
             result = _compared(made, made.text, folder, external)
             language = made.syntax if made.language == "gas" else made.language
@@ -219,12 +220,12 @@ def _differs(made: Program, text: str, folder: Path, external: bool) -> bool:
     try:
         found = _compared(made, text, folder, external).differences
     except KeyError:
-        return False  # the end of a region is among the lines that are left out
+        return False  # the omitted lines include the end of a region
     return any(each.kind == "bytes" for each in found)
 
 
 def guided(arguments: Sequence[str]) -> None:
-    """Ends the process; what fails is kept by libFuzzer, and here."""
+    """Run Atheris, which ends the process; libFuzzer and this program keep the failures."""
     log = Log()
     originals = [path.read_text().splitlines() for path in EXAMPLES]
     seeds = FOUND / "reached"
@@ -234,7 +235,7 @@ def guided(arguments: Sequence[str]) -> None:
 
     def one(data: bytes) -> None:
         text = data.decode("utf-8", "replace")
-        # Which way a text is read depends on itself, so that it always is the same.
+        # The options depend only on the text, so that runs are reproducible.
         choice = random.Random(zlib.crc32(data))
         options = SourceOptions(
             regions=choice.choice((Regions.MARKERS, Regions.LOOPS, Regions.BOTH)),
@@ -255,7 +256,7 @@ def guided(arguments: Sequence[str]) -> None:
         text = mutate_file(lines, source.choice(originals), source)
         return text.encode("utf-8", "replace")[:longest]
 
-    # Long texts say no more than short ones, and take longer.
+    # Long texts find no more than short ones, and take longer.
     command = [sys.argv[0], "-max_len=2000", f"-artifact_prefix={FOUND}/", *arguments, str(seeds)]
     atheris.Setup(command, one, custom_mutator=edit)
     atheris.Fuzz()

@@ -1,7 +1,7 @@
-"""What the time of a simulation grows with: ``python benchmarks/growth.py``.
+"""Measures how the time of a simulation grows: ``python benchmarks/growth.py``.
 
-Waiting should cost nothing, so the time should follow the uops that are simulated, not cycles times waiting
-uops. Every case runs in full (at least 500 cycles and 10 rounds, no early stop) with its figures per
+Waiting uops should cost nothing, so the time should grow with the simulated uops, not with cycles times
+waiting uops. Every case runs in full (at least 500 cycles and 10 rounds, no early stop) with its figures per
 instruction; the time is the least of several runs, without decoding and expansion.
 """
 
@@ -32,11 +32,11 @@ ADD, IMUL, DIV, DIVPS, LOAD, STORE, VECTOR = (
     "0f58d1",
 )
 MIX = (ADD, LOAD, VECTOR, IMUL, STORE, "4901c9", "4983c208", "0f28da")
-"""Eight instructions of every kind; two of them continue chains."""
+"""Eight instructions of different kinds; two of them continue chains."""
 
 
 def mixed(count: int) -> str:
-    """So many instructions in turn."""
+    """``count`` instructions of ``MIX`` in turn."""
     return "".join(MIX[number % len(MIX)] for number in range(count))
 
 
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def least(runs: int, work: Callable[[], object]) -> float:
-    """Seconds of processor time."""
+    """Least processor time of several runs, in seconds."""
     times = []
     for _ in range(runs):
         started = time.process_time()

@@ -1,8 +1,8 @@
-"""Many predictions at once: ``python benchmarks/many.py [--blocks N] [--jobs N]``.
+"""Measures many predictions at once: ``python benchmarks/many.py [--blocks N] [--jobs N]``.
 
-The same blocks at all 64 alignments and on all microarchitectures in one process, against as many processes
-that do one each: what does not depend on alignment or microarchitecture is then done again every time. And
-``cyclelens predict`` with one process and with several.
+Compares one process that predicts the same blocks at all 64 alignments and on all microarchitectures with one
+process per case, which repeats the work that depends on neither. Also runs ``cyclelens predict`` with one
+process and with several.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def main() -> None:
         ("all microarchitectures", [(name, 0) for name in registry.names()]),
     ):
         together = in_a_process(options.blocks, cases)
-        # Every fourth of many stands for the others.
+        # Every fourth case represents the others.
         sample = cases[:: max(1, len(cases) // 16)]
         alone = sum(in_a_process(options.blocks, [case]) for case in sample) * len(cases) / len(sample)
         rows.append([title, f"{alone:.2f}", f"{together:.2f}", f"{alone / together:.2f}"])
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def in_a_process(blocks: int, cases: list[tuple[str, int]]) -> float:
-    """Processor seconds of a fresh process for these blocks in these cases."""
+    """Processor seconds of a new process for these blocks in these cases."""
     text = ",".join(f"{name}:{alignment}" for name, alignment in cases)
     command = [sys.executable, __file__, "--blocks", str(blocks), "--child", text]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -1,4 +1,4 @@
-"""What the benchmarks share: real blocks, processor time of commands, and the peer to compare with."""
+"""Shared code of the benchmarks: real blocks, processor time of commands, and llvm-mca for comparison."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ MCA = os.environ.get("LLVM_MCA", "llvm-mca")
 
 
 def real_blocks(count: int, source: str = "auto") -> tuple[str, list[str]]:
-    """What they are, and up to ``count`` different blocks in hexadecimal that can be made a loop.
+    """A description, and up to ``count`` different blocks in hexadecimal that can be made a loop.
 
-    ``source``: ``corpus`` or ``reference`` (files beside the project), ``examples``, or the first of these
-    that is there.
+    ``source``: ``corpus`` or ``reference`` (files beside the project), ``examples``, or ``auto`` for the
+    first available one.
     """
     found = {"corpus": CORPUS.exists(), "reference": REFERENCE.exists(), "examples": True}
     if source == "auto":
@@ -46,7 +46,7 @@ def real_blocks(count: int, source: str = "auto") -> tuple[str, list[str]]:
     if source == "corpus":
         with lzma.open(CORPUS, "rt") as file:
             every = file.read().split()
-        # Evenly spread; a few more than needed because some cannot be made a loop.
+        # Evenly spread, with a few spare ones because some cannot be made a loop.
         blocks = every[:: max(len(every) // (count + count // 10 + 1), 1)]
     elif source == "reference":
         with REFERENCE.open(newline="") as file:
@@ -62,7 +62,7 @@ def _can_be_a_loop(code: bytes) -> bool:
 
 
 def _pieces_of_examples() -> list[str]:
-    """Every run of two to eight instructions without a jump in a region of the examples."""
+    """Every sequence of two to eight instructions without a jump in a region of the examples."""
     pieces = []
     for file in sorted((ROOT / "examples").glob("*.s")):
         for region in assemble(file.read_text(encoding="utf-8")).regions:
@@ -82,7 +82,7 @@ def _pieces_of_examples() -> list[str]:
 def cpu_seconds(
     command: Sequence[str | Path], stdin: Path | None = None, environment: dict[str, str] | None = None
 ) -> float:
-    """User and system time of a command and its children; its output goes nowhere."""
+    """User and system time of a command and its children, in seconds; its output is discarded."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with (stdin or Path(os.devnull)).open("rb") as source:
         subprocess.run(command, stdin=source, stdout=subprocess.DEVNULL, check=True, env=environment)
@@ -91,8 +91,9 @@ def cpu_seconds(
 
 
 def with_bytecode(folder: str) -> dict[str, str]:
-    """The environment of a command that finds its bytecode in ``folder``, once it has run there: an installed
-    package has its bytecode, a checkout whose text has changed may not."""
+    """An environment in which a command caches its bytecode in ``folder``.
+
+    An installed package has its bytecode, a changed checkout may not."""
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment
@@ -107,7 +108,7 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A Markdown table with aligned columns, the first to the left."""
+    """Print a Markdown table with right-aligned columns, except the first."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
 
     def line(row: Sequence[str]) -> str:
@@ -121,7 +122,7 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def describe() -> None:
-    """One line: what was measured, and on what."""
+    """Print one line that names the version and the machine."""
     run = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -145,7 +146,7 @@ def _processor() -> str:
 
 
 def peer_version() -> str:
-    """The version of llvm-mca, which is installed if that is possible; else ends the program."""
+    """The version of llvm-mca, installing it if possible; otherwise ends the program."""
     if shutil.which(MCA) is None:
         if shutil.which("apt-get") is None or os.geteuid() != 0:
             raise SystemExit(f"{MCA} is not there: install the package llvm (its installation needs root)")
@@ -161,21 +162,22 @@ def peer_version() -> str:
 
 
 def peer_command(file: Path, cpu: str, iterations: int = 100) -> list[str | Path]:
-    """llvm-mca on a file of regions, otherwise with its defaults."""
+    """The command that runs llvm-mca with its defaults on a file of regions."""
     return [MCA, f"--mcpu={cpu}", f"--iterations={iterations}", file]
 
 
 def write_for_peer(blocks: Sequence[str], file: Path, cpu: str) -> list[str]:
     """Write the blocks that llvm-mca can analyse as regions of an AT&T file, and return them.
 
-    It ends at the first instruction that it cannot parse or has no figures for: such blocks are left out.
+    llvm-mca stops at the first instruction that it cannot parse or has no figures for: such blocks are
+    omitted.
     """
     texts = {block: _att(bytes.fromhex(block)) for block in blocks}
     waiting = _without_errors(blocks, texts, file, cpu)
     kept: list[str] = []
     while waiting:
         run = _try_peer([texts[block] for block in waiting], file, cpu)
-        # The error has no position: it is in the region after the last one that was analysed.
+        # The error has no position: it is in the region after the last analysed one.
         good = len(waiting) if run.returncode == 0 else run.stdout.count("Code Region - ")
         kept += waiting[:good]
         waiting = waiting[good + 1 :]

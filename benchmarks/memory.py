@@ -1,8 +1,9 @@
-"""Memory of the server and its worker while somebody edits: ``python benchmarks/memory.py [--edits N]``.
+"""Measures the memory of the server and its workers during edits: ``python benchmarks/memory.py [--edits
+N]``.
 
-A real server over stdio gets edits of one instruction, no two alike, each after the hints of the one before,
-and is asked for colours, symbols and lenses after each. Resident memory is read from /proc (Linux), that of
-the server and of all its worker processes.
+A real server over stdio gets distinct edits of one instruction, each after the hints of the previous one, and
+requests for colours, symbols and lenses after each. Resident memory of the server and all its worker
+processes comes from /proc (Linux).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from measuring import ROOT, describe, print_table
 
 SAMPLES = 10
 ASKED = ("semanticTokens/full", "documentSymbol", "codeLens")
-"""What editors ask for after an edit besides hints."""
+"""Requests of editors after an edit, besides hints."""
 
 
 async def measure(path: Path, count: int) -> list[list[str]]:
@@ -57,7 +58,7 @@ def descendants(process: int) -> list[int]:
 
 
 def resident(process: int) -> float:
-    """MiB."""
+    """Resident memory of a process in MiB."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
 

@@ -1,9 +1,9 @@
-"""The errors of llvm-mca on measured blocks:
+"""Measures the errors of llvm-mca on measured blocks:
 ``python benchmarks/peer_errors.py FILE.csv --arch ZEN5 --cpu znver5``.
 
-FILE is one that ``cyclelens evaluate`` takes, with figures of one processor. Blocks in straight-line code and
-copies of them in a loop are the same to llvm-mca, which knows no front end: it repeats each region. Blocks
-with an instruction that it does not take are left out.
+FILE is an input of ``cyclelens evaluate`` with figures of one processor. Straight-line blocks and copies in a
+loop are the same to llvm-mca, which models no front end and repeats each region. Blocks with an instruction
+that it rejects are omitted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from measuring import peer_command, peer_version, write_for_peer
 
 _CYCLES = "Total Cycles:"
 _ITERATIONS = (100, 300)
-"""Its figure is what the iterations between take: the beginning is not repeated."""
+"""Numbers of iterations; the figure is the difference, so that the start-up does not count."""
 
 
 def main() -> None:
@@ -50,14 +50,14 @@ def main() -> None:
 
 
 def _repeated(code: str, mode: str) -> str:
-    """What is repeated; nothing where no register is left for the loop."""
+    """The repeated code; empty if no register is left for the loop."""
     if mode is not Repetition.LOOP:
         return code
     return (counted_loop(bytes.fromhex(code), 1) or b"").hex()
 
 
 def predicted(blocks: list[str], cpu: str) -> dict[str, float]:
-    """Cycles per iteration of the blocks that llvm-mca takes."""
+    """Cycles per iteration of the blocks that llvm-mca accepts."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "blocks.s"
         kept = write_for_peer(blocks, file, cpu)

@@ -1,8 +1,7 @@
-"""Where the time of a block goes, phase by phase: ``python benchmarks/phases.py [--blocks N]``.
+"""Measures the time of each phase of a prediction: ``python benchmarks/phases.py [--blocks N]``.
 
-The same blocks run through one phase after the other in one process, as loops, first as they come (every
-instruction is new once), then again with everything cached. The simulator's phases are measured once more in
-a process that runs it uncompiled.
+One process runs the same blocks, as loops, through one phase after the other: first with empty caches, then
+with full ones. Another process measures the phases of the uncompiled simulator.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ simulate: the clock, and the figure. report: a line of CSV.
 
 
 class Run:
-    """All blocks through the phases; keeps the tables and all caches for a second time."""
+    """Runs all blocks through the phases; keeps tables and caches for a second pass."""
 
     def __init__(self, blocks: list[str], name: str) -> None:
         self.codes = [bytes.fromhex(block) for block in blocks]
@@ -50,7 +49,7 @@ class Run:
         self.cycles = 0
 
     def measure(self) -> dict[str, float]:
-        """Seconds of processor time of every phase."""
+        """Processor time of every phase, in seconds."""
         model, store, caches = self.model, self.store, self.store.caches
         decoding, bodies = timed(lambda: [decode(code, caches) for code in self.codes])
         looping, ends = timed(
@@ -61,7 +60,7 @@ class Run:
         matching, _ = timed(lambda: [find_facts(item, model.facts_name, store) for item in different])
         expanding, built = timed(lambda: [build_block(items, model, store, loop=True) for items in listed])
         laying_out, _ = timed(lambda: self.lay_out(built))
-        # A simulation lays out its block itself, by now from cached rows.
+        # A simulation lays out its block itself, now from cached rows.
         laying_out_again, _ = timed(lambda: self.lay_out(built))
         simulating, results = timed(
             lambda: [simulate(block, model, wanted=Wanted(details=False), caches=caches) for block in built]
@@ -80,27 +79,27 @@ class Run:
         }
 
     def lay_out(self, blocks: Iterable[Block]) -> None:
-        """Everything of a simulation except the clock."""
+        """All steps of a simulation except the clock."""
         pipelines = self.store.caches.of(Pipelines)
         for block in blocks:
             pipelines.release(pipelines.started(block, self.model))
 
     def report(self, figures: Iterable[float]) -> None:
-        """What the command line writes."""
+        """Format the figures as the command line does."""
         writer = csv.writer(io.StringIO(), lineterminator="\n")
         for code, figure in zip(self.codes, figures, strict=True):
             writer.writerow((code.hex(), f"{figure:.2f}", ""))
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
-    """Processor time in seconds, and what the work returned."""
+    """Processor time in seconds, and the result of the work."""
     started = time.process_time()
     result = work()
     return time.process_time() - started, result
 
 
 def measure(blocks: list[str], name: str) -> dict[str, Any]:
-    """Seconds by phase, the first time and the second, and the cycles that were simulated."""
+    """Seconds by phase, for the first and second pass, and the simulated cycles."""
     run = Run(blocks, name)
     first, again = run.measure(), run.measure()
     return {"first": first, "again": again, "cycles": run.cycles}

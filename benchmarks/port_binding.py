@@ -1,5 +1,8 @@
-"""How often figures hang on port binding, and whether what was measured lies in the range that is shown:
-``python benchmarks/port_binding.py FOLDER`` with the files of measured blocks that docs/accuracy.md names."""
+"""Counts figures that depend on port binding, and measurements within the predicted range.
+
+Use: ``python benchmarks/port_binding.py FOLDER`` with the files of measured blocks that docs/accuracy.md
+names.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 
 CLOSE = 0.03
-"""Share of a figure by which repeated measurements differ."""
+"""Relative difference of repeated measurements."""
 BHIVE = ModelOptions(model=Model.HARDWARE, assume=Pointers.BHIVE)
 ONE_PLACE = ModelOptions(model=Model.HARDWARE, assume=Pointers.SAME)
 HARDWARE = ModelOptions(model=Model.HARDWARE)
@@ -41,7 +44,7 @@ class Sample(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Its figure and the range, both ends the figure if it does not hang on binding."""
+    """A block's figure and range; both ends equal the figure if it does not depend on binding."""
 
     measured: float
     figure: float
@@ -50,7 +53,7 @@ class Compared(NamedTuple):
 
 
 def samples(folder: Path) -> Iterator[Sample]:
-    """All of the files that are there."""
+    """Samples of all existing files."""
     for row in _rows(folder / "bhive-dev.csv"):
         yield Sample(
             row["microarchitecture"], bytes.fromhex(row["hex"]), False, float(row["measured_cycles"]), BHIVE
@@ -72,7 +75,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 
 def compared(workspace: Workspace, sample: Sample) -> Compared | None:
-    """None for a block that has no figure."""
+    """Predict a sample with its range; None for a block without a figure."""
     caches = workspace.store.caches
     core = variant(registry.get(sample.core), sample.options)
     instructions = decode(sample.code, caches)
@@ -99,7 +102,7 @@ def compared(workspace: Workspace, sample: Sample) -> Compared | None:
 
 
 def main(folder: Path, every: int) -> None:
-    """Print the table. ``every``: of so many blocks one is taken."""
+    """Print the table from one block in ``every``."""
     workspace = Workspace()
     sets: dict[tuple[str, str], list[Compared]] = {}
     for sample in list(samples(folder))[::every]:

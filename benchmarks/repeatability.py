@@ -1,7 +1,7 @@
-"""How far `cyclelens measure` can be trusted here: the same blocks several times, and known figures.
+"""Measures the reliability of `cyclelens measure` here: repeated blocks, and known figures.
 
-    python benchmarks/repeatability.py [--blocks 500] [--runs 5]   share of blocks whose runs lie this near
-    python benchmarks/repeatability.py --against FILE.csv          share of blocks as near to a file's figures
+    python benchmarks/repeatability.py [--blocks 500] [--runs 5]   share of blocks by spread of their runs
+    python benchmarks/repeatability.py --against FILE.csv          share of blocks by distance from a file
     python benchmarks/repeatability.py --cases FILE.csv            small cases with known figures
 
 Each run is a process of its own for every block. FILE.csv of --against has a column hex and columns
@@ -30,15 +30,15 @@ NEAR = 0.02
 RUNS_OF_A_CASE = 3
 
 Measure = Callable[[str, Repetition, int], float | None]
-"""A block, a mode and a number of runs to cycles per iteration."""
+"""Measures cycles per iteration from a block, a mode and a number of runs."""
 
 
 def repeatability(measure: Measure, blocks: Sequence[str], runs: int) -> None:
-    """The difference between the largest and the smallest of several figures, as a share of their median."""
+    """Print the range of several figures as a share of their median."""
     rows = []
     for mode in Repetition:
         figures: list[list[float]] = [[] for _ in blocks]
-        # A run is over all blocks, so that what disturbs for a moment does not disturb all runs of one block.
+        # Each run covers all blocks, so that a brief disturbance does not affect all runs of one block.
         for _ in range(runs):
             for found, block in zip(figures, tqdm(blocks, desc=mode, disable=None), strict=True):
                 cycles = measure(block, mode, 1)
@@ -51,7 +51,7 @@ def repeatability(measure: Measure, blocks: Sequence[str], runs: int) -> None:
 
 
 def agreement(measure: Measure, file: Path, runs: int) -> None:
-    """The difference from the figures of a file."""
+    """Print the difference from the figures of a file."""
     with file.open(newline="") as stream:
         known = list(csv.DictReader(stream))
     rows = []
@@ -68,7 +68,7 @@ def agreement(measure: Measure, file: Path, runs: int) -> None:
 
 
 def cases(measure: Measure, file: Path) -> None:
-    """Cases that are further away than ``NEAR``, and how many there are."""
+    """Print the cases further from their figure than ``NEAR``, and their number."""
     with file.open(newline="") as stream:
         known = list(csv.DictReader(stream))
     rows = []

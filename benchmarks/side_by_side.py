@@ -1,9 +1,9 @@
-"""Measured and predicted on this machine side by side: 40 loops of one instruction and 20 kernels.
+"""Compares measured and predicted cycles on this machine: 40 loops of one instruction and 20 kernels.
 
     python benchmarks/side_by_side.py [--runs 5] [--save FILE.csv]
     python benchmarks/side_by_side.py --measured FILE.csv   the same measurements beside other predictions
 
-Errors are shares of what was measured. What this machine cannot run is listed and not counted.
+Errors are relative to the measurement. Code that this machine cannot run is listed but not counted.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ WORST = 12
 
 
 def text() -> str:
-    """The loops of one instruction and the kernels, each a region with its name."""
+    """The single-instruction loops and the kernels, each as a named region."""
     loops = (
         f"# cyclelens-begin {number}\n.L{number}:\n{statement}\ndec r15\njnz .L{number}\n# cyclelens-end\n"
         for number, statement in enumerate(SINGLE)
@@ -75,11 +75,11 @@ def text() -> str:
 
 
 def rows(runs: int, known: Mapping[str, float]) -> Iterator[tuple[str, float | None, float | None, str]]:
-    """Name, predicted and measured cycles, and what there is to say, of each region."""
+    """Name, predicted and measured cycles, and a note for each region."""
     for found in cyclelens.measure(text(), runs=runs):
         name = SINGLE[int(found.name)] if found.name.isdecimal() else found.name
         measured = known.get(name, found.cycles_per_iteration)
-        # Releases before these were listed have none.
+        # Earlier releases did not list these.
         states = getattr(found, "steady_states", ())
         said = " ".join(f"{cycles:.2f}:{share:.0%}" for cycles, share in states) if len(states) > 1 else ""
         yield name, found.predicted, measured, found.problem or said
@@ -113,7 +113,7 @@ def main() -> int:
 
 
 def report(found: list[tuple[str, float | None, float | None, str]]) -> None:
-    """All of them, what they come to, and the worst."""
+    """Print all regions, their summary, and the worst."""
     table, errors = [], {}
     for name, predicted, measured, said in found:
         error = ""

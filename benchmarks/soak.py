@@ -1,12 +1,11 @@
-"""A server under hostile edits for a long time: what grows, and what stays behind.
+"""Runs a server under hostile edits for a long time and reports growth and leftovers.
 
     python benchmarks/soak.py [--minutes 20] [--seed 1] [--pause 0.5]
 
-Documents of all kinds are opened, edited at random (half-typed lines, names that no assembler expects, files
-that do not end, bombs of macros, very long lines), asked about and closed again. Every minute one line tells
-the memory of the server, its open descriptors, the processes below it and the files in its temporary folder;
-the last lines compare the first minute with the last. The exit code says whether the server lived, ended
-properly and left nothing behind.
+Documents of all kinds are opened, edited at random (half-typed lines, unexpected names, files that do not
+end, macro bombs, very long lines), queried and closed again. Every minute one line shows the server's memory,
+open descriptors, child processes and temporary files; the last lines compare the first minute with the last.
+The exit code tells whether the server survived, shut down properly and left nothing behind.
 """
 
 from __future__ import annotations
