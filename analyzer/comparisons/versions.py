@@ -46,7 +46,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     programs."""
     title = f"{request.region} against {request.revision}"
     if not request.options.source.allow_external_programs:
-        text = "Git is not run here: external programs are not allowed for files that nobody trusts."
+        text = "Git is not run here: external programs are not allowed for untrusted files."
         yield ComparisonTable(title, text=text)
         return
     try:

@@ -59,9 +59,8 @@ class Analyzer:
         cancel: Cancel | None = None,
         due: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
-        """Analyses of a text, assembled once, with several options that assemble it alike. Whenever ``due()``
-        returns True after a region, a partial analysis is yielded, too. Raises the same errors as
-        ``analyze``."""
+        """Analyses of a text, assembled once, one for each of ``details``. Whenever ``due()`` returns True
+        after a region, a partial analysis is yielded, too. Raises the same errors as ``analyze``."""
         # Imported here: batches of machine code need no assembler and start faster without it.
         from cyclelens.analyzer.frontend.assemble import assemble
 
@@ -155,14 +154,14 @@ class _Text:
         chosen = _chosen(assembled, options.source.region)
         if options.source.region is not None and not chosen:
             names = list(dict.fromkeys(each.name for each in _chosen(assembled, None)))
-            known = among(options.source.region, names) if names else ", and no other one"
+            known = among(options.source.region, names) if names else ", and no other region"
             message = f"there is no region '{options.source.region}'{known}"
             problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
         branching_names = [branching.name for branching in assembled.branchings]
         for name in dict.fromkeys(name for name, _ in options.target.taken):
             if name in ("", *branching_names):
                 continue
-            known = among(name, branching_names) if branching_names else ", and no other one"
+            known = among(name, branching_names) if branching_names else ", and no other region"
             message = f"there is no region '{name}' with a branch within it{known}"
             problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
         figures: dict[str, Mapping[str, float]] = {}

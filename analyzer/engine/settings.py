@@ -49,7 +49,7 @@ class Setting(Struct, frozen=True):
     markers: tuple[str, ...] = ()
     """Keys of a marker that set this for one region."""
     examples: tuple[str, ...] = ()
-    """Values that editors offer for such a key, where there are no ``choices``."""
+    """Values that editors offer for such a key, if there are no ``choices``."""
     part: Part | None = None
     """The part of an analysis's options that it sets; None: it is about a display or a measurement."""
 

@@ -125,7 +125,7 @@ def test_regions_paths_and_definitions_reach_the_front_end(project: Callable[...
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ("regions = x\n", "no TOML: Invalid value (at line 1"),
+        ("regions = x\n", "not TOML: Invalid value (at line 1"),
         (
             "microarchitecture = 'SKL'",
             "no setting 'microarchitecture' here; did you mean 'microarchitectures'?",
@@ -134,13 +134,13 @@ def test_regions_paths_and_definitions_reach_the_front_end(project: Callable[...
         ("microarchitectures = ['SKLX']", "microarchitectures: 'SKLX' is not a known microarchitecture"),
         ("mode = 3", "mode: 3 is not one of auto, loop, unroll"),
         ("includePaths = ['..']", "includePaths: .. is outside the project's folder"),
-        ("includePaths = ['/etc']", "includePaths: /etc lies outside"),
-        ("preIncludes = ['out/passwd']", "preIncludes: out/passwd lies outside"),
+        ("includePaths = ['/etc']", "includePaths: /etc is outside"),
+        ("preIncludes = ['out/passwd']", "preIncludes: out/passwd is outside"),
         ("files = 3", "write [[files]] above each"),
         ("[[files]]\nmode = 'loop'", 'lacks match = "PATTERN"'),
         ("[[files]]\nmatch = 'a'\nmatsch = 'b'", "no setting 'matsch' here; did you mean 'match'?"),
         pytest.param("# " + "a" * (1 << 20), "has more than 1 MB", id="large"),
-        ("\x00", "no TOML"),
+        ("\x00", "not TOML"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_said_in_one_line(

@@ -117,7 +117,7 @@ def test_regions_are_compared_by_the_work_that_they_do(run: Run) -> None:
     assert table["rows"][0][:6] == ["SKL", 4.0, 4.0, "50 % faster per element", 0.25, 0.5]
     _, out = run(*arguments, text=TWO.format(one="per=8", two=""))
     assert "SKL  4.00  4.00  same" in out
-    assert "say it in the markers" in out
+    assert "state it in the markers" in out
 
 
 def test_processors_are_compared_per_byte_too(run: Run) -> None:
