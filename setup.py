@@ -23,22 +23,22 @@ from setuptools.errors import CompileError, LinkError
 
 ROOT = Path(__file__).parent
 STAGES = ROOT / "build" / "stages"
-"""What is compiled, under the full names: Cython finds a module's .pxd by that name only."""
+"""Copies of the compiled files under their full names, by which Cython finds a module's .pxd."""
 SUPPORT = "cyclelens.analyzer.simulator._cython_support"
 COMPILED = "cyclelens.analyzer.simulator._compiled"
-"""The one file with all that is compiled, which a start opens sooner than forty, and the module in it that
-names the others."""
+"""Module in the one compiled file that names the others; one file opens faster at start-up than forty."""
 HARNESS = Path("analyzer", "measuring", "native")
 IN_LINE = ["--param=max-inline-insns-auto=300", "--param=inline-unit-growth=300"]
-"""A stage's methods are called from one or two places of it, uop for uop: in line they take less."""
+"""Compiler options for more inlining: a stage calls its methods from one or two places, once per uop."""
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-g0", *IN_LINE, *os.environ.get("CFLAGS", "").split()]
-"""The environment has the last word: ``CFLAGS=-O0`` compiles in a tenth of the time."""
+"""Compiler options; the environment overrides them: ``CFLAGS=-O0`` compiles in a tenth of the time."""
 FORKS = sys.platform == "linux" and sys.version_info < (3, 14)
 TRANSLATORS = (os.cpu_count() or 1) if FORKS else 0
-"""Processes that translate. Where they are not copies of this one each would begin with this file."""
+"""Processes for Cython; zero without fork, because each process would then run this file first."""
 LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
-"""Whether only the stable part of Python's interface is used. What the oldest supported Python compiles then
-serves every later one. A free-threaded Python has no such part."""
+"""Whether to use only Python's stable ABI, so that one build serves all later versions.
+
+A free-threaded Python has no stable ABI."""
 OLDEST = (3, 11)
 CODE_MARKS = [
     (f"CO_{name}", str(getattr(inspect, f"CO_{name}")))
@@ -47,7 +47,7 @@ CODE_MARKS = [
         *("GENERATOR", "COROUTINE", "ASYNC_GENERATOR"),
     )
 ]
-"""What code objects can be marked as, which is not part of that interface, and the same in every version."""
+"""Flags of code objects: not part of the stable ABI, but the same in every version."""
 
 
 ROWS = {
@@ -59,14 +59,15 @@ ROWS = {
     )
     for member in re.findall(r"int (\w+)$", members, re.MULTILINE)
 }
-"""By column the kind of row in which compiled stages find it."""
+"""Row structure of each column in compiled stages."""
 
 
 def compiled(declarations: Path) -> str:
-    """The Python of a module with the same lines, changed in two ways. The methods that its ``.pxd`` defines
-    in line are left out. A local name for a stage, queue or table that is set up once
-    (``columns = self._columns``) is replaced by the attribute: the compiler counts every reference that a
-    local name holds."""
+    """The Python source of a module for Cython, with unchanged line numbers and two changes.
+
+    Methods that its ``.pxd`` defines inline are omitted. A local name for a stage, queue or table
+    (``columns = self._columns``) is replaced by the attribute, because the compiler counts every reference
+    that a local name holds."""
     text = declarations.with_suffix(".py").read_text("utf-8").splitlines(keepends=True)
     declared = declarations.read_text("utf-8").split("cdef class ")[1:]
     owners = {re.split(r"\W", each, maxsplit=1)[0]: each for each in declared}
@@ -96,8 +97,9 @@ def compiled(declarations: Path) -> str:
 
 
 def in_rows(text: str) -> str:
-    """Python or declarations in which compiled stages find columns in rows, which takes one pointer for all
-    columns of a table: ``columns.uops_rows[uop].port`` for ``columns.port[uop]``."""
+    """Replace column accesses by row accesses: ``columns.uops_rows[uop].port`` for ``columns.port[uop]``.
+
+    Compiled stages then need one pointer for all columns of a table."""
     own = "self|" if re.search(r"\b(?:Flight|Block)Columns\b", text) else ""
     asked = re.compile(rf"\b({own}\w*columns|\w*program)\.({'|'.join(ROWS)})\[")
     while found := asked.search(text):
@@ -112,7 +114,7 @@ def in_rows(text: str) -> str:
 
 
 def aliases(method: ast.FunctionDef, objects: set[str]) -> list[tuple[str, str]]:
-    """Local names that only ever stand for one of these attributes, and the attribute."""
+    """Local names that always stand for one of these attributes, and the attribute."""
     names = [
         node.id for node in ast.walk(method) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
@@ -125,7 +127,8 @@ def aliases(method: ast.FunctionDef, objects: set[str]) -> list[tuple[str, str]]
 
 
 def write(path: Path, text: str) -> str:
-    """Write a file of the build if it changes: only what has changed is compiled. Returns its path."""
+    """Write a build file only if its text changes, so that only changed files are compiled. Returns its
+    path."""
     target = STAGES / "cyclelens" / path.relative_to(ROOT)
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.exists() or target.read_text("utf-8") != text:
@@ -134,8 +137,9 @@ def write(path: Path, text: str) -> str:
 
 
 def without_inspect(source: Path) -> None:
-    """Have a module that uses only the stable interface know the marks of code objects (``CODE_MARKS``): to
-    import ``inspect`` for them takes a tenth of a start."""
+    """Insert the flags of code objects (``CODE_MARKS``) into a module built for the stable ABI.
+
+    Importing ``inspect`` for them takes a tenth of the start-up time."""
     text = source.read_text("utf-8")
     changed = text.replace('PyImport_ImportModule("inspect")', 'PyImport_ImportModule("sys")')
     if changed != text:
@@ -143,7 +147,7 @@ def without_inspect(source: Path) -> None:
 
 
 def translated() -> list[str]:
-    """The files of the simulator that have a .pxd beside them, as C; none without Cython."""
+    """Translate the simulator files that have a .pxd to C; empty without Cython."""
     try:
         from Cython.Build import cythonize
     except ImportError:
@@ -157,7 +161,7 @@ def translated() -> list[str]:
         source = write(path.with_suffix(".py"), compiled(path))
         name = ".".join(("cyclelens", *path.relative_to(ROOT).with_suffix("").parts))
         modules.append(Extension(name, [source]))
-    # Cython's own support code once instead of in every module: a quarter of the size and build time.
+    # Share Cython's support code between the modules: a quarter of the size and build time.
     shared = ROOT / "build" / "cython" / "_cython_support.c"
     shared.parent.mkdir(parents=True, exist_ok=True)
     modules.append(Extension(SUPPORT, [str(shared.relative_to(ROOT))]))
@@ -191,16 +195,16 @@ def translated() -> list[str]:
 MACROS = [("Py_LIMITED_API", f"0x{OLDEST[0]:02X}{OLDEST[1]:02X}0000"), *CODE_MARKS] if LIMITED else []
 SIMULATOR = Extension(
     COMPILED,
-    [],  # translated when they are built: who only packs or asks what is needed does not wait for that
+    [],  # translated at build time, so that packing and metadata queries do not wait
     extra_compile_args=FLAGS,
     define_macros=MACROS,
     py_limited_api=LIMITED,
-    optional=True,  # without a compiler the build goes on
+    optional=True,  # the build continues without a compiler
 )
 
 
 class Build(build_ext):
-    """The extensions, and beside them the program that runs measured blocks, on Linux on x86-64."""
+    """Builds the extensions and, on Linux on x86-64, the program that runs measured blocks."""
 
     def run(self) -> None:
         SIMULATOR.sources = translated()
@@ -214,7 +218,7 @@ class Build(build_ext):
                 self.warn(f"measuring will not be possible: {error}")
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile its sources side by side."""
+        """Compile the extension's sources in parallel."""
         one_by_one = self.compiler.compile
 
         def compile_all(sources: list[str], **options: Any) -> list[str]:
@@ -233,7 +237,7 @@ class Build(build_ext):
 
     def _harness(self) -> None:
         sources = sorted(str(path.relative_to(ROOT)) for path in (ROOT / HARNESS).glob("*.c"))
-        # The harness decides by what the processor has; the compiler must not.
+        # The harness checks the processor's features itself; the compiler must not assume any.
         flags = ["-O2", "-g0", "-fno-stack-protector", "-mno-avx"]
         objects = self.compiler.compile(sources, output_dir=self.build_temp, extra_postargs=flags)
         target = self._harness_program()

@@ -176,8 +176,8 @@ def _count_lines(source: Source, result: Measured) -> None:
 def object_loops(code: bytes, *, is_all_code: bool = False) -> tuple[Region, ...]:
     """Loops of the object's functions, because there may be tables between these.
 
-    Whole sections are used where no function is declared, or if they contain only code and do not begin with a
-    declared function."""
+    Whole sections are used where no function is declared, or if they contain only code and do not begin with
+    a declared function."""
     file = ObjectFile(code)
     declared = outermost(file.functions)
     beginnings = {function.address for function in declared}

@@ -1,5 +1,4 @@
-"""Measures the time from an edit to refreshed hints in an editor: ``python benchmarks/editor_latency.py
-[FILE]``.
+"""Measures the time from an edit to refreshed hints: ``python benchmarks/editor_latency.py [FILE]``.
 
 ``--lines 20000`` extends the file to that length: copies with separate labels, every twentieth with its
 regions.

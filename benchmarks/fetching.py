@@ -24,8 +24,8 @@ def fetch(package: str, *wanted: str) -> Path:
 
     ``wanted`` limits a large package to some folders.
 
-    ``apt-get source`` needs deb-src entries, which most machines lack: they are derived from the machine's own
-    entries, for this program only.
+    ``apt-get source`` needs deb-src entries, which most machines lack: they are derived from the machine's
+    own entries, for this program only.
     """
     folder = CACHE / "sources" / package
     if folder.is_dir():

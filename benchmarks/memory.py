@@ -1,5 +1,4 @@
-"""Measures the memory of the server and its workers during edits: ``python benchmarks/memory.py [--edits
-N]``.
+"""Measures the memory of the server and its workers: ``python benchmarks/memory.py [--edits N]``.
 
 A real server over stdio gets distinct edits of one instruction, each after the hints of the previous one, and
 requests for colours, symbols and lenses after each. Resident memory of the server and all its worker

@@ -1,7 +1,6 @@
 """Counts figures that depend on port binding, and measurements within the predicted range.
 
-Use: ``python benchmarks/port_binding.py FOLDER`` with the files of measured blocks that docs/accuracy.md
-names.
+Run it as ``python benchmarks/port_binding.py FOLDER``; docs/accuracy.md names the files of measured blocks.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The classes that hold the columns of ``analyzer/simulator/tables/declared.py``, as text.
+"""Generates the classes that hold the columns of ``analyzer/simulator/tables/declared.py``.
 
-The numbers of a row lie side by side. In Python a column is a view that steps from row to row. Compiled
-stages see a row as a C structure with a member for each column: ``setup.py`` makes
-``columns.uops_rows[uop].port`` of ``columns.port[uop]``. One pointer and one index then serve all columns.
+The numbers of a row are adjacent. In Python a column is a strided view. Compiled stages see a row as a C
+structure with a member for each column: ``setup.py`` turns ``columns.port[uop]`` into
+``columns.uops_rows[uop].port``. One pointer and one index then serve all columns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TABLES = Path(__file__).resolve().parents[1] / "analyzer" / "simulator" / "table
 
 
 def declared() -> ModuleType:
-    """The tables, by their path: the project may not be installed yet."""
+    """Load the tables by path, because the project may not be installed yet."""
     spec = importlib.util.spec_from_file_location("declared", TABLES / "declared.py")
     assert spec is not None and spec.loader is not None
     found = importlib.util.module_from_spec(spec)
@@ -29,24 +29,24 @@ def declared() -> ModuleType:
 
 
 def column_classes() -> tuple[Path, str]:
-    """The file that is made from the tables, and its text."""
+    """Path and text of the file generated from the tables."""
     tables = declared()
     lines = [*head(tables), *flight(tables.FLIGHT), *block(tables.BLOCK)]
     return TABLES / "column_classes.py", "\n".join([*lines, ""])
 
 
 def members(table: Any) -> list[str]:
-    """The attributes of those columns of a table that lie in its rows, in their order."""
+    """Attributes of the columns in a table's rows, in order."""
     return [table.prefix + field.name for field in (*table.fields, *table.more) if not field.long]
 
 
 def length(table: Any) -> int:
-    """Of a row, in numbers: a power of two, so that an index is shifted and not multiplied."""
+    """Row length in numbers, a power of two, so that indexing shifts instead of multiplying."""
     return 1 << (len(members(table)) - 1).bit_length()
 
 
 def with_rows(text: str) -> str:
-    """The C declarations of the classes, with the rows as compiled stages see them."""
+    """C declarations of the classes, with their rows as C structures."""
     tables = declared()
     structures = ""
     for name, group in (("FlightColumns", tables.FLIGHT), ("BlockColumns", tables.BLOCK)):
@@ -79,7 +79,7 @@ def head(tables: Any) -> Iterator[str]:
 
 
 def no_rows(tables: Any) -> Iterator[str]:
-    """The constructor: every table is empty."""
+    """The constructor, which leaves every table empty."""
     yield "    def __init__(self) -> None:"
     for table in tables:
         yield f"        self._{table.rows}_room = 0"
@@ -100,7 +100,7 @@ def views(table: Any) -> Iterator[str]:
 
 
 def flight(tables: Any) -> Iterator[str]:
-    """Tables whose rows are added cycle by cycle."""
+    """The class of tables that grow cycle by cycle."""
     yield "\n\nclass FlightColumns:"
     yield '    """Columns that grow; their new rows are ready to use before they are needed."""\n'
     yield from no_rows(tables)
@@ -134,7 +134,7 @@ def flight(tables: Any) -> Iterator[str]:
 
 
 def block(tables: Any) -> Iterator[str]:
-    """Tables that are filled as a whole, from flat instructions."""
+    """The class of tables that are filled at once, from flat instructions."""
     yield "\n\nclass BlockColumns:"
     yield '    """Columns as long as the longest block so far needed them."""\n'
     yield from no_rows(tables)

@@ -1,25 +1,26 @@
-"""Makes what the simulator's files would say twice: ``python dev/declarations.py``. The other commands in
-dev/ run it before they compile.
+"""Generates declarations from the simulator's Python: ``python dev/declarations.py``.
+
+The other commands in dev/ run it before they compile. It writes:
 
 1. The C declarations: a ``.pxd`` for every compiled file, from its annotated Python. A file is compiled if a
-   ``.pxd`` lies beside it; for a new one make it empty.
+   ``.pxd`` lies beside it; for a new file, create an empty one.
 
-   - An attribute has the type of its annotation, else of what is assigned to it first. Where that cannot be
-     found out a message names the line to annotate.
+   - An attribute has the type of its annotation, else of its first assignment. If that cannot be inferred, a
+     message names the line to annotate.
    - ``Column`` and ``LongColumn`` are views of 32- and 64-bit integers, ``Long`` is such an integer, and
-     ``Strided`` a view of every so many 32-bit integers. ``int``, ``bool``, ``float`` and compiled classes
-     are what they seem, all else is a Python object.
-   - Methods are C functions, and can be called from Python too if some Python calls a method of that name.
-     Those with keywords, defaults, decorators, closures or, if public, Python objects stay Python's.
-   - A method may raise if it, or one that it calls, raises or makes Python objects. The others cannot, and
-     cost less to call.
+     ``Strided`` a strided view of 32-bit integers. ``int``, ``bool``, ``float`` and compiled classes keep
+     their meaning; everything else is a Python object.
+   - Methods become C functions, callable from Python too if some Python code calls a method of that name.
+     Methods with keywords, defaults, decorators, closures or, if public, Python objects stay Python methods.
+   - A method may raise if it, or one that it calls, raises or creates Python objects. The others cannot, and
+     are cheaper to call.
    - A local variable that is annotated as a number or a compiled class has that C type.
    - Whole numbers in capitals, own (``_NAME``) and imported, are C numbers.
-   - A short public method of a class that no other builds on is written out, so that it is compiled in line
-     where other files call it. ``setup.py`` leaves it out of its own file.
+   - A short public method of a class without subclasses is copied into the ``.pxd``, so that other files can
+     inline it. ``setup.py`` omits it from its own file.
 
-2. The classes that hold the columns of ``tables/declared.py``: how these are made, grown and filled, and the
-   rows in which compiled files find them.
+2. The classes that hold the columns of ``tables/declared.py``: code to create, grow and fill these, and the
+   rows for compiled files.
 """
 
 from __future__ import annotations
@@ -52,13 +53,13 @@ CYTHON_TYPES = {"int": "cython.int", "bool": "cython.bint", "Long": "cython.long
 BUILT_IN = {name for kind in (list, dict, set, str) for name in dir(kind)}
 HARMLESS = {"len", "min", "max", "abs", "range", "int", "bool", "float"}
 MOST_IN_LINE = 110
-"""Parts of the syntax of a method that is compiled in line."""
+"""Most syntax nodes of an inlined method."""
 MAKERS = (ast.Raise, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.JoinedStr)
-"""Expressions that make Python objects."""
+"""Expressions that create Python objects."""
 
 
 def may_raise(scope: Scope, body: ast.FunctionDef) -> bool:
-    """Whether the function may raise, as far as is known of those that it calls."""
+    """Whether the function may raise, by the current knowledge of the functions that it calls."""
     return any(
         isinstance(node, MAKERS)
         or (isinstance(node, ast.Call) and call_may_raise(scope, node.func))
@@ -82,7 +83,7 @@ def call_may_raise(scope: Scope, called: ast.expr) -> bool:
 
 
 def called_by_name(modules: list[Module]) -> set[str]:
-    """Methods that are called where the compiler does not know the class."""
+    """Methods called on objects whose class the compiler does not know."""
     names: set[str] = set()
     for home in modules:
         functions: list[tuple[Class | Module, ast.FunctionDef]] = [
@@ -100,7 +101,7 @@ def called_by_name(modules: list[Module]) -> set[str]:
 
 
 def find_raising(modules: list[Module]) -> None:
-    """Go on until nothing more is found to raise."""
+    """Mark functions that may raise, until no more are found."""
     classes = [item for item in CLASSES.values() if item.home.compiled]
     owners: list[Class | Module] = [*classes, *modules]
     scopes = [
@@ -116,7 +117,7 @@ def find_raising(modules: list[Module]) -> None:
                 owner.raising.add(name)
                 changed = True
         for item in classes:
-            # Whoever calls a method does not know which class of a family it meets.
+            # A caller does not know which class of a family it gets.
             for line in list(item.lines())[1:]:
                 shared = (item.raising ^ line.raising) & item.methods.keys() & line.methods.keys()
                 changed = changed or bool(shared)
@@ -125,8 +126,9 @@ def find_raising(modules: list[Module]) -> None:
 
 
 def declarations(home: Module, families: set[str], visible: set[str]) -> str:
-    """The text of a file's ``.pxd``. ``families``: classes that others build on; ``visible``: methods that
-    Python can call."""
+    """The text of a file's ``.pxd``.
+
+    ``families``: classes with subclasses; ``visible``: methods that Python can call."""
     used: dict[str, set[str]] = {}
 
     def typed(kind: str) -> str:
@@ -138,7 +140,7 @@ def declarations(home: Module, families: set[str], visible: set[str]) -> str:
     body: list[str] = []
     for item in home.classes:
         if item.node.bases and item.base is None:
-            continue  # a class of Python's own, such as an exception
+            continue  # a plain Python class, such as an exception
         body += ["", "", *class_lines(item, typed, visible, final=is_final(item, families))]
     functions = [
         f"cdef {signature(home, function, typed, name in home.raising)}"
@@ -158,7 +160,7 @@ def declarations(home: Module, families: set[str], visible: set[str]) -> str:
 
 
 def is_final(item: Class, families: set[str]) -> bool:
-    """No other builds on it. One that has methods of the class that it builds on cannot be declared so."""
+    """Whether the class can be declared final: it has no subclass and overrides no inherited method."""
     inherited = {name for line in list(item.lines())[1:] for name in line.methods} - {"__init__"}
     return item.full_name not in families and not inherited & item.methods.keys()
 
@@ -193,7 +195,7 @@ def class_lines(item: Class, typed: Callable[[str], str], visible: set[str], *, 
 
 
 class Values(ast.NodeTransformer):
-    """Puts values in the place of names that other files do not know."""
+    """Replaces names that other files do not know by their values."""
 
     def __init__(self, numbers: dict[str, int | None]) -> None:
         self._numbers = numbers
@@ -206,7 +208,7 @@ class Values(ast.NodeTransformer):
 
 
 def body_in_line(home: Module, method: ast.FunctionDef) -> list[str]:
-    """The statements of a method as lines of a class; none if it is not short, or calls more than methods."""
+    """Statements of an inlined method; empty if it is too long, or calls anything but methods."""
     statements = [
         Values(home.numbers).visit(deepcopy(statement))
         for statement in method.body
@@ -232,7 +234,7 @@ def signature(home: Module, function: ast.FunctionDef, typed: Callable[[str], st
     returned = typed(home.type_of(function.returns))
     end = ""
     if returned == "void" and raises:
-        # A number says at once whether there was an exception, but then every return would have to have one.
+        # A returned number signals exceptions faster, but then every return needs a value.
         ends_early = any(isinstance(node, ast.Return) for node in ast.walk(function))
         returned, end = ("void", " except *") if ends_early else ("int", " except -1")
     elif returned == "void":
@@ -245,8 +247,9 @@ def signature(home: Module, function: ast.FunctionDef, typed: Callable[[str], st
 
 
 def made() -> Iterator[tuple[Path, str]]:
-    """Path and text of every file that is made; what comes first has to be written before going on. Raises
-    ``Undeclared``."""
+    """Path and text of every generated file. Raises ``Undeclared``.
+
+    The caller must write each file before requesting the next."""
     path, text = column_classes()
     yield path, text
     modules = [module(name_of(path.with_suffix(".py"))) for path in sorted(SIMULATOR.rglob("*.pxd"))]
@@ -262,7 +265,7 @@ def made() -> Iterator[tuple[Path, str]]:
 
 
 def main() -> None:
-    """Write what has changed."""
+    """Write the files that changed."""
     try:
         for path, text in made():
             if not path.exists() or path.read_text("utf-8") != text:

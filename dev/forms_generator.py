@@ -1,9 +1,8 @@
-"""Makes ``forms.txt``: which encoding form of the fact tables belongs to which decoder code.
+"""Generates ``forms.txt``, which maps decoder codes to the encoding forms of the fact tables.
 
-The fact tables name forms in the spelling of Intel's own decoder (``ADD_GPRv_GPRv_01``); our decoder has
-numbered codes. Neither names the other, but both describe the same instruction: mnemonic, operands,
-encoding, opcode. Each variant of the tables and each code are turned into such a description and joined
-on it. Run once per decoder version or table file::
+The fact tables name forms in the spelling of Intel's own decoder (``ADD_GPRv_GPRv_01``); the project's
+decoder has numbered codes. Both describe an instruction by mnemonic, operands, encoding and opcode, so
+variants of the tables and codes are joined on this description. Run once per decoder version or table file::
 
     python dev/forms_generator.py instructions.xml.xz data/x87.xml
 """
@@ -33,7 +32,7 @@ memory by bits, ``i8`` for an immediate by encoded bits, ``rel8``, ``=1``."""
 
 
 class Signature(Struct, frozen=True):
-    """What both sides say about an instruction. ``prefix`` is one of "", "lock", "rep", "repne"."""
+    """Description of an instruction common to both sides. ``prefix`` is one of "", "lock", "rep", "repne"."""
 
     mnemonic: str
     encoding: str
@@ -49,7 +48,7 @@ _REGISTER_CLASSES = {
     "YMM0": "ymm", "ZMM0": "zmm", "K0": "k", "K1": "k", "K7": "k", "BND0": "bnd", "ES": "seg", "CR0": "cr",
     "DR0": "dr", "ST0": "sti",
 }  # fmt: skip
-"""By the first register of an operand's list."""
+"""Register class by the first register of an operand's list."""
 
 _PREFIX_WORDS = {"LOCK": "lock", "REP": "rep", "REPE": "rep", "REPNE": "repne"}
 
@@ -72,7 +71,7 @@ def _table_operand(node: etree._Element) -> str:
 
 def _table_signatures(node: etree._Element) -> Iterator[Signature]:
     """Signatures of one ``<instruction>``: under its assembler mnemonic and under its class name."""
-    # Not every record has the attribute of its encoding; the extension tells at least EVEX for sure.
+    # Some records lack the attribute of their encoding; the extension identifies at least EVEX.
     is_evex = node.get("extension") == "AVX512EVEX" or node.get("evex")
     encoding = "evex" if is_evex else "vex" if node.get("vex") else "legacy"
     words = re.sub(r"\{\w+\} |REX64 ", "", node.get("asm", "")).split()
@@ -87,7 +86,7 @@ def _table_signatures(node: etree._Element) -> Iterator[Signature]:
 
 
 def read_signatures(source: IO[bytes]) -> dict[Signature, list[str]]:
-    """Form names by signature, from the published XML. Bounded memory."""
+    """Form names by signature, from the published XML, read with bounded memory."""
     forms: dict[Signature, dict[str, None]] = defaultdict(dict)
     for _, node in etree.iterparse(source, tag="instruction"):
         for signature in _table_signatures(node):
@@ -103,12 +102,12 @@ def read_signatures(source: IO[bytes]) -> dict[Signature, list[str]]:
 _ENCODINGS = {EncodingKind.LEGACY: "legacy", EncodingKind.VEX: "vex", EncodingKind.EVEX: "evex"}
 
 _CONDITIONS = {"A": "NBE", "AE": "NB", "E": "Z", "G": "NLE", "GE": "NL", "NE": "NZ"}
-"""The tables prefer the other name of these conditions."""
+"""Conditions for which the tables use the other name."""
 
 _ALIASES = {"XLATB": "XLAT"}
 
 _NOPS = {"ENDBR32": "NOPD", "ENDBR64": "NOPD"}
-"""The tables lack them. They are encoded as NOPs, which is what they are where nothing checks jumps."""
+"""Instructions missing from the tables, encoded as NOPs and executed as such without control-flow checks."""
 
 _CONDITIONAL = re.compile(r"^(J|CMOV|SET|CMP)(A|AE|E|G|GE|NE)(XADD)?$")
 
@@ -124,7 +123,7 @@ _IMMEDIATES = {"IMM8": "i8", "IMM8SEX16": "i8", "IMM8SEX32": "i8", "IMM8SEX64": 
                "BR64_1": "rel8", "BR64_4": "rel32"}  # fmt: skip
 
 _STRING_OPERANDS = {"SEG_RSI", "ES_RDI", "SEG_RDI", "SEG_RBX_AL"}
-"""Implied addresses; the tables do not show them."""
+"""Implied addresses, which the tables omit."""
 
 _CLASS_OF_KIND = re.compile(r"^(R8|R16|R32|R64|MM|XMM|YMM|ZMM|K|BND|SEG|CR|DR|STI)(P\d)?_")
 
@@ -136,7 +135,7 @@ _MNEMONIC_NAMES = enum_names(Mnemonic)
 
 
 def _code_operand(kind: str, info: OpCodeInfo, memory: bool, broadcast: bool) -> str | None:
-    """The operand in the common words; None for what the tables do not show; "?" if it has no word."""
+    """The operand in the common notation; None if the tables omit it; "?" if it has no notation."""
     if kind in _IMMEDIATES:
         return _IMMEDIATES[kind]
     if kind in _FIXED:
@@ -145,7 +144,7 @@ def _code_operand(kind: str, info: OpCodeInfo, memory: bool, broadcast: bool) ->
         return None
     if kind.startswith("MEM") or ("_OR_MEM" in kind and memory):
         size = info.broadcast_memory_size if broadcast else info.memory_size
-        # INVLPG's address is the one that the tables give a width to and the decoder does not.
+        # Only for INVLPG's address do the tables have a width that the decoder lacks.
         bits = "8" if info.mnemonic == Mnemonic.INVLPG else str(8 * MemorySizes.size(size) or "")
         if kind == "MEM_OFFS":
             return "moffs" + bits
@@ -164,7 +163,7 @@ def _code_mnemonic(info: OpCodeInfo) -> str:
 
 
 def _code_signatures(info: OpCodeInfo, memory: bool) -> Iterator[Signature]:
-    """The signatures of a code with its register or its memory operand, best first."""
+    """Signatures of a code with its register or its memory operand, best first."""
     kinds = [_KIND_NAMES[kind] for kind in info.op_kinds()]
     encoding = _ENCODINGS.get(info.encoding)
     encoded_memory = any(kind.startswith("MEM") for kind in kinds)
@@ -174,7 +173,7 @@ def _code_signatures(info: OpCodeInfo, memory: bool) -> Iterator[Signature]:
     prefixes = {
         "": True,
         "lock": memory and info.can_use_lock_prefix,
-        # Processors and tables accept REPNE on every string instruction, not only where it is meaningful.
+        # Processors and tables accept REPNE on every string instruction, even where it has no meaning.
         "rep": info.can_use_rep_prefix,
         "repne": info.can_use_rep_prefix or info.can_use_repne_prefix,
     }
@@ -187,8 +186,8 @@ def _code_signatures(info: OpCodeInfo, memory: bool) -> Iterator[Signature]:
 
 
 def _opcodes(info: OpCodeInfo) -> tuple[str, str]:
-    """The opcode as the tables append it to ambiguous form names: ``0F1F``, ``80r0``; also without the
-    escape, as behind a VEX prefix.
+    """The opcode as the tables append it to ambiguous form names (``0F1F``, ``80r0``), and without the
+    escape, as after a VEX prefix.
     """
     text = f"{info.op_code:0{2 * info.op_code_len}X}" + (f"r{info.group_index}" if info.is_group else "")
     return _ESCAPES.get(info.table, "") + text, text
@@ -203,13 +202,13 @@ _ORDINARY_MEMORY = re.compile(r"^m(8|16|32|48|64|80|128|256)$")
 
 
 def _relaxed(signature: Signature, of_tables: bool) -> Iterator[Signature]:
-    """Weaker descriptions, tried in this order where the two sides disagree about a detail."""
+    """Weaker descriptions, to try in this order where the two sides disagree about a detail."""
     yield signature
     # The tables do not mark every VEX encoding as such; the mnemonic tells it as well.
     if signature.encoding == "vex":
         signature = replace(signature, encoding="legacy")
     yield signature
-    # Addresses that are not operands (LEA), prefetched lines and save areas have no common width.
+    # Addresses that are no operands (LEA), prefetched lines and save areas have no common width.
     words = signature.operands
     yield replace(
         signature,
@@ -238,7 +237,8 @@ def _choose(names: Iterable[str], opcodes: tuple[str, str]) -> str:
 
 
 def join(forms: Mapping[Signature, Iterable[str]]) -> dict[str, dict[str, str]]:
-    """For each decoder code by name: its forms, by ``reg`` or ``mem`` and prefix (``mem lock``)."""
+    """Forms of each decoder code, by the code's name, then by ``reg`` or ``mem`` and prefix (``mem
+    lock``)."""
     levels: list[dict[Signature, dict[str, None]]] = [defaultdict(dict) for _ in range(5)]
     for signature, names in forms.items():
         for level, weaker in zip(levels, _relaxed(signature, True), strict=True):

@@ -1,7 +1,8 @@
-"""Reads documents, comments, docstrings and messages as docs/style.md wants them: ``python dev/prose.py``.
+"""Checks the wording of documents, comments, docstrings and messages: ``python dev/prose.py``.
 
-Prints a line for each place and ends with exit code 1 if there is one. Codespell reads the spelling, this the
-words: one for one thing (docs/glossary.md), "per" for rates, none that say nothing, and short sentences.
+Prints a line per violation of docs/style.md, and exits with code 1 if there is one. Codespell checks
+spelling; this program checks words: one per thing (docs/glossary.md), "per" for rates, no empty words, short
+sentences.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 LONGEST_SENTENCE = 40
-"""Words of a document's sentence. One idea has room in fewer."""
+"""Most words in a document's sentence; one idea needs fewer."""
 
 COUNTED = (
     r"\d+(?:\.\d+)?|one|two|three|four|five|six|eight|ten|uops?|macro-ops?|bytes?|instructions?|loads?|stores?|"
@@ -26,7 +27,7 @@ COUNTED = (
 
 
 class Rule(NamedTuple):
-    """What is not written, and what is instead."""
+    """A pattern to avoid, and its replacement."""
 
     pattern: str
     instead: str
@@ -62,14 +63,14 @@ _RULES = [(re.compile(rule.pattern, re.IGNORECASE), rule.instead) for rule in RU
 
 
 class Place(NamedTuple):
-    """Something to be written otherwise."""
+    """A violation: its line and message."""
 
     line: int
     message: str
 
 
 def words(text: str, first: int = 1) -> Iterator[Place]:
-    """What the rules find. What stands in backticks or quotes is somebody else's."""
+    """Violations of the rules; text in backticks or quotes is exempt."""
     for number, line in enumerate(text.splitlines(), first):
         prose = re.sub(r"`[^`]*`|\"[^\"]*\"|\]\([^)]*\)", " ", line)
         for pattern, instead in _RULES:
@@ -78,7 +79,7 @@ def words(text: str, first: int = 1) -> Iterator[Place]:
 
 
 def sentences(text: str) -> Iterator[Place]:
-    """Those of a Markdown text that are too long; code, tables and headings are none."""
+    """Sentences of a Markdown text that are too long, outside code, tables and headings."""
     start, kept = 1, list[str]()
     fenced = False
     for number, line in enumerate([*text.splitlines(), ""], 1):
@@ -96,7 +97,7 @@ def sentences(text: str) -> Iterator[Place]:
 
 
 def code(text: str) -> Iterator[Place]:
-    """Comments, docstrings and the texts of a Python file."""
+    """Violations in the comments, docstrings and other strings of a Python file."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield from words(token.string, token.start[0])
@@ -106,7 +107,7 @@ def code(text: str) -> Iterator[Place]:
 
 
 def documents() -> list[Path]:
-    """All that users and contributors read."""
+    """Documents for users and contributors."""
     return [
         *sorted(ROOT.glob("*.md")),
         *sorted((ROOT / "docs").rglob("*.md")),
@@ -116,7 +117,7 @@ def documents() -> list[Path]:
 
 
 def main() -> int:
-    """The exit code."""
+    """Print all violations; returns the exit code."""
     found = []
     for file in documents():
         text = file.read_text(encoding="utf-8")

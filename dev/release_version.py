@@ -1,5 +1,6 @@
-"""Whether a tag may become a release: it is the version that pyproject.toml and the extension name, and the
-changelog has a chapter on it.
+"""Checks whether a tag may become a release.
+
+pyproject.toml and the extension must name the same version, and the changelog must have a chapter on it.
 
     python3 dev/release_version.py v0.1.0
 """
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def objections(tag: str, root: Path = ROOT) -> list[str]:
-    """Why this tag is no release of the tree at ``root``; empty if it is one."""
+    """Reasons why this tag cannot be a release of the tree at ``root``; empty if it can."""
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     extension = json.loads((root / "editors/vscode/package.json").read_text("utf-8"))["version"]
     found = []

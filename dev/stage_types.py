@@ -1,8 +1,7 @@
-"""What the classes of the simulator are made of, as their annotated Python says: the types of attributes,
-variables and expressions, and which methods are C functions.
+"""Infers the types of attributes, variables and expressions in the simulator from its annotated Python.
 
-A type is a name of ``C_TYPES`` or ``CONTAINERS``, the full name of a class, ``None``, or ``object`` for all
-that C does not know.
+Also decides which methods become C functions. A type is a name of ``C_TYPES`` or ``CONTAINERS``, the full
+name of a class, ``None``, or ``object`` for everything without a C type.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "cyclelens."
 KNOWN = ("cyclelens.analyzer.simulator.", "cyclelens.analyzer.model.")
-"""Where types and numbers are looked up."""
+"""Packages in which types and numbers are looked up."""
 
 C_TYPES = {
     "int": "int",
@@ -42,11 +41,11 @@ INT_BITS = 31
 
 
 class Undeclared(Exception):
-    """Something has no type that could be found; the message says where."""
+    """A type cannot be inferred; the message says where."""
 
 
 class Class:
-    """A class of the project and what its attributes and methods are."""
+    """A class of the project, with its attributes and methods."""
 
     def __init__(self, home: Module, node: ast.ClassDef) -> None:
         self.home = home
@@ -60,13 +59,13 @@ class Class:
 
     @cached_property
     def base(self) -> Class | None:
-        """The compiled class that it builds on."""
+        """The compiled base class, if any."""
         names = [self.home.class_named(base.id) for base in self.node.bases if isinstance(base, ast.Name)]
         found = [CLASSES[name] for name in names if name is not None]
         return next((each for each in found if each.home.compiled), None)
 
     def lines(self) -> Iterator[Class]:
-        """The class and those that it builds on."""
+        """The class and its base classes."""
         line: Class | None = self
         while line is not None:
             yield line
@@ -74,7 +73,7 @@ class Class:
 
     @cached_property
     def first(self) -> dict[str, tuple[Scope | None, ast.expr | None, ast.expr | None, int]]:
-        """Of every attribute of its own the first assignment: where, value, annotation, line."""
+        """First assignment of every own attribute: scope, value, annotation, line."""
         found: dict[str, tuple[Scope | None, ast.expr | None, ast.expr | None, int]] = {}
         for item in self.node.body:
             if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
@@ -91,11 +90,11 @@ class Class:
         return found
 
     def attribute(self, name: str) -> str | None:
-        """The type of an attribute or property, None if it has none that could be found."""
+        """The type of an attribute or property; None if it cannot be inferred."""
         for line in self.lines():
             if name in line.first:
                 if name not in line._types:
-                    line._types[name] = None  # what depends on itself
+                    line._types[name] = None  # breaks cycles
                     scope, value, annotation, _ = line.first[name]
                     if annotation is not None:
                         line._types[name] = line.home.type_of(annotation)
@@ -107,7 +106,7 @@ class Class:
         return None
 
     def attributes(self) -> dict[str, str]:
-        """The types of its own attributes. Raises ``Undeclared``."""
+        """Types of its own attributes. Raises ``Undeclared``."""
         types = {}
         for name, (*_, line) in self.first.items():
             found = self.attribute(name)
@@ -117,12 +116,12 @@ class Class:
         return types
 
     def method(self, name: str) -> tuple[Class, ast.FunctionDef] | None:
-        """A method and the class that has it."""
+        """A method and the class that defines it; None if there is none."""
         return next(((line, line.methods[name]) for line in self.lines() if name in line.methods), None)
 
 
 CLASSES: dict[str, Class] = {}
-"""All classes of the files that were read, by full name."""
+"""Classes of all files read so far, by full name."""
 
 
 class Module:
@@ -139,7 +138,7 @@ class Module:
         self.raising: set[str] = set()
         """Functions that may raise."""
         self.imports: dict[str, str] = {}
-        """Module by the name that is imported from it."""
+        """Modules by imported name."""
         for node in self.tree.body:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(KNOWN):
                 for alias in node.names:
@@ -147,7 +146,7 @@ class Module:
                 module(str(node.module))
 
     def class_named(self, name: str) -> str | None:
-        """The full name of a class of its own or that it imports."""
+        """The full name of a class that the module defines or imports."""
         full_name = f"{self.imports.get(name, self.name)}.{name}"
         return full_name if full_name in CLASSES else None
 
@@ -159,7 +158,7 @@ class Module:
         return None
 
     def type_of(self, annotation: ast.expr | None) -> str:
-        """An annotation as a type; ``object`` for all that C does not know."""
+        """The type of an annotation; ``object`` without a C type."""
         if annotation is None or (isinstance(annotation, ast.Constant) and annotation.value is None):
             return "None"
         match annotation:
@@ -173,7 +172,7 @@ class Module:
 
     @cached_property
     def numbers(self) -> dict[str, int | None]:
-        """The whole numbers in capitals, own and imported; None where the value is known only to Python."""
+        """Integer constants, own and imported; None where the value is known only at run time."""
         found: dict[str, int | None] = {}
         for name, source in self.imports.items():
             if name.isupper() and name in module(source).numbers:
@@ -187,7 +186,7 @@ class Module:
         return found
 
     def _number(self, value: ast.expr, found: Mapping[str, int | None]) -> int | bool | None:
-        """The value, None if it is a number that only Python knows, False if it is something else."""
+        """The value; None for a number known only at run time, False for anything else."""
         match value:
             case ast.Constant(value=int(number)) if not isinstance(number, bool):
                 return number
@@ -221,7 +220,7 @@ def name_of(path: Path) -> str:
 
 
 def assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None, ast.expr | None]]:
-    """Targets with their values, as far as these stand for themselves, and annotations."""
+    """Assignment targets with their values, if separable, and annotations."""
     if isinstance(node, ast.AnnAssign):
         yield node.target, node.value, node.annotation
     elif isinstance(node, ast.Assign):
@@ -248,13 +247,13 @@ class Scope:
     """The variables of a method or function."""
 
     def __init__(self, owner: Class | Module, function: ast.FunctionDef, *, as_c: bool = False) -> None:
-        """``as_c``: only what the compiler knows too, which takes no notice of annotations."""
+        """``as_c``: infer only what the C compiler can, which ignores annotations."""
         self.owner = owner
         self.home = owner.home if isinstance(owner, Class) else owner
         self._as_c = as_c
         typed = not as_c or is_c(owner, function)
         self.annotated: dict[str, str] = {}
-        """Types of the local variables that are annotated."""
+        """Types of annotated local variables."""
         self._types: dict[str, str | None] = {
             argument.arg: self.home.type_of(argument.annotation) if typed else None
             for argument in function.args.args
@@ -277,7 +276,7 @@ class Scope:
         return isinstance(iterated, ast.Call) and getattr(iterated.func, "id", "") == "range"
 
     def infer(self, value: ast.expr) -> str | None:
-        """The type of an expression, None if it is not known."""
+        """The type of an expression; None if unknown."""
         match value:
             case ast.Constant(value=bool()):
                 return "bool"
@@ -317,13 +316,13 @@ class Scope:
 
     def _variable(self, name: str) -> str | None:
         if name not in self._types and name in self._values:
-            self._types[name] = None  # what depends on itself
+            self._types[name] = None  # breaks cycles
             self._types[name] = self.infer(self._values[name])
         if name in self._types:
             return self._types[name]
         if name in self.home.numbers:
             return number_type(self.home.numbers[name])
-        # A class stands for its objects where one of its methods is called by its full name.
+        # A class stands for its objects where a method is called through the class.
         return self.home.class_named(name)
 
     def _called(self, call: ast.Call) -> str | None:
@@ -362,7 +361,7 @@ def number_type(number: int | None) -> str:
 
 
 def is_plain(function: ast.FunctionDef) -> bool:
-    """Without anything that C functions do not have."""
+    """Whether the function uses only features of C functions."""
     arguments = function.args
     if arguments.kwonlyargs or arguments.vararg or arguments.kwarg or arguments.defaults:
         return False

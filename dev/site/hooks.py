@@ -1,5 +1,6 @@
-"""Pages of the site that are no files of docs/: the README and others of the project's root, and the command
-line's own help. Links to what the site has not, such as source files, become plain text."""
+"""Adds pages to the site from outside docs/: the README and others of the project's root, and command help.
+
+Links to files outside the site, such as sources, become plain text."""
 
 import re
 import subprocess
@@ -21,7 +22,7 @@ ELSEWHERE = {
     "data/SOURCES.md": "SOURCES.md",
     "benchmarks/README.md": "benchmarks.md",
 }
-"""Path below the root -> page of the site."""
+"""Page of the site by path below the root."""
 COMMANDS = [
     "analyze",
     "check",
@@ -40,7 +41,7 @@ _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]*)(#[^)\s]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages."""
+    """Add the pages from outside docs/."""
     for source, page in ELSEWHERE.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text()))
     files.append(File.generated(config, "command-line.md", content=_command_line()))
@@ -48,7 +49,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links lead to where their targets lie in the site."""
+    """Rewrite links to their targets' places in the site."""
     here = page.file.src_uri
     sources = {page: source for source, page in ELSEWHERE.items()}
     base = PurePosixPath(sources[here]).parent if here in sources else PurePosixPath("docs", here).parent
