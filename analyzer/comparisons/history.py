@@ -26,7 +26,9 @@ def committed(path: str, revision: str) -> str:
     """
     file = Path(path)
     if not path or revision.startswith("-") or ":" in revision:
-        raise NoVersion(f"'{revision}' is not a version of a file." if path else "The text is not in a file.")
+        raise NoVersion(
+            f"There is no version '{revision}' of a file." if path else "The text is not in a file."
+        )
     size = int(_cat_file(file, revision, "-s"))
     if size > MAXIMUM_BYTES:
         most = f"the limit is {MAXIMUM_BYTES >> 20} MB"

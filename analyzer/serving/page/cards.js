@@ -1,4 +1,4 @@
-// What an instruction costs, beside the mouse. The server says it in Markdown, which becomes nodes here and never markup.
+// The cost of an instruction, shown at the mouse pointer. The server's Markdown becomes nodes, never markup.
 import { hoverTooltip } from "./codemirror.js";
 
 const PIECES = /\*\*(.+?)\*\*|``\s?(.+?)\s?``|`([^`]+)`|\[([^\]]+)\]\((https:\/\/[^\s)]+)\)|\\([^\w\s])/g;
@@ -12,7 +12,7 @@ function node(name, content, properties = {}) {
 const SIGNS = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
 const plain = (words) => words.replace(/&(?:lt|gt|amp);/g, (sign) => SIGNS[sign]);
 
-/** The pieces of a line: bold ones, code, links, and what stands between them. */
+/** The pieces of a line: bold text, code, links, and plain text. */
 function pieces(line) {
   const found = [];
   let from = 0;
@@ -44,7 +44,7 @@ export function card(markdown) {
   return place;
 }
 
-/** `ask(line)` answers with the Markdown of a line, or nothing. */
+/** `ask(line)` returns the Markdown of a line, or nothing. */
 export const cards = (ask) => hoverTooltip(async (view, position) => {
   const line = view.state.doc.lineAt(position);
   if (position < line.from + line.text.search(/\S|$/)) return null;

@@ -1,4 +1,4 @@
-// Colours of assembly text, AT&T and Intel syntax alike. What it means is decided by the analysis, not here.
+// Colours of assembly text, AT&T and Intel syntax alike. Only the analysis decides what it means.
 import { StreamLanguage } from "./codemirror.js";
 
 const REGISTER = /^%?(?:[re]?(?:ax|bx|cx|dx|si|di|bp|sp)|[abcd][lh]|(?:si|di|bp|sp)l|r(?:[89]|1\d|2\d|3[01])[dwb]?|[xyz]mm\d+|k[0-7]|st|mm\d|[re]?ip|[cdefgs]s)\b/i;

@@ -1,6 +1,6 @@
-// What a link holds, which no browser ever sends to a server.
+// Contents of a link, in the part that browsers never send to a server.
 
-/** The text and the choices as the part of a link behind #. */
+/** The text and the settings as the part of a link after #. */
 export async function packed(kept) {
   const content = new Blob([JSON.stringify(kept)]);
   const stream = content.stream().pipeThrough(new CompressionStream("deflate-raw"));

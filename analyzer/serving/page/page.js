@@ -1,4 +1,4 @@
-// The page of `cyclelens serve`: an editor, what was chosen, and the answers of the server beside the text.
+// The page of `cyclelens serve`: an editor, the settings, and the server's answers beside the text.
 import {
   classHighlighter, Decoration, defaultKeymap, EditorState, EditorView, highlightActiveLine,
   highlightActiveLineGutter, highlightSelectionMatches, history, historyKeymap, indentWithTab, keymap, lineNumbers,
@@ -42,7 +42,7 @@ class HintWidget extends WidgetType {
     span.title = this.hint.tooltip;
     return span;
   }
-  /** A click on a hint is one on its line. */
+  /** A click on a hint counts as a click on its line. */
   ignoreEvent() {
     return false;
   }
@@ -80,7 +80,7 @@ function setText(content) {
   editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: content } });
 }
 
-/** A place that the server names. Its columns count characters, the editor's count UTF-16 units. */
+/** Editor position of a server position. The server counts characters, the editor UTF-16 units. */
 function position(line, column) {
   const doc = editor.state.doc;
   const found = doc.line(Math.min(Math.max(line, 0) + 1, doc.lines));
@@ -106,7 +106,7 @@ function options() {
   return chosen;
 }
 
-/** The answer; undefined if a later question of the kind has been asked meanwhile. */
+/** The answer; undefined if a later question of the same kind superseded it. */
 async function ask(kind, more = {}) {
   const response = await fetch(kind, {
     method: "POST",
@@ -135,7 +135,7 @@ function soon() {
   waiting = setTimeout(analyse, TYPING);
 }
 
-/** `again`: once more, if the server takes the question before this one, which arrived behind it, for a later one. */
+/** `again`: retry once, as an earlier question that arrived late may have superseded this one. */
 async function analyse(again = true) {
   clearTimeout(waiting);
   const number = ++asked;
@@ -200,7 +200,7 @@ function showFigure() {
     if (text().trim() === "") return say("Paste a loop, or choose an example.");
     const isCode = isMachineCode();
     say(isCode ? "This looks like machine code. " : "No loop was found, and no region is marked. ");
-    const button = made("button", isCode ? "Read it as instructions" : "Take all of the text for one");
+    const button = made("button", isCode ? "Read it as instructions" : "Treat the whole text as a region");
     button.addEventListener("click", isCode ? readCode : markAll);
     figure.append(button);
   } else if (region.figures.length === 0) {
@@ -237,7 +237,7 @@ function markAll() {
 async function readCode() {
   try {
     const answer = await ask("instructions");
-    if (answer?.problem) say(`It is no machine code: ${answer.problem}`);
+    if (answer?.problem) say(`This is not machine code: ${answer.problem}`);
     else if (answer) setText(answer.text);
   } catch (error) {
     say(`No answer: ${error.message}`);
@@ -259,7 +259,7 @@ async function showView() {
     if (kind === "rewrites") showRewrites(place, answer.rewrites);
     else if (kind === "microarchitectures") showCPUs(place, answer);
     else if (kind === "sensitivity") showTable(place, answer, answer.text.split("\n")[1]);
-    else if (kind === "tools") showTable(place, answer, "The same instructions, given to what is installed on this machine.");
+    else if (kind === "tools") showTable(place, answer, "The same instructions, predicted by the tools installed on this machine.");
     else if (answer.page === null) place.replaceChildren(made("pre", answer.text));
     else showReport(place, answer);
   } catch (error) {
@@ -275,7 +275,7 @@ function showReport(place, answer) {
   place.replaceChildren(frame);
 }
 
-/** A row for every CPU; a click chooses it, a tick compares the chosen one with it. */
+/** One row per CPU; a click selects it, a tick compares the selected one with it. */
 function showCPUs(place, { columns, rows }) {
   const most = Math.max(...rows.map((row) => row[1] ?? 0));
   const head = made("tr");
@@ -306,7 +306,7 @@ function showCPUs(place, { columns, rows }) {
   place.replaceChildren(table);
 }
 
-/** Rows without a click, below a sentence about them. */
+/** A table without clickable rows, below a sentence about it. */
 function showTable(place, { columns, rows, text: said }, sentence) {
   if (rows.length === 0) return place.replaceChildren(made("pre", said));
   const head = made("tr");
@@ -330,7 +330,7 @@ function showRewrites(place, rewrites) {
     box.append(made("b", gain), ` ${rewrite.microarchitecture}, ${rewrite.region}: ${rewrite.title}`);
     return box;
   }));
-  if (rewrites.length === 0) place.replaceChildren(made("p", "No rewrite that is known makes this faster."));
+  if (rewrites.length === 0) place.replaceChildren(made("p", "No known rewrite makes this faster."));
 }
 
 // The report says which of its rows was clicked.
@@ -347,12 +347,12 @@ function choose(name, value) {
   analyse();
 }
 
-/** The CPU whose figures stand in the text. */
+/** The CPU whose figures the text shows. */
 const first = () => element("microarchitectures").value || (regions[0]?.figures[0]?.microarchitecture ?? cores.find((core) => core.by_default).name);
 
 const ticks = () => [...element("beside").querySelectorAll("input")];
 
-/** Those beside the first. */
+/** The CPUs to compare with. */
 const beside = () => ticks().filter((tick) => tick.checked && tick.value !== first()).map((tick) => tick.value);
 
 function putBeside(name, chosen) {
@@ -370,7 +370,7 @@ function showBeside() {
 
 let remembered = "";
 
-/** The address always holds what is shown: it survives a reload, and can be copied. */
+/** Keep text and settings in the address, so that they survive a reload and can be copied. */
 async function remember() {
   const number = asked;
   const hash = `#${await packed({ text: text(), options: options() })}`;
@@ -405,7 +405,7 @@ element("share").addEventListener("click", async () => {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "It is in the address bar";
+    button.textContent = "See the address bar";
   }
   setTimeout(() => (button.textContent = "Copy link"), 2000);
 });
@@ -423,7 +423,7 @@ element("save").addEventListener("change", async (event) => {
     link.click();
     URL.revokeObjectURL(link.href);
   } catch (error) {
-    say(`It was not saved: ${error.message}`);
+    say(`The report was not saved: ${error.message}`);
   }
 });
 // A click elsewhere closes the list of CPUs, and so does Escape.
