@@ -133,7 +133,7 @@ class Divisions:
         closing = self._links.close(variant, target, source, 0)
         code = variant.encode(chosen, indexed=source.part == INDEXED)
         if closing is None or code is None or source.part == CONTENTS:
-            return Measured(None, "no instruction is known that closes the chain")
+            return Measured(None, "no known instruction closes the chain")
         head, tail = code + b"".join(step.code for step in closing), b""
         others, known = sum(step.cycles for step in closing), all(step.known for step in closing)
         if source.part not in (BASE, INDEXED):
@@ -142,7 +142,7 @@ class Divisions:
                 None if restored is None else self._run(variant, values, chosen, restored * COPIES, source)
             )
             if restored is None or alone is None or isinstance(alone, str):
-                return Measured(None, "no instruction is known that gives the source its value again")
+                return Measured(None, "no known instruction restores the source's value")
             tail, others = restored, others + alone.cycles / COPIES
         for operand in variant.registers:
             if operand.written and operand.index in values.words and operand is not source.operand:
@@ -158,7 +158,7 @@ class Divisions:
             best = cycles if best is None else min(best, cycles)
         assert best is not None
         if abs(best - round(best)) > _EXACT:
-            return Measured(None, f"the chain takes {best:.2f} cycles, which is no latency")
+            return Measured(None, f"the chain takes {best:.2f} cycles, which is not a latency")
         return Measured(max(round(best), 0), upper_bound=not known)
 
     def _run(

@@ -74,7 +74,7 @@ class Gathers:
     ) -> Measured:
         code, steps = variant.encode(chosen), self._closing(variant, source, target)
         if code is None or steps is None:
-            return Measured(None, "no instruction is known that closes the chain")
+            return Measured(None, "no known instruction closes the chain")
         before = _constants() + self._prepared(variant, chosen, source) + code
         others = sum(step.cycles for step in steps)
         behind = b"".join(step.code for step in steps)
@@ -94,7 +94,7 @@ class Gathers:
             found.append(run.cycles / COPIES - cycles)
         least = min(found)
         if least > _EXACT and abs(least - round(least)) > _EXACT:
-            return Measured(None, f"the chain takes {least:.2f} cycles, which is no latency")
+            return Measured(None, f"the chain takes {least:.2f} cycles, which is not a latency")
         return Measured(max(round(least), 0), upper_bound=not all(step.known for step in steps))
 
     @staticmethod

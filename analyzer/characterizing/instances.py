@@ -304,7 +304,7 @@ def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Var
     """The variant, or why it has no instance."""
     found = Variant(facts, matcher, store)
     if any(_unnamed(each) and each.base not in _POINTERS for each in facts.operands):
-        return "the memory that it uses without a name is not known"
+        return "its implicit memory operand is not known"
     if any(not each.registers for each in found.registers):
         return "the registers of an operand are not known"
     named = {family(each.registers[0]) for each in found.registers if len(each.registers) == 1}

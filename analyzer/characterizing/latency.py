@@ -108,10 +108,10 @@ class Latencies:
             if (cycles := self._cycles(chain, _start(variant))) is not None
         ]
         if not found:
-            return Measured(None, "no instruction is known that closes the chain")
+            return Measured(None, "no known instruction closes the chain")
         cycles, chain = min(found, key=lambda each: each[0])
         if abs(cycles - round(cycles)) > _EXACT and cycles > _REMOVED:
-            return Measured(None, f"the chain takes {cycles:.2f} cycles, which is no latency")
+            return Measured(None, f"the chain takes {cycles:.2f} cycles, which is not a latency")
         if chain.upper_bound and cycles < _REMOVED:
             return Measured(None, "the chain is as fast as independent instructions")
         covered = own is not None and own.cycles is not None and cycles < own.cycles - _EXACT

@@ -112,7 +112,7 @@ class UnitTimes:
                 break
         blurred = {each.units[0] for each in known if each.blurred}
         if any(blurred & each.keys() and self._computing(each) > 1 for each in combined):
-            return "cycles do not tell apart what several uops add to units that they could avoid"
+            return "cycles do not show what several uops add to units that they could avoid"
         every = {
             text(answer): answer
             for each in combined
@@ -125,7 +125,7 @@ class UnitTimes:
         if len(as_slow) == 1 and {self._computing(each) for each in every.values()} == {1}:
             return as_slow[0]  # only this set for its one operation explains the throughput
         if not every:
-            return "what stays on blocked units is no sum of uops of known units"
+            return "no sum of known uops explains the uops on blocked units"
         names = sorted(every, key=len)
         return "cycles do not tell apart: " + " or ".join(names[:_NAMED]) + ", ..." * (len(names) > _NAMED)
 

@@ -31,7 +31,7 @@ def add_model_arguments(parser: argparse.ArgumentParser, *, by_file: bool = Fals
         "--harness",
         choices=tuple(MeasuredIn),
         default=DEFAULT.harness,
-        help="how the figures to compare with were measured, where that costs cycles of its own; one-page: "
+        help="method of the measurements to compare with, if it costs cycles itself; one-page: "
         "all pages of memory are one physical page, and the stack walks through them (ZEN5; default: none)",
     )
     add_resources_argument(parser)
@@ -65,7 +65,7 @@ def _of_today(model: str) -> str:
 
 def _seed(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is no seed: a whole number is needed")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a seed: give a whole number")
     return int(text)
 
 

@@ -403,7 +403,7 @@ def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Begin
     if use.body and use.body[-1].branch_displacement is not None:
         found = measurable(loop, Inputs(registers=registers))
         if isinstance(found, str) or not found.closed:
-            raise _Refused("how often it is repeated depends on its data")
+            raise _Refused("its number of iterations depends on its data")
         counter = REGISTERS[found.counter.register]
         known = {counter, *used_registers(use.body[-2].code)}
         registers[counter] = found.counter.base + found.counter.factor * rounds

@@ -61,7 +61,7 @@ class Harness:
         advance at once, as they do on some processors."""
         if not PROGRAM.exists():
             raise CannotMeasure(
-                "the measuring program is not there: it is built on Linux on x86-64, with a C compiler"
+                "the measuring program is missing: it is built only on Linux on x86-64, with a C compiler"
             )
         limits = ["--milliseconds", str(milliseconds), "--step", str(step)]
         limits += ["--shared-pages"] * (pages is Pages.SHARED)

@@ -32,7 +32,7 @@ def with_pairs(inputs: Inputs, pairs: Iterable[tuple[str, str, str]]) -> Inputs:
     for name, separator, text in pairs:
         name, value = name.strip(), _number(text)
         if not separator or value is None:
-            raise InputsError(f"'{name}{separator}{text}' names no value")
+            raise InputsError(f"'{name}{separator}{text}' has no value")
         if name.startswith("[") and name.endswith("]"):
             address = _number(name[1:-1])
             if address is None or address % 8:

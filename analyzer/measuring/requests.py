@@ -91,14 +91,14 @@ def _pairs(pairs: object) -> str:
 BUSY = "the machine is busy: no undisturbed measurement was possible"
 _PROBLEMS = {
     "signal": "the code raises an exception",
-    "privileged-or-wild-address": "the code uses a privileged instruction or an address that cannot be",
+    "privileged-or-wild-address": "the code uses a privileged instruction or a non-canonical address",
     "wrote-to-code": "the code writes to itself",
     "jumped-out": "the code jumps out of the measured block",
     "null-page": "the code uses an address near 0",
     "high-page": "the code uses memory where programs have libraries and stack",
     "too-many-pages": "the code uses too much memory",
     "not-mapped": "the code uses memory that cannot be provided",
-    "time-limit": "the code does not come to its end",
+    "time-limit": "the code does not end within the time limit",
     "killed": "the code makes a system call",
     "busy": BUSY,
 }

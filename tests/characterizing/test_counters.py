@@ -275,7 +275,7 @@ def test_a_load_on_more_units_than_the_tables_know_is_uncertain(store):
     machine = SimulatedMachine(registry.get("SPR"), store, counted=False)
     row = Characterizer(machine, store, registry.get("SKL")).row(named(store, "SKL", "MOV (R64, M64)"))
     assert (row.ports, row.uops) == (None, None)
-    assert row.ports_problem == "what stays on blocked units is no sum of uops of known units"
+    assert row.ports_problem == "no sum of known uops explains the uops on blocked units"
 
 
 def test_units_that_are_chosen_early_are_named_where_they_are_not_certain(store, from_cycles):

@@ -33,7 +33,9 @@ class Faulting:
         return self._machine.straight(code)
 
 
-@pytest.mark.parametrize("problem", ["the code raises an exception", "the code does not come to its end"])
+@pytest.mark.parametrize(
+    "problem", ["the code raises an exception", "the code does not end within the time limit"]
+)
 def test_a_variant_that_faults_or_hangs_is_a_row_that_says_so(store, problem):
     model = registry.get("SKL")
     wanted = [
@@ -79,7 +81,7 @@ def test_code_that_hangs_or_faults_on_hardware_does_not_end_the_run(monkeypatch)
         with Harness(pages=Pages.SHARED) as harness:
             machine = MeasuredMachine(harness)
             endless, undefined, add = (bytes.fromhex(code) for code in ("ebfe", "0f0b", "4801d8"))
-            assert machine.straight(endless) == "the code does not come to its end"
+            assert machine.straight(endless) == "the code does not end within the time limit"
             assert machine.run(undefined) == "the code raises an exception"
             after = machine.run(add)
             assert after == BUSY or isinstance(after, Run)

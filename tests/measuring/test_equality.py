@@ -181,7 +181,7 @@ def test_names_of_data_stand_for_the_same_data(harness, analyzer):
 
 
 REFUSED = {
-    "how often it is repeated depends on its data": ("cmpb $0, (%rdi)", "lea 1(%rdi), %rdi", "jne .Lloop"),
+    "its number of iterations depends on its data": ("cmpb $0, (%rdi)", "lea 1(%rdi), %rdi", "jne .Lloop"),
     "registers of x87": ("faddp", "dec %rcx", "jnz .Lloop"),
     "system calls are not run": ("syscall", "dec %rcx", "jnz .Lloop"),
     "repeats an instruction": ("rep stosb", "dec %r8", "jnz .Lloop"),
