@@ -1,10 +1,11 @@
-"""Blocks that a run cannot tell from each other: their figure is found once.
+"""Finds blocks that simulate identically, so that their figure is computed once.
 
-The same code at two places is alike if its front end says so (``FrontEnd.placement``). Different code may be,
-too: cores before Alder Lake know registers by their class and by who wrote them last. RSP alone has a name:
-the stack engine writes it. So blocks whose instructions have equal rows (``flat``) run alike if their
-registers differ by name only. Addresses only say which loads meet which stores: without a store they do not
-count. Of loops that come from the DSB lengths count only as far as they decide what stands in which line.
+The same code at two positions is alike if its front end says so (``FrontEnd.placement``). Different code may
+be alike too: cores before Alder Lake distinguish registers only by class and latest writer. RSP is the
+exception, because the stack engine writes it. So blocks whose instructions have equal rows (``flat``) run
+alike if only the names of their registers differ. Addresses only decide which loads overlap which stores, so
+without a store they do not count. In loops from the DSB, lengths count only as far as they decide which
+instructions share a line.
 """
 
 from __future__ import annotations
@@ -27,44 +28,45 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 _MOST_KEPT = 1 << 15
-"""Kinds of instructions, and figures."""
+"""Limit for kinds of instructions, and for figures."""
 _RSP = KEYS.register("RSP")
 _MOST_KEYS = 256
 
 Key: TypeAlias = tuple[object, ...]
 _NAMED = b""
-"""In place of its kinds where registers are more than names."""
+"""Replaces the kinds on cores where register names matter."""
 
 
 class Alike:
-    """Figures of one core with one choice of options, by what its runs depend on."""
+    """Figures of one core with one set of options, by what its runs depend on."""
 
     def __init__(self, _caches: Caches) -> None:
         self._core: Microarchitecture | None = None
         self._options: ModelOptions | None = None
         self._names_only = False
         self._place_unknown = False
-        """The front end does not say what its runs depend on, or runs depend on chance."""
+        """Whether the front end does not say what its runs depend on, or runs are random."""
         self._place = NONE
-        """Where the first block lies, ..."""
+        """Position of the first block, ..."""
         self._several_places = False
-        """... and whether others lay elsewhere."""
+        """... and whether other blocks lay elsewhere."""
         self._stores_differ = False
-        """Blocks with stores are alike by more than names and numbers: values are followed."""
+        """Whether blocks with stores are never alike, because the model follows values."""
         self._kinds: dict[tuple[int, bytes, str], int] = {}
         self._known: dict[tuple[object, ...], bytes] = {}
-        """Kinds by what siblings have of their own, which is found sooner."""
+        """Kinds by the siblings' own values, which are faster to look up."""
         self._numbers: Iterator[int] = count()
         self._block = 0
         self._met: Column = ints(_MOST_KEYS)
-        """By register or flag the last block that has it, ..."""
+        """By register or flag: the latest block that uses it, ..."""
         self._places: Column = ints(_MOST_KEYS)
-        """... and how many others it had met before."""
+        """... and how many other registers that block had used before."""
         self.figures: dict[Key, float] = {}
 
     def key(self, block: Block, microarchitecture: Microarchitecture, options: ModelOptions) -> Key:
-        """All that the block's figure depends on: its code, or less where registers and addresses are no more
-        than names. Empty where no block is alike: by its code none is before there are several places."""
+        """Everything that the block's figure depends on: its code, or less if registers and addresses are
+        only names. Empty if no block can be alike; by code none can before blocks lie at several
+        positions."""
         if microarchitecture is not self._core or options is not self._options:
             self._core, self._options = microarchitecture, options
             self._names_only = not (microarchitecture.macro_ops or microarchitecture.tracks_values)
@@ -116,14 +118,14 @@ class Alike:
 
     @staticmethod
     def key_of_loop(key: Key, placement: bytes) -> Key:
-        """The same of a loop whose placement is known (``FrontEnd.placement``): alike in more cases."""
+        """The key of a loop whose placement is known (``FrontEnd.placement``): more loops are alike."""
         _, _, kinds, *others = key
         if not others:
             return (placement, kinds)
         return (placement, array("i", kinds)[1::2].tobytes(), *others)  # type: ignore[call-overload]
 
     def tell(self, flat: FlatInstruction) -> None:
-        """Say of which kinds an instruction is."""
+        """Set the kinds of an instruction."""
         flat.maker = self
         if flat.like.merges:
             flat.kinds = _NAMED
@@ -132,8 +134,8 @@ class Alike:
             flat.kinds = self._known.get(kind) or self._kinds_of(kind, flat)
 
     def _kinds_of(self, kind: tuple[object, ...], flat: FlatInstruction) -> bytes:
-        """A number that is the same for instructions that differ in registers and addresses only, and one for
-        those that also differ in what predecoder and decoders see of them."""
+        """Two numbers: one is the same for instructions that differ only in registers and addresses, the
+        other also for those that differ in what predecoder and decoders see."""
         if len(self._known) >= _MOST_KEPT:
             self._known.clear()
             self._kinds.clear()
@@ -141,7 +143,7 @@ class Alike:
         for cached, rows in enumerate(flat.like.without_names(flat.rows())):
             key = (cached, rows, flat.like.tp_name)
             if key not in self._kinds:
-                # Never a number again: instructions keep theirs.
+                # Numbers are not reused: instructions keep theirs.
                 self._kinds[key] = next(self._numbers)
             numbers.append(self._kinds[key])
         kinds = self._known[kind] = array("i", numbers).tobytes()

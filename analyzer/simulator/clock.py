@@ -1,4 +1,4 @@
-"""The clock: lets the stages of a core work cycle by cycle, and decides when it is enough."""
+"""The clock: advances the stages of a core cycle by cycle and decides when the run ends."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ _STUCK_CYCLES = 100_000
 
 
 class Clock(Rounds):
-    """What the pipelines of all cores have in common: one run after the other. A pipeline builds the stages,
-    and says what they do in a cycle."""
+    """Common base of the pipelines of all cores; performs one run after another. A pipeline creates the
+    stages and orders them within a cycle."""
 
     def tick(self) -> None:
-        """One cycle, the stages in their order."""
+        """Simulate one cycle, with the stages in order."""
 
     def next_event(self) -> int:
         """The next cycle in which anything can happen."""
         return self.cycle + 1
 
     def next_of(self, following: int) -> int:
-        """This cycle, which is NEVER or later if none is known, or an earlier one in which something retires.
-        If nothing will ever happen, the next one."""
+        """The cycle ``following``, or an earlier one in which a uop retires. ``following`` is NEVER or later
+        if no event is known; if there is none at all, the next cycle."""
         retirement = self.reorder_buffer.next_retirement(self.cycle)
         if retirement != NONE and retirement < following:
             following = retirement
         return following if following < NEVER else self.cycle + 1
 
     def skip_to(self, following: int) -> None:
-        """The cycles up to the following one go by."""
+        """Skip the cycles up to the following one."""
 
     def run(
         self,
@@ -43,13 +43,13 @@ class Clock(Rounds):
         skip: bool = True,
         cancel: Callable[[], bool] | None = None,
     ) -> None:
-        """Clock until ``min_rounds`` have passed and more than ``min_cycles`` cycles (5.1), or, if allowed,
-        until the pipeline's state repeats: all that follows is then known. ``skip``: cycles in which
-        nothing can happen are not visited."""
+        """Run until ``min_rounds`` have passed and more than ``min_cycles`` cycles (5.1) or, if allowed,
+        until the pipeline's state repeats, because then the rest is known. ``skip``: do not simulate cycles
+        in which nothing can happen."""
         self._run(min_rounds, min_cycles, stop_at_period, skip, cancel)
 
     def pace(self, min_rounds: int, min_cycles: int) -> float:
-        """Cycles per round (5.2, 5.3) of a full run, which ends where its state repeats."""
+        """Cycles per round (5.2, 5.3) of a full run, which stops early if its state repeats."""
         self._run(min_rounds, min_cycles, True, True, None)
         first, last = self.reorder_buffer.window(self.rounds_retired(min_rounds, min_cycles))
         return self.reorder_buffer.cycles_per_round(first, last)
@@ -95,11 +95,11 @@ class Clock(Rounds):
                 self.cycle += 1
 
     def settle(self, rounds: int, *, cancel: Callable[[], bool] | None = None) -> tuple[int, int, int]:
-        """Clock on until uops are issued as fast as they retire.
+        """Run on until uops issue as fast as they retire.
 
-        Returns the cycle behind which they are, a later cycle, and how many rounds are issued between them:
-        the first period of the states that repeat, or the second half of ``rounds`` if they do not. All that
-        was issued by then has retired.
+        Returns the cycle after which they do, a later cycle, and the number of rounds issued in between.
+        That is the first period of the repeating states, or the second half of ``rounds`` if they do not
+        repeat. All uops issued by then have retired.
         """
         if self.period_cycles == 0 and self.reorder_buffer.last_round < rounds:
             self.cycle += 1

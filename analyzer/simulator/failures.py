@@ -1,4 +1,4 @@
-"""How a run can end without a figure."""
+"""Exceptions of a run that ends without a figure."""
 
 from __future__ import annotations
 

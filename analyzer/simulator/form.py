@@ -1,4 +1,4 @@
-"""Which form of the simulator runs: compiled, or the same files as plain Python."""
+"""Selects the form of the simulator: compiled, or the same files as plain Python."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ PACKAGE = "cyclelens.analyzer.simulator"
 
 
 class _Compiled:
-    """Finds the compiled modules, which all lie in one file. A class of its own, because to import that of
-    finders takes a tenth of a start."""
+    """Finds the compiled modules, which are all in one file. It has no base class because importing that of
+    finders takes a tenth of the start-up time."""
 
     def __init__(self, file: str, names: frozenset[str]) -> None:
         self._file = file
@@ -30,7 +30,7 @@ class _Compiled:
 
 
 def take_compiled() -> None:
-    """Have this process take the stages from what was compiled at installation, if anything was."""
+    """Make this process use the stages compiled at installation, if there are any."""
     try:
         whole = import_module(f"{PACKAGE}._compiled")
     except ModuleNotFoundError:
@@ -39,9 +39,9 @@ def take_compiled() -> None:
 
 
 def take_sources() -> None:
-    """Have this process take the stages from their sources, although compiled ones lie beside them.
+    """Make this process use the Python sources of the stages even if compiled ones exist.
 
-    A debugger can step through them then. The environment variable ``CYCLELENS_PLAIN`` asks for it.
+    A debugger can then step through them. The environment variable ``CYCLELENS_PLAIN`` requests it.
     """
     loaded = {name for name in sys.modules if name.startswith(f"{PACKAGE}.")}
     if loaded - {__name__, f"{PACKAGE}._compiled"}:
@@ -50,5 +50,5 @@ def take_sources() -> None:
 
 
 def compiled() -> bool:
-    """Whether the compiled stages are taken; they are 30 to 60 times as fast."""
+    """Whether the compiled stages are in use; they are 30 to 60 times as fast."""
     return any(isinstance(finder, _Compiled) for finder in sys.meta_path)

@@ -1,4 +1,4 @@
-"""A core that counts macro-ops: its stages, in the order of a cycle."""
+"""The pipeline of a core that counts macro-ops: its stages in the order of a cycle."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 
 
 class MacroPipeline(Clock):
-    """The stages of one microarchitecture, for one run after the other."""
+    """The stages of one microarchitecture, for one run after another."""
 
     def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> None:
         queues = Queues(microarchitecture)
@@ -80,8 +80,8 @@ class MacroPipeline(Clock):
         self.replay = Replay(columns, microarchitecture, self.operations, memory, options)
 
     def begin(self, block: Block, watched: bool, followed: bool) -> None:
-        """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
-        they refuse; ``followed``: where uops come from, when they retire, and the period."""
+        """Prepare a run over a block; nothing of the previous run remains. ``watched``: stages record why
+        they refuse; ``followed``: they record where uops come from, when they retire, and the period."""
         self.program.fill(block, self.microarchitecture, self.options)
         self.operations.fill(block)
         self.emulator.follow()
@@ -99,7 +99,7 @@ class MacroPipeline(Clock):
         self.start_clock(followed)
 
     def skip_to(self, following: int) -> None:
-        """The cycles up to the following one go by."""
+        """Skip the cycles up to the following one."""
         cycles = following - self.cycle - 1
         self.columns.reserve_cycles(following)
         self.commit.skip(cycles)
@@ -113,7 +113,7 @@ class MacroPipeline(Clock):
             self.front_end.skip(cycles)
 
     def next_event(self) -> int:
-        """The next cycle in which anything can happen: the next one, unless all stages have to wait."""
+        """The next cycle in which anything can happen: the next cycle, unless all stages have to wait."""
         cycle = self.cycle
         if (
             self.queues.issued.count > 0
@@ -129,7 +129,7 @@ class MacroPipeline(Clock):
         return self.next_of(min(cycle + 1 + idle, self.scheduler.next_event(cycle)))
 
     def tick(self) -> None:
-        """One cycle."""
+        """Simulate one cycle."""
         cycle = self.cycle
         self.columns.reserve()
         self.columns.reserve_cycles(cycle + 1)
@@ -142,23 +142,24 @@ class MacroPipeline(Clock):
         self.front_end.tick(cycle)
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """What uops pass through, in order."""
+        """The buffers that uops pass through, in order."""
         return (*self.front_end.buffers(), *self.renamer.buffers())
 
     def between_instructions(self) -> bool:
-        """Whether the state of the moment can be recorded: the pages that lines were read through are not. A
-        run that fills the store queue first does not look for a period."""
+        """Whether the present state can be recorded. The pages through which lines were read
+        are not part of it. A run that has to fill the store queue first does not look for a period."""
         return not self.one_page.active and self.replay.tries > 0 and self.least_cycles == 0
 
     def outline(self) -> Long:
-        """A number that differs wherever the state as a whole is likely to."""
+        """A hash of the state."""
         digest: Long = self.queues.idq.count
         digest = digest * 31 + self.reorder_buffer.entries.count
         digest = digest * 31 + self.columns.stores - self.flight.oldest_store
         return digest * 31 + self.front_end.outline()
 
     def record_stages(self, state: Record) -> None:
-        """What the stages add to a state. What differs most often comes first: a comparison ends there."""
+        """Record the state of the stages. Parts that differ most often come first, because a comparison ends
+        there."""
         self.front_end.record(state)
         self.commit.record(state)
         entries = self.reorder_buffer.entries
@@ -177,13 +178,13 @@ class MacroPipeline(Clock):
             self.renamer.record(state)
 
     def _renamed(self) -> int:
-        """The uop that is to be renamed next."""
+        """The uop to be renamed next."""
         idq = self.queues.idq
         return idq.firsts[idq.head] if idq.count > 0 else self.columns.uops
 
     def stays(self, rounds: int, periods: int) -> bool:
-        """Whether periods of so many rounds follow: addresses are not in the state, for they move on. What
-        matters of them, which accesses meet, has to repeat as well."""
+        """Whether periods of this many rounds follow. Addresses change from round to round and are not in
+        the state, so the pattern of overlapping accesses has to repeat as well."""
         uop = self._renamed()
         instance = self.columns.instance[uop] if uop < self.columns.uops else self.columns.instances
         return self.replay.repeats(instance, rounds, periods)

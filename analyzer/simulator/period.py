@@ -1,4 +1,4 @@
-"""The period of a run: the state of the pipeline that comes again, after which everything does."""
+"""Detects the period of a run: once the pipeline's state repeats, everything after it repeats."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from cyclelens.analyzer.simulator.tables.constants import NONE
 
 _FIRST_SHOWN = 24
 _FIRST_LONE = 200
-"""Cycles from which on a state becomes an anchor in any case: where the period is shown, and where not."""
+"""Cycles from which on a state becomes an anchor unconditionally: if the period is shown, and if not."""
 _DIGEST = 0x7FFFFFFF
 _OUTLINES = 64
-"""A power of two."""
+"""Number of outlines kept; a power of two."""
 
 
 class Repeating:
-    """What has states that may come again."""
+    """Interface of an object whose state may repeat."""
 
     def between_instructions(self) -> bool:
-        """Whether the state of the moment can be recorded."""
+        """Whether the present state can be recorded."""
         return True
 
     def outline(self) -> Long:
-        """A number that differs wherever the state as a whole is likely to."""
+        """A hash of the state."""
         return 0
 
     def record(self, state: Record) -> None:
-        """The whole state at the end of a round."""
+        """Record the whole state at the end of a round."""
 
 
 class Period:
-    """Compares the states at the ends of rounds with some of them, the anchors.
+    """Compares the states at the ends of rounds with a few earlier ones, the anchors.
 
-    Everything is compared relative to cycle and round, and what can no longer matter is left out; so equal
-    states have equal futures. Ever more rarely, while none of them comes again, a new anchor takes the place
-    of the oldest: what was too early for one is not too late for another, however long the period is.
+    States are relative to cycle and round and omit what can no longer matter, so equal states have equal
+    futures. While no anchor repeats, a new anchor replaces the oldest at growing intervals. So a state that
+    came too early for one anchor is not too late for another, however long the period is.
 
-    A state that comes again has an outline that does. Where nothing but the figure is wanted, which is the
-    same for every period, an anchor is made where an outline has come again, so most runs need few. Which
-    period is found where it is shown does not depend on outlines.
+    If a state repeats, its outline does too. If only the figure is wanted, which is the same for every
+    period, an anchor is made when an outline repeats, so most runs need few. If the period is shown, the
+    choice of period does not depend on outlines.
     """
 
     def __init__(self) -> None:
@@ -46,36 +46,36 @@ class Period:
         self._middle = Record()
         self._oldest = Record()
         self._anchor = self._newest
-        """The one that came again."""
+        """The anchor that repeated."""
         self._outlines = ints(_OUTLINES)
         """Some of the outlines so far."""
 
     def start(self, shown: bool) -> None:
-        """There is no anchor. ``shown``: somebody reads more of the period than what follows from it."""
+        """Reset: there is no anchor. ``shown``: the caller reads more of the period than the figure."""
         self._shown = shown
         self._newest_outline = NONE
         self._middle_outline = NONE
         self._oldest_outline = NONE
-        """Of three anchors; there are only two where the period is shown."""
+        """The oldest outline of three anchors; there are only two if the period is shown."""
         for slot in range(_OUTLINES):
             self._outlines[slot] = NONE
         self._next_again = 0
-        """Cycle from which on an anchor is made where an outline comes again."""
+        """Cycle from which on a repeated outline makes an anchor."""
         self._next_lone = _FIRST_SHOWN if shown else _FIRST_LONE
-        """Cycle from which on one is made in any case."""
+        """Cycle from which on an anchor is made unconditionally."""
 
     @property
     def begin(self) -> int:
-        """The cycle of the anchor that came again."""
+        """The cycle of the anchor that repeated."""
         return self._anchor.cycle
 
     @property
     def round(self) -> int:
-        """The round at whose end its state was."""
+        """The round at whose end the anchor was recorded."""
         return self._anchor.round
 
     def found(self, pipeline: Repeating, cycle: int) -> bool:
-        """At the end of a round: whether the pipeline's state is that of an anchor."""
+        """At the end of a round: whether the pipeline's state equals an anchor."""
         if not pipeline.between_instructions():
             return False
         outline = self._digest(pipeline.outline())
@@ -104,7 +104,7 @@ class Period:
         return outline & _DIGEST
 
     def _comes_again(self, outline: int) -> bool:
-        """Whether an outline is among those that are remembered, which it is from now on."""
+        """Insert the outline; true if it was present."""
         if self._shown:
             return False
         slot = outline & (_OUTLINES - 1)

@@ -1,4 +1,4 @@
-"""A run over a block, and what it has shown: figures, trace, account."""
+"""Runs a block and returns the results: figures, trace, account."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _BUFFERS_FILLED = 4
 _DIGITS = 2
-"""Of a figure, behind the point."""
+"""Decimals of a figure."""
 _USUAL = Wanted()
 
 
@@ -34,13 +34,13 @@ def simulate(
     cancel: Callable[[], bool] | None = None,
     caches: Caches | None = None,
 ) -> Simulation:
-    """Run the block as long as ``wanted`` says.
+    """Run the block for as long as ``wanted`` says.
 
-    ``options`` says which variant of the model runs (``variant`` applies its part of them to the
-    microarchitecture). ``caches`` keep the pipeline for the next run. Raises Cancelled when ``cancel`` turns
-    true, SimulationStuck when nothing retires any more, ValueError for an empty block.
+    ``options`` selects the variant of the model (``variant`` applies its part of them to the
+    microarchitecture). ``caches`` keep the pipeline for the next run. Raises Cancelled if ``cancel`` returns
+    true, SimulationStuck if nothing retires any more, ValueError for an empty block.
     """
-    # Here, because predictions do without details and start faster.
+    # Imported here, because predictions need no details and start faster without them.
     from cyclelens.analyzer.simulator.observed.summary import Run, summarize
 
     pipelines = (caches or Caches()).of(Pipelines)
@@ -62,7 +62,7 @@ def simulate(
 
 
 def key_of(block: Block, microarchitecture: Microarchitecture, options: ModelOptions, caches: Caches) -> Key:
-    """What tells of the block whether it runs like an earlier one."""
+    """Key by which blocks that run alike are found."""
     return caches.of(Alike).key(block, microarchitecture, options)
 
 
@@ -73,8 +73,8 @@ def cycles_per_iteration(
     caches: Caches | None = None,
     key: Key | None = None,
 ) -> float:
-    """The figure that ``simulate`` finds, and nothing else, which takes less time: blocks that run alike are
-    run once. ``key``: the block's (``key_of``), if it is known. Raises what ``simulate`` raises."""
+    """Only the figure that ``simulate`` finds, which takes less time: blocks that run alike are simulated
+    once. ``key``: the block's key (``key_of``), if known. Raises what ``simulate`` raises."""
     if caches is None:
         caches = Caches()
     alike = caches.of(Alike)
@@ -95,7 +95,8 @@ def cycles_per_iteration(
 
 
 def _ran(pipeline: AnyPipeline, wanted: Wanted, cancel: Callable[[], bool] | None) -> tuple[int, int]:
-    """First and last relevant round of a run, which ends where its state repeats unless it is to be full."""
+    """First and last relevant round of a run. The run ends when its state repeats, unless a full run is
+    wanted."""
     full = wanted.is_full
     pipeline.run(wanted.min_rounds, wanted.min_cycles, stop_at_period=not full, cancel=cancel)
     rounds = pipeline.reorder_buffer.last_round + 1
@@ -114,7 +115,7 @@ def _account(
     microarchitecture: Microarchitecture,
     cancel: Callable[[], bool] | None,
 ) -> Account:
-    # Here, because predictions do without an account and start faster.
+    # Imported here, because predictions need no account and start faster without it.
     from cyclelens.analyzer.simulator.observed.accounting import account_of
 
     begin, end, iterations = pipeline.settle(rounds_to_settle(block, microarchitecture), cancel=cancel)
@@ -122,7 +123,7 @@ def _account(
 
 
 def rounds_to_settle(block: Block, microarchitecture: Microarchitecture) -> int:
-    """Iterations after which uops are issued as fast as they retire, in the second half of them: enough to
-    fill the reorder buffer four times."""
+    """Rounds after which uops issue as fast as they retire in the second half of them: enough to fill the
+    reorder buffer four times."""
     uops = sum(len(template.fused_uops) for template in block.instructions)
     return max(10, ceil(_BUFFERS_FILLED * microarchitecture.reorder_buffer_size / max(1, uops)))

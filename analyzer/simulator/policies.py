@@ -1,4 +1,4 @@
-"""Every policy that a core can name, and the construction of those that one does. A new policy is a file in
+"""Every policy that a core can name, and the factories of the named ones. A new policy is a file in
 ``front_end/`` or ``back_end/`` with a class that has the interface, and a line here."""
 
 from __future__ import annotations
@@ -49,11 +49,12 @@ BINDINGS = {
 BINDINGS_BY_CHANCE = {
     "near_chance": ("back_end.fewest_waiting", "NearChance"),
 }
-"""They need a seed (``ModelOptions.port_seed``)."""
+"""Policies that need a seed (``ModelOptions.port_seed``)."""
 OTHER_BINDINGS = ("loads_in_turn", "least_bound")
-"""Rules that fit measured blocks about as well as cores' own: figures that they change hang on the rule."""
+"""Rules that fit measured blocks about as well as the cores' own. A figure that they change depends on the
+rule."""
 SEEDS = range(1, 9)
-"""Of the bindings by chance that are tried beside them."""
+"""Seeds of the random bindings that are tried besides them."""
 SCHEDULER_CHOICES = {
     "emptiest_scheduler": ("back_end.emptiest_scheduler", "EmptiestScheduler"),
     "first_scheduler": ("back_end.emptiest_scheduler", "FirstScheduler"),
@@ -99,14 +100,15 @@ MACRO_STORE_COMMITS = {
     "one_chunk": ("back_end.two_stores", "OneChunk"),
 }
 ASK_FOR_LINES = {"load_words", "one_line"}
-"""Rules of those above by which it matters where in its line an access is."""
+"""Of the rules above, those that depend on the offset of an access within its line."""
 ABLATIONS = {
     "simple_front_end": ("front_end.simple_front_end", "SimpleFrontEnd"),
     "random_ports": ("back_end.random_ports", "RandomPorts"),
 }
-"""What options put in the place of a core's own policies.
+"""Policies by which options replace a core's own.
 
-Of all these classes only those are loaded that some core in use has: a start takes less time."""
+Only the classes that a core in use names are loaded, which shortens the start.
+"""
 
 
 def _named(name: str, classes: Mapping[str, tuple[str, str]], core: Microarchitecture) -> Any:
@@ -120,7 +122,7 @@ def _named(name: str, classes: Mapping[str, tuple[str, str]], core: Microarchite
 def other_bindings(
     microarchitecture: Microarchitecture, options: ModelOptions
 ) -> Iterator[tuple[Microarchitecture, ModelOptions]]:
-    """The core with every other rule by which its uops might be bound to units, and the options of a run."""
+    """The core with every alternative rule that binds its uops to units, and the options of a run."""
     others: Iterable[str] = OTHER_BINDINGS
     by_chance = BINDINGS_BY_CHANCE
     if microarchitecture.macro_ops is not None:
@@ -136,7 +138,7 @@ def other_bindings(
 
 
 def unbound(microarchitecture: Microarchitecture) -> Microarchitecture:
-    """The core without any waiting for a unit where another would do."""
+    """The core without waiting for a unit while another one that fits is free."""
     if microarchitecture.macro_ops is not None:
         return _bound(microarchitecture, "any_scheduler")
     return replace(microarchitecture, policies=replace(microarchitecture.policies, picker="every_ready"))
@@ -148,13 +150,13 @@ def _bound(microarchitecture: Microarchitecture, binding: str) -> Microarchitect
 
 
 def _binding_of(microarchitecture: Microarchitecture, options: ModelOptions) -> str:
-    """The name of a core's own rule."""
+    """The name of the core's own binding rule."""
     policies = microarchitecture.policies
     return (options.hardware and policies.hardware_binding) or policies.binding
 
 
 def check_kinds(microarchitecture: Microarchitecture) -> None:
-    """Raises ValueError if a core names a rule that no stage of its pipeline asks for."""
+    """Raises ValueError if a core names a rule that no stage of its pipeline uses."""
     if microarchitecture.macro_ops is None:
         counts, never = "uops", ["late_operands"]
     else:
@@ -165,7 +167,7 @@ def check_kinds(microarchitecture: Microarchitecture) -> None:
 
 
 def lines_matter(microarchitecture: Microarchitecture) -> bool:
-    """Whether some rule of a core asks where in its line an access is."""
+    """Whether a rule of the core depends on the offset of an access within its line."""
     names = microarchitecture.policies
     return not ASK_FOR_LINES.isdisjoint((names.dispatch_rule, names.store_commit))
 
@@ -173,8 +175,8 @@ def lines_matter(microarchitecture: Microarchitecture) -> bool:
 def front_end(
     columns: Columns, microarchitecture: Microarchitecture, queues: Queues, options: ModelOptions
 ) -> FrontEnd:
-    """The front end of a core, or the one without limits. Raises ValueError for an unknown policy, as the
-    others do."""
+    """The front end of a core, or the one without limits. Raises ValueError for an unknown policy, as do the
+    other factories."""
     if options.simple_front_end:
         named = _named("simple_front_end", ABLATIONS, microarchitecture)
     else:
@@ -203,7 +205,7 @@ def binding(
     entries: Entries,
     options: ModelOptions,
 ) -> Binding:
-    """The rule by which a core binds uops to units, or chance."""
+    """The rule by which a core binds uops to units, or the random one."""
     if options.port_seed is not None:
         name = microarchitecture.policies.binding
         if name in BINDINGS_BY_CHANCE:
@@ -231,7 +233,7 @@ def picker(
 
 
 def elimination(columns: Columns, microarchitecture: Microarchitecture) -> Elimination:
-    """The rule by which a core's renamer carries out moves."""
+    """The rule by which a core's renamer eliminates moves."""
     if not microarchitecture.policies.elimination:
         return Elimination()
     named = _named(microarchitecture.policies.elimination, ELIMINATIONS, microarchitecture)
@@ -249,7 +251,7 @@ def addition(columns: Columns, microarchitecture: Microarchitecture) -> Addition
 
 
 def memory_renaming(columns: Columns, microarchitecture: Microarchitecture) -> MemoryRenaming:
-    """The rule by which a core's loads take over what stores in flight have stored."""
+    """The rule by which a core's loads take over the values of stores in flight."""
     if not microarchitecture.policies.memory_renaming:
         return MemoryRenaming(columns)
     named = _named(microarchitecture.policies.memory_renaming, MEMORY_RENAMINGS, microarchitecture)
@@ -260,9 +262,9 @@ def memory_renaming(columns: Columns, microarchitecture: Microarchitecture) -> M
 def load_renaming(
     columns: Columns, microarchitecture: Microarchitecture, operations: Operations, in_flight: InFlight
 ) -> LoadRenaming:
-    """The same of a core that counts macro-ops."""
+    """The same for a core that counts macro-ops."""
     if not microarchitecture.policies.memory_renaming:
-        # Here, because cores that count uops start faster without it.
+        # Imported here, because cores that count uops start faster without it.
         from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
 
         return LoadRenaming(columns, operations, in_flight)
@@ -272,7 +274,7 @@ def load_renaming(
 
 
 def store_commit(columns: Columns, microarchitecture: Microarchitecture) -> CommitRule | None:
-    """The rule by which a core's stores go to the cache; None: they do not hold each other back."""
+    """The rule by which a core's stores are written to the cache; None if stores do not delay each other."""
     if not microarchitecture.policies.store_commit:
         return None
     named = _named(microarchitecture.policies.store_commit, STORE_COMMITS, microarchitecture)
@@ -287,7 +289,7 @@ def scheduler_choice(
     in_flight: InFlight,
     options: ModelOptions,
 ) -> SchedulerChoice:
-    """The rule by which a core that counts macro-ops binds uops to schedulers, or chance."""
+    """The rule by which a core that counts macro-ops assigns uops to schedulers, or the random one."""
     name = microarchitecture.policies.binding
     if options.port_seed is not None:
         by_chance = _named(name, SCHEDULER_CHOICES_BY_CHANCE, microarchitecture)
@@ -302,7 +304,7 @@ def scheduler_choice(
 def macro_picker(
     columns: Columns, microarchitecture: Microarchitecture, operations: Operations, in_flight: InFlight
 ) -> Picker:
-    """The rule by which uops leave the schedulers of such a core."""
+    """The rule by which uops leave the schedulers of a core that counts macro-ops."""
     named = _named(microarchitecture.policies.picker, MACRO_PICKERS, microarchitecture)
     made: Picker = named(columns, microarchitecture, operations, in_flight)
     return made
@@ -311,9 +313,9 @@ def macro_picker(
 def late_operands(
     columns: Columns, microarchitecture: Microarchitecture, operations: Operations, in_flight: InFlight
 ) -> LateOperands:
-    """The rule by which operations of such a core waste slots."""
+    """The rule by which operations waste slots on a core that counts macro-ops."""
     if not microarchitecture.policies.late_operands:
-        # Here, because cores that count uops start faster without it.
+        # Imported here, because cores that count uops start faster without it.
         from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
 
         return LateOperands()
@@ -325,7 +327,7 @@ def late_operands(
 def macro_store_commit(
     columns: Columns, microarchitecture: Microarchitecture, in_flight: InFlight
 ) -> CommitRule:
-    """The rule by which stores of such a core go to the cache."""
+    """The rule by which stores are written to the cache on a core that counts macro-ops."""
     named = _named(microarchitecture.policies.store_commit, MACRO_STORE_COMMITS, microarchitecture)
     made: CommitRule = named(columns, microarchitecture, in_flight)
     return made

@@ -1,4 +1,4 @@
-"""Which accesses of the rounds to come meet, without the time that they take."""
+"""Finds which accesses of future rounds overlap, without simulating time."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, LOAD, STORE
 from cyclelens.analyzer.simulator.tables.operations import Operations
 
 _TRIES = 8
-"""Periods of a run that are looked at: where accesses do not repeat with one, they hardly ever do later."""
+"""Number of periods examined: if accesses do not repeat with one of them, they hardly ever do later."""
 _BEGINS, _COVERED, _PARTLY = 0, 1, 2
 
 
 class Replay:
-    """The emulation of a run from its beginning on, and what each access of the latest period met."""
+    """Emulates a run from its beginning, and keeps the outcome of each access of the latest period."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Replay:
         self._emulator = Emulator(columns, operations, options.assume, options.harness)
         self._reach = rules.store_queue
         self._by_chunks = rules.store_chunk_bytes > 0
-        """It matters whether stores go to one chunk."""
+        """Whether it matters if stores go to one chunk."""
         size = 1
         while size < self._reach:
             size *= 2
@@ -44,15 +44,15 @@ class Replay:
         self._bases = longs(size)
         self._bytes = ints(size)
         self._met = ints(0)
-        """By access of the latest period: the outcome."""
+        """Outcome by access of the latest period."""
 
     def start(self) -> None:
-        """A new run."""
+        """Reset for a new run."""
         self.tries = _TRIES
 
     def repeats(self, instance: int, rounds: int, periods: int) -> bool:
-        """Whether all accesses from a period of so many rounds before this instance on meet what those a
-        period earlier have met, for so many periods to come."""
+        """Whether all accesses of the next ``periods`` periods, from this instance on, have the same outcomes
+        as one period earlier. A period has ``rounds`` rounds."""
         program = self._program
         self.tries -= 1
         accesses = 0
@@ -85,9 +85,9 @@ class Replay:
         return True
 
     def _access(self, static: int, i: int, instance: int) -> int:
-        """What the time of an access depends on. Of a store: what it crosses the end of, and whether it goes
-        to the chunk of the one before. Of a load: whether it crosses a line, and how far back the store is
-        that it meets."""
+        """What the time of an access depends on. For a store: which boundary it crosses, and whether it goes
+        to the chunk of the previous store. For a load: whether it crosses a line, and how far back the store
+        that it overlaps is."""
         program = self._program
         kind = program.u_kind[static]
         size = program.u_bytes[static]

@@ -1,5 +1,4 @@
-"""Pipelines of runs that are over serve the next: to make stages and columns takes longer than a short
-run."""
+"""Reuses the pipelines of finished runs: creating stages and columns takes longer than a short run."""
 
 from __future__ import annotations
 
@@ -23,11 +22,11 @@ _MOST_SPARE = 16
 
 
 class Pipelines:
-    """Those of runs that are over."""
+    """Pipelines of finished runs."""
 
     def __init__(self, _caches: Caches) -> None:
         self._last: AnyPipeline | None = None
-        """That of the last run, which is found sooner."""
+        """The pipeline of the last run, which is faster to find."""
         self._spare: dict[tuple[Microarchitecture, ModelOptions], AnyPipeline] = {}
 
     def started(
@@ -39,9 +38,9 @@ class Pipelines:
         watched: bool = True,
         followed: bool = True,
     ) -> AnyPipeline:
-        """A pipeline that is ready to run over the block: that of an earlier run, if there is one.
-        ``watched``: its stages record why they refuse, for an account or a trace; ``followed``: they record
-        where uops come from, for figures per instruction."""
+        """A pipeline ready to run over the block, reused from an earlier run if possible. ``watched``: its
+        stages record why they refuse, for an account or a trace; ``followed``: they record where uops come
+        from, for figures per instruction."""
         if not block.entries:
             raise ValueError("a block needs at least one instruction")
         pipeline, self._last = self._last, None
@@ -53,7 +52,7 @@ class Pipelines:
         if pipeline is None:
             pipeline = self._spare.pop((microarchitecture, options), None)
         if pipeline is None:
-            # Where every run has a microarchitecture of its own (a sweep), it gets at least used columns.
+            # If every run has its own microarchitecture (a sweep), at least the columns are reused.
             full = len(self._spare) >= _MOST_SPARE
             oldest = self._spare.pop(next(iter(self._spare)), None) if full else None
             columns = Columns(Program()) if oldest is None else oldest.columns
@@ -62,14 +61,14 @@ class Pipelines:
         return pipeline
 
     def release(self, pipeline: AnyPipeline) -> None:
-        """The run is over; the pipeline waits for the next."""
+        """The run is over; keep the pipeline for the next one."""
         if pipeline.columns.short():
             self._last = pipeline
 
 
 def _made(microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> AnyPipeline:
     check_kinds(microarchitecture)
-    # Here, because a start takes less time without the other kind.
+    # Imported here, because a start takes less time without the other kind.
     if microarchitecture.macro_ops is None:
         from cyclelens.analyzer.simulator.uop_pipeline import UopPipeline
 

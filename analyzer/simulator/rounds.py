@@ -1,4 +1,4 @@
-"""The rounds of a run: which have passed, and what is to come once the state repeats."""
+"""The rounds of a run: which have passed, and which follow once the state repeats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 
 
 class Rounds(Repeating):
-    """Where a run stands, and whether its state came again."""
+    """Progress of a run, and the period of its state."""
 
     def __init__(self, columns: Columns, reorder_buffer: ReorderBuffer) -> None:
         self.columns = columns
@@ -18,22 +18,22 @@ class Rounds(Repeating):
         self._period = Period()
 
     def start_clock(self, shown: bool) -> None:
-        """No cycle has passed. ``shown``: as in ``Period``."""
+        """Reset: no cycle has passed. ``shown``: as in ``Period``."""
         self.cycle = 0
         self.visited = 0
-        """Cycles that were not skipped because nothing could happen in them."""
+        """Number of cycles simulated, without those skipped because nothing could happen in them."""
         self.least_cycles = 0
-        """A run that has not come to its pace yet goes on to this cycle."""
+        """Minimum run length in cycles before steady state."""
         self.period_cycles = 0
         self.period_rounds = 0
-        """How long and how many rounds it takes until the same state comes again; 0 if not known."""
+        """Cycles and rounds of the period; 0 if not known."""
         self.period_begin = 0
         self.period_first_round = 0
-        """The cycle and the round at whose end the state was first met that came again."""
+        """The cycle and the round at whose end the repeating state was first recorded."""
         self._period.start(shown)
 
     def record(self, state: Record) -> None:
-        """The whole state at the end of a round."""
+        """Record the whole state at the end of a round."""
         round_number = self.reorder_buffer.key_rounds - 1
         instance = round_number * self.program.instructions
         state.start(self.cycle, round_number, instance, self.columns.instance_uop0[instance])
@@ -42,15 +42,15 @@ class Rounds(Repeating):
         self.record_stages(state)
 
     def record_stages(self, state: Record) -> None:
-        """What the stages add to a state."""
+        """Record the state of the stages."""
 
     def stays(self, rounds: int, periods: int) -> bool:
-        """Whether what is not in the state, if there is such, lets periods of so many rounds follow."""
+        """Whether anything outside the recorded state also lets periods of this many rounds follow."""
         return True
 
     def repeats(self, min_rounds: int, min_cycles: int) -> bool:
-        """At the end of a round: whether the state is that of an earlier one, and stays so up to the end of a
-        run (5.1). If so, the period is known."""
+        """At the end of a round: whether the state equals an earlier one and keeps repeating up to the end
+        of a run (5.1). If so, the period is set."""
         if not self._period.found(self, self.cycle):
             return False
         cycles = self.cycle - self._period.begin
@@ -67,8 +67,8 @@ class Rounds(Repeating):
         return True
 
     def rounds_retired(self, min_rounds: int, min_cycles: int) -> int:
-        """Rounds of which a uop has retired when the full run ends (5.1). Where the run stopped because its
-        state repeated, the times of the rounds to come are filled in."""
+        """Number of rounds with a retired uop at the end of the full run (5.1). If the run stopped because
+        its state repeats, the times of the remaining rounds are filled in."""
         if self.period_cycles == 0:
             return self.reorder_buffer.last_round + 1
         return self.reorder_buffer.repeat(
@@ -76,7 +76,7 @@ class Rounds(Repeating):
         )
 
     def issue_of_round(self, round_number: int) -> int:
-        """The cycle in which the first uop of a round was issued."""
+        """The cycle in which the first uop of a round issued."""
         columns = self.columns
         instance = round_number * self.program.instructions + self.program.first_instruction
         return columns.issued[columns.instance_uop0[instance]]

@@ -1,4 +1,4 @@
-"""A core that counts uops: its stages, in the order of a cycle."""
+"""The pipeline of a core that counts uops: its stages in the order of a cycle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 
 
 class UopPipeline(Clock):
-    """The stages of one microarchitecture, for one run after the other."""
+    """The stages of one microarchitecture, for one run after another."""
 
     def __init__(self, microarchitecture: Microarchitecture, options: ModelOptions, columns: Columns) -> None:
         queues = Queues(microarchitecture)
@@ -58,12 +58,12 @@ class UopPipeline(Clock):
 
         self._stamped = options.limited or options.hardware
         """Whether its stages read when uops retire."""
-        # The record of the state does not cover the source of chance.
+        # The recorded state does not include the random generator.
         self._repeatable = options.port_seed is None
 
     def begin(self, block: Block, watched: bool, followed: bool) -> None:
-        """Get ready for a run over a block; nothing of the run before remains. ``watched``: stages record why
-        they refuse; ``followed``: where uops come from, when they retire, and the period."""
+        """Prepare a run over a block; nothing of the previous run remains. ``watched``: stages record why
+        they refuse; ``followed``: they record where uops come from, when they retire, and the period."""
         program = self.program
         program.fill(block, self.microarchitecture, self.options)
         self.columns.start(watched, followed, self._stamped)
@@ -80,7 +80,7 @@ class UopPipeline(Clock):
         self.start_clock(followed)
 
     def skip_to(self, following: int) -> None:
-        """The cycles up to the following one go by."""
+        """Skip the cycles up to the following one."""
         cycles = following - self.cycle - 1
         full: bool = self._full()
         self.scheduler.skip(cycles)
@@ -93,7 +93,7 @@ class UopPipeline(Clock):
                 self.renamer.pass_by(cycles)
 
     def _watch(self, following: int, full: bool) -> None:
-        """What is waited for in the cycles up to the following one is recorded."""
+        """Record what uops wait for in the cycles up to the following one."""
         for cycle in range(self.cycle + 1, following):
             if full:
                 self.renamer.stand(cycle)
@@ -103,7 +103,7 @@ class UopPipeline(Clock):
             self.front_end.tick(cycle)
 
     def next_event(self) -> int:
-        """The next cycle in which anything can happen: the next one, unless front end, issue and scheduler
+        """The next cycle in which anything can happen: the next cycle, unless front end, issue and scheduler
         have to wait."""
         cycle = self.cycle
         if (
@@ -120,17 +120,17 @@ class UopPipeline(Clock):
         return self.next_of(min(cycle + 1 + idle, self.scheduler.next_event(cycle)))
 
     def _full(self) -> bool:
-        """No issue group is looked for in the next cycle."""
+        """Whether no issue group is selected in the next cycle."""
         return self.reorder_buffer.full() or self.entries.full()
 
     def _held(self) -> bool:
-        """The next instruction waits for a retirement, and there was none in this cycle."""
+        """Whether the next instruction waits for a retirement and there was none in this cycle."""
         return (
             self.renamer.held() and self.reorder_buffer.entries.count > 0 and self.reorder_buffer.retired == 0
         )
 
     def tick(self) -> None:
-        """One cycle, the stages in their order (uiCA model, 3.2)."""
+        """Simulate one cycle, with the stages in order (uiCA model, 3.2)."""
         cycle = self.cycle
         self.columns.reserve()
         self.columns.reserve_cycles(cycle + 1)
@@ -148,15 +148,15 @@ class UopPipeline(Clock):
         self.front_end.tick(cycle)
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """What uops pass through, in order."""
+        """The buffers that uops pass through, in order."""
         return (*self.front_end.buffers(), *self.entries.buffers(), self.reorder_buffer.buffer())
 
     def between_instructions(self) -> bool:
-        """Whether the state of the moment can be recorded."""
+        """Whether the present state can be recorded."""
         return self._repeatable and self.renamer.between_instructions
 
     def outline(self) -> Long:
-        """A number that differs wherever the state as a whole is likely to."""
+        """A hash of the state."""
         digest: Long = self.queues.idq.count
         digest = digest * 31 + self.front_end.outline()
         digest = digest * 31 + self.reorder_buffer.entries.count
@@ -165,7 +165,8 @@ class UopPipeline(Clock):
         return digest * 31 + self.binding.outline()
 
     def record_stages(self, state: Record) -> None:
-        """What the stages add to a state. What differs most often comes first: a comparison ends there."""
+        """Record the state of the stages. Parts that differ most often come first, because a comparison ends
+        there."""
         self.binding.record(state)
         if not state.differs:
             self.reorder_buffer.record(state)

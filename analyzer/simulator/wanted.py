@@ -1,4 +1,4 @@
-"""What a run is asked for."""
+"""What a run has to deliver."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from msgspec import Struct
 
 
 class Wanted(Struct, frozen=True):
-    """How long a block is to run, and what that is to show."""
+    """How long a block runs, and which results it produces."""
 
     min_rounds: int = 10
     min_cycles: int = 500
-    """Of the published model (5.1), both."""
+    """Minimum rounds and cycles of a run, as in the published model (5.1)."""
     details: bool = True
-    """The figures of each instruction."""
+    """Figures per instruction."""
     trace: bool = False
-    """Every event."""
+    """Every event of the run."""
     trace_rounds: int | None = None
-    """The trace is about the first rounds alone, then without causes."""
+    """Trace only the first rounds, without causes."""
     account: bool = False
-    """What became of every issue slot, for which the run may go on."""
+    """Use or loss of every issue slot; the run may be longer for it."""
 
     @property
     def is_full(self) -> bool:
-        """A run that ends where its state comes again would not show all of it."""
+        """Whether the run must not stop early at a repeating state."""
         return self.trace or self.details or self.account

@@ -1,1 +1,1 @@
-"""From the renamer to retirement."""
+"""The back end: from the renamer to retirement."""

@@ -1,4 +1,4 @@
-"""What the renamer asks of the rule by which it carries out additions of constants itself."""
+"""Interface of the rule by which the renamer carries out additions of constants."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from cyclelens.analyzer.simulator.tables.program import Program
 
 
 class Addition:
-    """Decides which additions need no unit, and follows what registers owe for that. A core that names no
-    rule has this one: none is carried out."""
+    """Decides which additions need no unit, and tracks the constants owed to registers. This base class
+    carries out none; cores without a rule use it."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self.active = False
-        """Whether anything can ever be owed."""
+        """Whether a constant can ever be owed."""
         self.owed = ints(0)
-        """By rename key what the rule has to remember of a register, 0 if nothing is owed."""
+        """State of the rule by rename key; 0 if nothing is owed to the register."""
 
     def start(self) -> None:
-        """Nothing is owed."""
+        """Reset: nothing is owed."""
         keys = self._program.keys
         if keys > len(self.owed):
             self.owed = ints(2 * keys)
@@ -26,13 +26,13 @@ class Addition:
             self.owed[key] = 0
 
     def fits(self, i: int) -> bool:
-        """Whether an instruction's constant can be owed too. If not, its uop is executed."""
+        """Whether the constant of instruction ``i`` can be owed as well. If not, its uop is executed."""
         return False
 
     def owed_then(self, i: int) -> int:
-        """What is owed to the target of an instruction that is carried out."""
+        """State of the target after the renamer carried out instruction ``i``."""
         return 0
 
     def penalty(self, i: int) -> int:
-        """Cycles that an instruction takes longer because of constants owed."""
+        """Extra cycles of instruction ``i`` because constants are owed to its operands."""
         return 0

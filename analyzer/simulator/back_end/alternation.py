@@ -1,18 +1,18 @@
-"""Sets of two units whose uops take turns, whatever else happens: load ports, store ports."""
+"""Pairs of units whose uops alternate regardless of load: load ports, store ports."""
 
 from __future__ import annotations
 
 
 class Alternation:
-    """Remembers of every such set which unit comes next."""
+    """Remembers which unit of each pair is next."""
 
     def start(self) -> None:
-        """The higher unit of every set comes first."""
+        """Reset: the higher unit of every pair is first."""
         self.toggles = 0
-        """Bits of the sets whose next uop takes the higher unit."""
+        """Bits of the pairs whose next uop takes the higher unit."""
 
     def next(self, units: int) -> int:
-        """The mask of the unit for the next uop of a set of two."""
+        """Mask of the unit for the next uop of a pair."""
         self.toggles ^= units
         low = units & -units
         return low if self.toggles & low else units ^ low

@@ -1,4 +1,4 @@
-"""What the clock asks of the rule by which uops are bound to units when they issue (uiCA model, 3.11.1)."""
+"""Interface of the rule that binds uops to units when they issue (uiCA model, 3.11.1)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 _ANY = 1 << 16
 _PRIME = 65_521
 _NUMBERS = 1 << 5
-"""More than the units, a power of two."""
+"""A power of two larger than the number of units."""
 
 
 class Binding:
-    """Keeps count of the uops of each unit; a core's rule chooses among the units that a uop may take. All
+    """Counts the uops bound to each unit; the core's rule chooses among the units that a uop may take. All
     uops of a cycle are bound with the same snapshot of the counts."""
 
     def __init__(
@@ -28,7 +28,7 @@ class Binding:
         entries: Entries,
         widest: int = _ANY,
     ) -> None:
-        """``widest``: issue slots for which the rule says something. Raises ValueError for a wider core."""
+        """``widest``: number of issue slots that the rule defines. Raises ValueError for a wider core."""
         if microarchitecture.issue_width > widest:
             raise ValueError(
                 f"{microarchitecture.name}: at most {widest} uops per cycle can be bound to ports"
@@ -39,24 +39,25 @@ class Binding:
         self._entries = entries
         self._units = len(microarchitecture.units)
         self.usage = ints(MOST_UNITS)
-        """Uops bound to each unit and not yet gone; the scheduler counts them down."""
+        """Uops bound to each unit and not yet dispatched; the scheduler decrements it."""
         self._weights = ints(MOST_UNITS)
-        """What a uop of each unit counts in the outline."""
+        """Weight of a uop of each unit in the outline."""
         for unit in range(MOST_UNITS):
             self._weights[unit] = pow(31, unit + 1, _PRIME)
         self.snapshot = ints(MOST_UNITS)
-        """The counts that this cycle's bindings see."""
+        """The counts that the bindings of this cycle see."""
         self._single = ints(0)
-        """By row of a uop the only unit that it may take, NONE if there are several or none."""
+        """The only unit that a uop may take, by row of the uop; NONE if there are several or none."""
         self._ranks = ints(MOST_UNITS)
-        """Of the units in their latest order: their counts, and below them what puts higher numbers first."""
+        """Units in their latest order: the count in the high bits, and a tie-break in favour of higher
+        numbers below."""
         self._ranked = 0
-        """The units that were put in order last in this cycle."""
+        """The units ranked last in this cycle."""
         self._near = 0
-        """How many of them the rule chooses among."""
+        """How many of the ranked units the rule chooses among."""
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         for unit in range(MOST_UNITS):
             self.usage[unit] = 0
         program = self._program
@@ -67,7 +68,7 @@ class Binding:
             self._single[static] = self.only(units) if units and units & (units - 1) == 0 else NONE
 
     def tick(self) -> None:
-        """Bind the issue group."""
+        """Bind the uops of the issue group to units."""
         columns = self._columns
         program = self._program
         self.look()
@@ -83,44 +84,44 @@ class Binding:
             self._entries.enter(unit)
 
     def look(self) -> None:
-        """Take the snapshot: the counts at the beginning of the cycle."""
+        """Take the snapshot of the counts at the beginning of the cycle."""
         if self._bound.count > 0:
             for unit in range(self._units):
                 self.snapshot[unit] = self.usage[unit]
 
     def choose(self, units: int, slot: int) -> int:
-        """The unit for a uop of this issue slot that may take any of these, two or more."""
+        """The unit for a uop in this issue slot that may take any of ``units`` (two or more)."""
         return self.only(units & -units)
 
     def settled(self) -> bool:
-        """A cycle without uops changes nothing in it."""
+        """Whether a cycle without uops leaves the state unchanged."""
         return True
 
     def outline(self) -> int:
-        """A number that differs wherever the counts are likely to."""
+        """A hash of the counts."""
         digest = 0
         for unit in range(self._units):
             digest += self.usage[unit] * self._weights[unit]
         return digest
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         for unit in range(self._units):
             state.add(self.usage[unit])
             if state.differs:
                 break
 
     def only(self, units: int) -> int:
-        """The number of a single unit."""
+        """The number of the only unit in the mask."""
         number = 0
         while not units >> number & 1:
             number += 1
         return number
 
     def rank(self, units: int, imbalance: int) -> int:
-        """Put these units in order (``ranked``), the one with the lowest count first, on a tie the highest
-        number. Returns how many have counts that are less than so much above the lowest, which is the same
-        amount each time."""
+        """Sort these units into ``ranked``: lowest count first, on a tie the highest number first. Returns
+        how many have a count less than ``imbalance`` above the lowest. ``imbalance`` must be the same in
+        every call."""
         if units == self._ranked:
             return self._near
         self._ranked = units
@@ -144,5 +145,5 @@ class Binding:
         return near
 
     def ranked(self, place: int) -> int:
-        """The unit at a place of the order that was made last."""
+        """The unit at this place of the latest order."""
         return -self._ranks[place] & (_NUMBERS - 1)

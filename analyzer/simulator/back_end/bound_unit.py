@@ -1,4 +1,4 @@
-"""Every unit takes the oldest ready uop that was bound to it; uops for a divider wait for that, too
+"""Every unit takes the oldest ready uop bound to it; uops for a divider also wait until the divider is free
 (uiCA model, 3.12; Z3)."""
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from cyclelens.analyzer.simulator.tables.entries import Entries
 
 
 class BoundUnit(Picker):
-    """A queue for each unit, and behind them one for each divider. ``usage``: uops bound to each unit and not
-    yet gone."""
+    """One queue per unit, and one per divider behind it. ``usage``: uops bound to each unit and not yet
+    dispatched."""
 
     def __init__(
         self,
@@ -37,31 +37,31 @@ class BoundUnit(Picker):
         self._queues = SequenceQueues(self._units + self._dividers)
         self._divider_of = ints(self._units)
         self._leaves_through = ints(self._units)
-        """Of a uop for a divider by the unit that it is bound to: the divider, and the unit that it takes."""
+        """The divider and the unit that a division takes, by the unit that it is bound to."""
         for number, divider in enumerate(microarchitecture.dividers):
             for name in divider.units:
                 self._divider_of[units.names.index(name)] = number
                 self._leaves_through[units.names.index(name)] = units.names.index(divider.through or name)
         self._through = 0
-        """Units that divisions leave through, as bits."""
+        """Mask of the units through which divisions leave."""
         for unit in range(self._units):
             self._through |= 1 << self._leaves_through[unit]
         self._latest = ints(self._units)
         """The uop that each unit took last."""
         self._latest_division = ints(self._dividers)
         self._blocked = ints(self._dividers)
-        """Cycles for which each divider is still busy."""
+        """Cycles for which each divider remains busy."""
 
     def start(self, most: int) -> None:
-        """No uop is ready."""
+        """Reset: no uop is ready."""
         self._queues.start(most)
         self.count = 0
         self._ready = 0
-        """Uops in all queues."""
+        """Number of uops in all queues."""
         self._filled = 0
-        """Units whose queues are not empty, as bits."""
+        """Mask of the units whose queues are not empty."""
         self._dividing = 0
-        """Uops in the queues of dividers."""
+        """Number of uops in the queues of dividers."""
         self._busy_dividers = 0
         for unit in range(self._units):
             self._latest[unit] = NONE
@@ -87,7 +87,7 @@ class BoundUnit(Picker):
             uop = columns.next_uop[uop]
 
     def tick(self, cycle: int) -> None:
-        """Every unit takes a uop, if it has one."""
+        """Every unit takes a uop if it has one."""
         for position in range(self.count):
             self._usage[self._columns.port[self.dispatched[position]]] -= 1
         self.count = 0
@@ -96,19 +96,19 @@ class BoundUnit(Picker):
         self.skip(1)
 
     def next_event(self, cycle: int) -> int:
-        """When a divider takes the next uop, if none has just left and the others that are ready are for
-        dividers."""
+        """The cycle in which a divider takes its next uop, if no uop has just left and all other ready uops
+        are for dividers."""
         if self.count > 0 or self._filled:
             return cycle + 1
         following = NEVER
         for divider in range(self._dividers if self._dividing > 0 else 0):
             if self._queues.counts[self._units + divider] > 0:
-                # It is counted down at the end of a cycle, and looked at before.
+                # The counter is decremented at the end of a cycle and read before that.
                 following = min(following, cycle + self._blocked[divider] + 1)
         return following
 
     def skip(self, cycles: int) -> None:
-        """So many cycles go by."""
+        """Skip this many cycles."""
         if self._busy_dividers:
             for divider in range(self._dividers):
                 if self._blocked[divider] > cycles:
@@ -120,7 +120,7 @@ class BoundUnit(Picker):
             self._rule.pass_by(cycles)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         for divider in range(self._dividers):
             state.add(self._blocked[divider])
         for position in range(self.count):
@@ -147,7 +147,7 @@ class BoundUnit(Picker):
             unit += 1
 
     def _divide(self, unit: int, cycle: int) -> bool:
-        """Whether the uop that this unit takes in this cycle is one for a divider."""
+        """Whether this unit takes a uop for a divider in this cycle."""
         queues = self._queues
         for divider in range(self._dividers):
             queue = self._units + divider
@@ -169,7 +169,7 @@ class BoundUnit(Picker):
         return False
 
     def _was_busy(self, divider: int, cycle: int) -> bool:
-        """With the uop that it took last."""
+        """Whether the divider was still busy with its previous uop."""
         uop = self._latest_division[divider]
         if uop == NONE:
             return False
@@ -190,9 +190,9 @@ class BoundUnit(Picker):
 
 
 class EveryReady(BoundUnit):
-    """Uops that could have another unit never wait for theirs: what a run would take if no binding were a bad
-    one. They leave as soon as they are ready, and take no unit from others. Accesses to memory, divisions and
-    uops for a single unit leave as ever."""
+    """Uops that could use another unit never wait for theirs: an upper limit of what better binding could
+    gain. They leave as soon as they are ready and take no unit from others. Memory accesses, divisions and
+    uops for a single unit are dispatched as usual."""
 
     def __init__(
         self,
@@ -207,11 +207,11 @@ class EveryReady(BoundUnit):
         for role in (Role.LOAD, Role.STORE_ADDRESS, Role.STORE_DATA):
             self._memory |= microarchitecture.units.having(role).mask
         self._unbound = ints(0)
-        """Ready uops that leave in this cycle whatever else does."""
+        """Ready uops that leave in this cycle unconditionally."""
         self._unbound_count = 0
 
     def start(self, most: int) -> None:
-        """No uop is ready."""
+        """Reset: no uop is ready."""
         BoundUnit.start(self, most)
         self._unbound_count = 0
         if most > len(self._unbound):

@@ -1,4 +1,4 @@
-"""Chance that repeats: the same seed, the same run."""
+"""Pseudo-random choices that are the same in every run with the same seed."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ _USED_BITS = 15
 
 
 class Chance:
-    """A linear congruential generator, constants of the C standard's example."""
+    """A linear congruential generator with the constants of the example in the C standard."""
 
     def __init__(self, seed: int) -> None:
         self._seed: Long = seed & (_MODULUS - 1)
         self.state: Long = self._seed
 
     def start(self) -> None:
-        """A new run."""
+        """Reset to the seed."""
         self.state = self._seed
 
     def one_of(self, units: int) -> int:
-        """One of these units; every one has the same chance."""
+        """One unit of the mask, each with the same probability."""
         count = 0
         rest = units
         while rest:
             count += rest & 1
             rest >>= 1
         self.state = (self.state * _MULTIPLIER + _INCREMENT) & (_MODULUS - 1)
-        # The low bits of such a generator are hardly random.
+        # The low bits of such a generator are not random enough.
         left = (self.state >> _USED_BITS) % count
         unit = 0
         while left > 0 or not units >> unit & 1:

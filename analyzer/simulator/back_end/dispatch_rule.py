@@ -1,4 +1,4 @@
-"""What the picker asks of a rule by which units of a core hold each other back."""
+"""Interface of the rule by which the units of a core hold each other back."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from cyclelens.analyzer.simulator.tables.arrays import Record, SequenceQueues
 
 
 class DispatchRule:
-    """Names the units that may not take a uop in a cycle. Each core names the rule that it has, if any."""
+    """Names the units that may not take a uop in a cycle. Each core names its rule, if any."""
 
     def start(self) -> None:
-        """No uop was dispatched."""
+        """Reset: no uop was dispatched."""
 
     def held_back(self, ready: SequenceQueues) -> int:
-        """The mask of units that take nothing in this cycle; ``ready`` are the ready uops by unit."""
+        """Mask of the units that take nothing in this cycle. ``ready``: the ready uops by unit."""
         return 0
 
     def left(self, uop: int, unit: int) -> None:
-        """A uop was dispatched to this unit."""
+        """Called when a uop was dispatched to this unit."""
 
     def pass_by(self, cycles: int) -> None:
-        """So many cycles are over."""
+        """Skip this many cycles."""
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""

@@ -14,7 +14,7 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 _WIDEST = 8
 _IMBALANCE = 3
 _FAR = 1 << 20
-"""More than any count."""
+"""Larger than any count."""
 
 
 class EightPorts(Binding):
@@ -28,15 +28,15 @@ class EightPorts(Binding):
         self._loads = microarchitecture.units.having(Role.LOAD).mask
         self._first = 0
         self._second = 0
-        """Ports for even and odd slots, of those that were ranked last in this cycle."""
+        """Ports for even and odd slots, of the set ranked last in this cycle."""
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         Binding.start(self)
         self._alternation.start()
 
     def choose(self, units: int, slot: int) -> int:
-        """The port for a uop of this issue slot."""
+        """The port for a uop in this issue slot."""
         if units == self._loads:
             return self.only(self._alternation.next(units))
         if units != self._ranked:
@@ -44,13 +44,13 @@ class EightPorts(Binding):
         return self._second if slot & 1 else self._first
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self._alternation.toggles)
         Binding.record(self, state)
 
     def _rank_two(self, units: int) -> None:
-        """Of these ports find the least used one, on a tie the highest, and the one that follows it, unless
-        that has three uops more."""
+        """Find the least used of these ports (on a tie the highest) and the second, unless that has three
+        uops more."""
         self._ranked = units
         first = second = unit = 0
         least = following = _FAR

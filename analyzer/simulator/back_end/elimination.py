@@ -1,4 +1,4 @@
-"""What the renamer asks of the rule by which it carries out register moves itself."""
+"""Interface of the rule by which the renamer eliminates register moves."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from cyclelens.analyzer.simulator.tables.arrays import Column, Long, Record
 
 
 class Elimination:
-    """Decides which moves need no unit, and follows the values that registers share for that. A core that
-    names no rule has this one: all moves need one."""
+    """Decides which moves need no unit, and tracks the values that registers share as a result. This base
+    class eliminates none; cores without a rule use it."""
 
     def __init__(self) -> None:
         self.members: Long = 0
-        """Bits (``key_bit``) of the registers that share a value, as far as the rule follows them; perhaps of
-        others, too."""
+        """Bits (``key_bit``) of the registers that share a value, as far as the rule tracks them; may
+        contain others."""
 
     def start(self) -> None:
-        """Nothing is shared."""
+        """Reset: no value is shared."""
 
     def start_cycle(self) -> None:
         """The renamer begins a cycle."""
@@ -37,11 +37,11 @@ class Elimination:
         """The renamer ends a cycle."""
 
     def pass_by(self, cycles: int) -> None:
-        """So many cycles in which nothing is renamed."""
+        """Skip this many cycles, in which nothing is renamed."""
         for _ in range(cycles):
             self.start_cycle()
             self.decided()
             self.end_cycle()
 
     def record(self, state: Record, value: Column) -> None:
-        """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""
+        """Record this part of the pipeline's state. ``value``: the renamer's column of current values."""

@@ -1,5 +1,5 @@
-"""Of the schedulers that feed its units a uop enters the emptiest (M9); and what else might be, to tell
-whether a figure hangs on the rule (P5)."""
+"""A uop enters the emptiest of the schedulers that feed its units (M9). Variants show how much a figure
+depends on this rule (P5)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class EmptiestScheduler(SchedulerChoice):
         self._names: tuple[str, ...] = tuple([each.buffer for each in microarchitecture.schedulers])
         self._count = len(sizes)
         self._turns = ints(_KINDS)
-        """Of schedulers in which equally few uops of a kind wait, this one is taken, or the next one."""
+        """The scheduler that is next if equally few uops of a kind wait in several."""
         self._sizes = ints(len(sizes))
         self._feeds = ints(len(sizes))
-        """The units of each scheduler, as a mask."""
+        """Mask of the units that each scheduler feeds."""
         for number, size in enumerate(sizes):
             self._sizes[number] = size
         for number, scheduler in enumerate(microarchitecture.scheduler_of_units):
@@ -51,12 +51,12 @@ class EmptiestScheduler(SchedulerChoice):
         self._alus = units.having(Role.ALU).mask
 
     def start(self) -> None:
-        """All are empty."""
+        """Reset: all schedulers are empty."""
         for kind in range(_KINDS):
             self._turns[kind] = 0
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         for kind in range(_KINDS):
             state.add(self._turns[kind] % self._count)
 
@@ -67,15 +67,15 @@ class EmptiestScheduler(SchedulerChoice):
         )
 
     def have_room(self, mask: int, uops: int) -> bool:
-        """Whether one that feeds some of these units has room for so many uops."""
+        """Whether a scheduler that feeds some of these units has room for this many uops."""
         return self._choose(mask, uops) != NONE
 
     def enter(self, uop: int, mask: int) -> None:
-        """A renamed uop that needs one of these units goes to a scheduler."""
+        """Put a renamed uop that needs one of these units into a scheduler."""
         flight = self._flight
         scheduler = self._choose(mask, 0)
         if scheduler == NONE:
-            # A microcoded instruction may need more than there is room for.
+            # A microcoded instruction may need more room than there is.
             scheduler = self._choose(mask, -_UNBOUNDED)
         self._turns[self._kind(mask)] = scheduler + 1
         flight.waiting[scheduler] += 1
@@ -87,8 +87,8 @@ class EmptiestScheduler(SchedulerChoice):
             flight.vectors.push(uop, 0)
 
     def refuse(self, cycle: int, mask: int) -> None:
-        """Record that slots stay empty because the schedulers of these units are full: to blame is the one in
-        which the oldest uop waits."""
+        """Record that slots stay empty because the schedulers of these units are full. The scheduler with
+        the oldest uop gets the blame."""
         uop = self._oldest_waiting(mask)
         which = self._flight.u_scheduler[uop & self._flight.uop_mask]
         self._columns.refuse(cycle, RS_FULL + SCHEDULERS * (1 + which), uop)
@@ -112,8 +112,8 @@ class EmptiestScheduler(SchedulerChoice):
         return self._issued.firsts[self._issued.head]
 
     def _choose(self, mask: int, room: int) -> int:
-        """Of the schedulers with so much room that feed one of these units, the one in which the fewest uops
-        wait for such units: addresses or all others; NONE if there is none."""
+        """Of the schedulers that feed these units and have this much room, the one with the fewest waiting
+        uops of the same kind (addresses, or all others); NONE if no scheduler has room."""
         best = fewest = NONE
         flight = self._flight
         turn = self._turns[self._kind(mask)]
@@ -126,7 +126,7 @@ class EmptiestScheduler(SchedulerChoice):
         return best
 
     def _waiting(self, scheduler: int, mask: int) -> int:
-        """Uops of the kind that needs these units."""
+        """Number of waiting uops of the kind that needs these units."""
         addresses = self._flight.addresses[scheduler]
         if mask & self._address_units:
             return addresses
@@ -139,27 +139,27 @@ class EmptiestScheduler(SchedulerChoice):
 
 
 class FirstScheduler(EmptiestScheduler):
-    """Schedulers in which equally few uops wait do not take turns: the first one is taken."""
+    """Variant: schedulers with equally few uops do not alternate; the first one is taken."""
 
     def enter(self, uop: int, mask: int) -> None:
-        """A renamed uop that needs one of these units goes to a scheduler."""
+        """Put a renamed uop that needs one of these units into a scheduler."""
         EmptiestScheduler.enter(self, uop, mask)
         self._turns[self._kind(mask)] = 0
 
 
 class AnyScheduler(EmptiestScheduler):
-    """Uops take places in the emptiest scheduler, and leave for any unit that can execute them, whichever
-    scheduler feeds it: what a run would take if no choice were a bad one."""
+    """Variant: uops enter the emptiest scheduler and may leave for any unit that can execute them, even if
+    another scheduler feeds it. An upper limit of what better choices could gain."""
 
     def enter(self, uop: int, mask: int) -> None:
-        """A renamed uop that needs one of these units goes to a scheduler."""
+        """Put a renamed uop that needs one of these units into a scheduler."""
         EmptiestScheduler.enter(self, uop, mask)
         self._flight.u_units[uop & self._flight.uop_mask] = mask
 
 
 class ChanceScheduler(EmptiestScheduler):
-    """Of those that feed its units and have less than three uops of its kind more than the emptiest, all have
-    the same chance."""
+    """Variant: chooses at random among the schedulers that feed its units and hold less than three uops of
+    its kind more than the emptiest one."""
 
     def __init__(
         self,
@@ -174,17 +174,17 @@ class ChanceScheduler(EmptiestScheduler):
         self._enters = False
 
     def start(self) -> None:
-        """All are empty."""
+        """Reset: all schedulers are empty."""
         EmptiestScheduler.start(self)
         self._chance.start()
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         EmptiestScheduler.record(self, state)
         state.add(self._chance.state)
 
     def enter(self, uop: int, mask: int) -> None:
-        """A renamed uop that needs one of these units goes to a scheduler."""
+        """Put a renamed uop that needs one of these units into a scheduler."""
         self._enters = True
         EmptiestScheduler.enter(self, uop, mask)
         self._enters = False

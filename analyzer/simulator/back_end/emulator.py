@@ -1,4 +1,4 @@
-"""Addresses as numbers: registers and memory are followed far enough to know which accesses meet.
+"""Numeric addresses: follows registers and memory far enough to know which accesses overlap.
 
 Numbers are kept modulo 2 to the 62, so that compiled and plain Python agree without overflow.
 """
@@ -14,13 +14,13 @@ _MASK = (1 << 62) - 1
 _SIGN = 1 << 61
 _LOW = 0xFFFFFFFF
 _LOW_SIGN = 0x80000000
-"""Of 32 bits."""
+"""Sign bit of 32-bit values."""
 _REGISTERS = 16
 _PATTERN = 0x2324000
-"""What every register and word holds where all point to the same memory."""
+"""Value of every register and word if all registers point to the same memory."""
 _CODE = 0x1000000000
 _APART = 1 << 44
-"""Between the memories of registers that point to different ones."""
+"""Distance between the memory areas of registers that point to different ones."""
 _WORDS = 1 << 12
 _PAGE_WORDS = 512
 _MULTIPLIER = 0x5DEECE66D
@@ -42,17 +42,17 @@ class Emulator:
         self._same = pointers is not Pointers.DIFFERENT
         self._stack_apart = pointers is Pointers.STACK
         self._word_mask: Long = _PAGE_WORDS - 1 if harness is MeasuredIn.ONE_PAGE else _MASK
-        """Of the number of a word: its place in the physical memory."""
+        """Maps a word number to its place in physical memory."""
         self.register = longs(_REGISTERS)
         self._keys = longs(_WORDS)
         self._words = longs(_WORDS)
         self._written = ints(_WORDS)
-        """In which emulation each slot was written last."""
+        """The emulation in which each slot was last written."""
         self._emulation = 0
 
     def follow(self) -> None:
-        """Find what the addresses of a block depend on: their registers, and what these and the words that
-        they are loaded from are made of. All else is not followed."""
+        """Find the registers and words that the addresses of a block depend on, directly or through loads.
+        Nothing else is tracked."""
         program = self._program
         operations = self._operations
         registers = 0
@@ -88,15 +88,15 @@ class Emulator:
                 operations.still = False
 
     def _bit(self, key: int) -> int:
-        """A register as a set of registers; the empty one for other keys."""
+        """A register as a set of one; empty for other keys."""
         return 1 << key if 0 <= key < _REGISTERS else 0
 
     def _writes_word(self, kind: int) -> bool:
-        """Whether an effect of this kind is one on memory: those from stores on, but for new registers."""
+        """Whether an effect of this kind writes memory: all kinds from stores on, except new registers."""
         return kind >= _STORE and kind != _ANY
 
     def start(self) -> None:
-        """Registers point where the policy says, no word was written."""
+        """Reset: registers point where the policy says, and no word has been written."""
         for number in range(_REGISTERS):
             self.register[number] = _PATTERN if self._same else (number + 1) * _APART
         if self._stack_apart:
@@ -109,8 +109,8 @@ class Emulator:
         self.store_address: Long = 0
 
     def address(self, static: int, i: int, instance: int) -> Long:
-        """Where the access of a uop of this instance of an instruction begins, with the register values of
-        the moment."""
+        """First byte of the access of a uop of this instance of an instruction, with the current register
+        values."""
         program = self._program
         base = program.u_base[static]
         index = program.u_index[static]
@@ -124,11 +124,11 @@ class Emulator:
         return address & _MASK
 
     def _after(self, i: int, instance: int) -> Long:
-        """The address behind an instruction."""
+        """Address of the next instruction."""
         return _CODE + self._columns.address_of(instance) + self._program.i_length[i]
 
     def execute(self, i: int, instance: int) -> None:
-        """The effect of an instruction, whose addresses have been looked at."""
+        """Apply the effect of an instruction. Its addresses must have been read before."""
         operations = self._operations
         kind = operations.e_kind[i]
         if operations.e_followed[i]:
@@ -137,7 +137,7 @@ class Emulator:
             if kind != _NOTHING:
                 self._execute(i, instance, kind)
         elif kind == _ANY_WORD:
-            # New values are the same ones whatever is followed.
+            # New values do not depend on what is tracked.
             self._any_word(i)
         if self._program.i_rsp_step[i]:
             self.register[self._program.rsp] = (
@@ -149,11 +149,12 @@ class Emulator:
             place += 1
 
     def _any_word(self, i: int) -> Long:
-        """What a store of something else than a general-purpose register stores."""
+        """The value that a store writes if its data are not in a general-purpose register."""
         return _PATTERN if self._same and self._operations.e_operation[i] else self._unknown()
 
     def _copy(self, source: int, target: int) -> None:
-        """A move that was part of a pair; of 32 bits where the pair is, which its second half sees to."""
+        """Execute a move that was the first half of a pair. If the pair has 32 bits, its second half
+        truncates the value."""
         if 0 <= source < _REGISTERS and 0 <= target < _REGISTERS:
             self.register[target] = self.register[source]
 
@@ -256,7 +257,7 @@ class Emulator:
             self.register[target] = (self.register[target] & ~mask) | ((value << shift) & mask)
 
     def _unknown(self) -> Long:
-        """A number that nothing else is likely to be near to; the same in every run."""
+        """A number far from all others; the sequence is the same in every run."""
         self._seed = (self._seed * _MULTIPLIER + _INCREMENT) & _SEED_MASK
         return (self._seed >> 9 << 3) | _APART << 3
 
@@ -293,12 +294,12 @@ class Emulator:
             done += 8
 
     def _forget(self) -> None:
-        """No word is known."""
+        """Forget all words."""
         self._emulation += 1
         self._count = 0
 
     def _slot(self, word: Long) -> int:
-        """Where a word is, or would be put."""
+        """The slot of a word, or the slot where it would be stored."""
         mask = self._size - 1
         slot: int = (word ^ word >> 9 ^ word >> 20) & mask
         while self._written[slot] == self._emulation and self._keys[slot] != word:
@@ -312,7 +313,7 @@ class Emulator:
             return self._words[slot]
         if self._same:
             return _PATTERN
-        # Something of its own, always the same for the same place.
+        # A value of its own, always the same for the same word.
         return (((word & 0x3FFFFFFF) * _MULTIPLIER + (word >> 30)) & _SEED_MASK) << 3 | _APART << 4
 
     def _put(self, number: Long, value: Long) -> None:
@@ -320,7 +321,7 @@ class Emulator:
         slot = self._slot(word)
         if self._written[slot] != self._emulation:
             if 2 * self._count >= self._size:
-                # What walks that far through memory does not come back soon.
+                # An access pattern that covers so much memory does not return soon.
                 self._forget()
                 slot = self._slot(word)
             self._written[slot] = self._emulation

@@ -1,4 +1,4 @@
-"""Zen 3 to 5: the renamer carries out every register move that can be (M7)."""
+"""Zen 3 to 5: the renamer eliminates every eligible register move (M7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 
 
 class EveryMove(Elimination):
-    """Values that registers share are not counted."""
+    """Does not count the values that registers share."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Load and store fences: who waits for whom (uiCA model, 3.13)."""
+"""Load and store fences: which accesses wait for which fence (uiCA model, 3.13)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class FenceOrder:
         """Whether the oldest fence left in the latest cycle."""
 
     def start(self) -> None:
-        """No fence is pending."""
+        """Reset: no fence is pending."""
         self.changed = False
         self.pending.clear()
         self.accesses.clear()
         if self._columns.program.has_fences:
             self.pending.start(_MOST_IN_FLIGHT)
-            # Accesses behind a pending fence wait, so a list holds those of two rounds at most.
+            # Accesses behind a pending fence wait, so a list holds at most those of two rounds.
             self.accesses.start(_MOST_IN_FLIGHT + 2 * self._columns.program.uops)
 
     def may_pass(self, fence: int, cycle: int) -> bool:
-        """The fence is the oldest and every access before it is complete."""
+        """Whether the fence is the oldest and every access before it is complete."""
         if self.pending.firsts[self.pending.head] != fence:
             return False
         for position in range(self.accesses.count):
@@ -48,11 +48,11 @@ class FenceOrder:
         return True
 
     def blocks(self, access: int) -> bool:
-        """An older fence is pending."""
+        """Whether a fence older than the access is pending."""
         return self.pending.count > 0 and self.pending.firsts[self.pending.head] < access
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         for position in range(self.pending.count):
             state.add(self.pending.firsts[(self.pending.head + position) & self.pending.mask] - state.uop)
         for position in range(self.accesses.count):
@@ -60,7 +60,7 @@ class FenceOrder:
             state.add_time(self._columns.executed[access], 0)
 
     def tick(self, cycle: int) -> None:
-        """The oldest fence leaves when it has completed."""
+        """Remove the oldest fence once it has completed."""
         self.changed = False
         if self.pending.count == 0:
             return
@@ -71,8 +71,7 @@ class FenceOrder:
             self.changed = True
 
     def next_event(self, cycle: int) -> int:
-        """The next cycle, as far as it is known, in which the oldest fence may pass or leaves; NEVER if there
-        is none."""
+        """The next known cycle in which the oldest fence may pass or leaves; NEVER if there is none."""
         following = NEVER
         if self.pending.count > 0:
             following = self._later(self.pending.firsts[self.pending.head], cycle, following)
@@ -82,7 +81,7 @@ class FenceOrder:
         return following
 
     def _later(self, uop: int, cycle: int, following: int) -> int:
-        """The earlier one of a cycle and that in which a uop is complete, if that is still to come."""
+        """The earlier of ``following`` and the uop's completion, if that is still to come."""
         executed = self._columns.executed[uop]
         return executed if cycle < executed < following else following
 
@@ -97,12 +96,12 @@ class Fences:
         self.stores = FenceOrder(columns)
 
     def start(self) -> None:
-        """Nothing is ordered."""
+        """Reset: no access is ordered."""
         self.loads.start()
         self.stores.start()
 
     def bound(self, uop: int) -> None:
-        """A uop was bound to a port."""
+        """Called when a uop was bound to a port."""
         program = self._program
         i = self._columns.position[uop]
         if program.i_load_fence[i] or program.i_store_fence[i]:
@@ -131,7 +130,7 @@ class Fences:
         return True
 
     def fixed(self, uop: int) -> None:
-        """A uop's ready time was fixed."""
+        """Called when a uop's ready time was fixed."""
         if not self._program.has_fences:
             return
         kind = self._program.u_kind[self._columns.static[uop]]

@@ -1,5 +1,5 @@
-"""Binding to units that few uops wait for: where no rule is published, where measurements speak against the
-published one, and what else might be, to tell whether a figure hangs on the rule (P4, P5)."""
+"""Binds uops to the units with the fewest waiting uops: for cores without a published rule, or whose
+published rule contradicts measurements. Variants show how much a figure depends on the rule (P4, P5)."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ _MANY = 1 << 20
 
 
 class FewestWaiting(Binding):
-    """Uops of the same cycle count too. Units that equally few uops wait for take turns: if the same one
-    always came first, chains of a short loop would meet there again and again, each holding up the others."""
+    """Counts include the uops bound earlier in the cycle. Units with equally few uops alternate: if the same
+    one always came first, chains of a short loop would collide there again and again and delay each
+    other."""
 
     def __init__(
         self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, entries: Entries
     ) -> None:
         super().__init__(columns, microarchitecture, queues, entries)
         self._turns = ints(self._units)
-        """The units, the one that was not chosen for the longest time first."""
+        """Units, least recently chosen first."""
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         Binding.start(self)
         for unit in range(self._units):
             self._turns[unit] = unit
 
     def choose(self, units: int, slot: int) -> int:
-        """The unit that the fewest uops wait for, on a tie the one that was not chosen for the longest time;
-        of several schedulers only those with a free place count, as long as there is one."""
+        """The unit with the fewest waiting uops, on a tie the least recently chosen one. With several
+        schedulers, only units whose scheduler has a free place count, as long as there is one."""
         entries = self._entries
         best = NONE
         best_turn = NONE
@@ -60,14 +61,14 @@ class FewestWaiting(Binding):
         return best
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         Binding.record(self, state)
         for turn in range(self._units):
             state.add(self._turns[turn])
 
 
 class LoadsInTurn(FewestWaiting):
-    """Loads take turns on their units, and all else the unit that the fewest uops wait for."""
+    """Loads take turns on their units; other uops take the unit with the fewest waiting uops."""
 
     def __init__(
         self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, entries: Entries
@@ -77,31 +78,32 @@ class LoadsInTurn(FewestWaiting):
         self._load_turns = Turns()
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         FewestWaiting.start(self)
         self._load_turns.start()
 
     def choose(self, units: int, slot: int) -> int:
-        """The next unit for a load, else what the rule says."""
+        """The next unit in turn for a load; otherwise the unit that the rule chooses."""
         if units == self._loads:
             return self._load_turns.next(units)
         return self.among(units)
 
     def among(self, units: int) -> int:
-        """The unit of an operation that may take any of these."""
+        """The unit for an operation that may take any of these."""
         return FewestWaiting.choose(self, units, 0)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         FewestWaiting.record(self, state)
         self._load_turns.record(state)
 
 
 class LeastBound(LoadsInTurn):
-    """Uops of the same cycle count too; on a tie the highest number. Loads take turns."""
+    """Variant: counts include uops bound earlier in the cycle; the highest number wins a tie. Loads take
+    turns."""
 
     def among(self, units: int) -> int:
-        """The unit that the fewest uops are bound to."""
+        """The unit with the fewest bound uops."""
         best = NONE
         for unit in range(self._units):
             if units >> unit & 1 and (best == NONE or self.usage[unit] <= self.usage[best]):
@@ -110,8 +112,8 @@ class LeastBound(LoadsInTurn):
 
 
 class NearChance(LoadsInTurn):
-    """Of the units to which less than three uops more are bound than to the least used one, by the counts at
-    the beginning of the cycle, all have the same chance. Loads take turns."""
+    """Variant: chooses at random among the units with less than three bound uops more than the least used
+    one, by the counts at the beginning of the cycle. Loads take turns."""
 
     def __init__(
         self,
@@ -125,17 +127,17 @@ class NearChance(LoadsInTurn):
         self._chance = Chance(seed)
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         LoadsInTurn.start(self)
         self._chance.start()
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         LoadsInTurn.record(self, state)
         state.add(self._chance.state)
 
     def among(self, units: int) -> int:
-        """One of the near ones."""
+        """A random unit of the least used ones."""
         least = _MANY
         for unit in range(self._units):
             if units >> unit & 1 and self.snapshot[unit] < least:

@@ -1,4 +1,4 @@
-"""Which IDQ uops issue in a cycle, in order (R1 to R4; uiCA model, 3.9)."""
+"""Selects the IDQ uops that issue in a cycle, in order (R1 to R4; uiCA model, 3.9)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 
 
 class IssueGroup:
-    """Up to ``issue_width`` fused uops; where there are fewer, it records why."""
+    """Up to ``issue_width`` fused uops; if there are fewer, it records why."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class IssueGroup:
         self._width = microarchitecture.issue_width
 
     def start(self) -> None:
-        """Nothing was issued."""
+        """Reset: nothing has issued."""
         program = self._program
         self.merged_for = NONE
         """First uop of the instruction whose merge uops were issued last."""
@@ -53,12 +53,12 @@ class IssueGroup:
             or self._entries.by_uop
             or self._resources.limited
         )
-        """Whether more than the width can end an issue group."""
+        """Whether anything but the width can end an issue group."""
         self.held = False
-        """Nothing was issued, and nothing will be before something retires."""
+        """Nothing was issued, and nothing can be until a uop retires."""
 
     def stand(self, cycle: int) -> None:
-        """A cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
+        """Skip a cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
         self._issued.clear()
         if not self._columns.watched:
             return
@@ -111,12 +111,13 @@ class IssueGroup:
             issued.count = place
 
     def eliminate(self, i: int) -> None:
-        """A move or an addition that has just been issued is carried out by the renamer."""
+        """Called when the renamer carries out the move or addition that has just been issued."""
         if self._resources.limited:
             self._resources.eliminate(i)
 
     def _holds(self, uop: int, cycle: int) -> bool:
-        """Whether an instruction does not issue with those before it: it is merged before, or serializes."""
+        """Whether an instruction cannot issue with those before it: it needs a merge uop first, or it
+        serializes."""
         program = self._program
         columns = self._columns
         i = columns.position[uop]
@@ -140,7 +141,7 @@ class IssueGroup:
         return False
 
     def _has_room(self, uop: int, idq_uop: int, cycle: int) -> bool:
-        """Whether several schedulers and the limited resources have room for the uops of an IDQ uop."""
+        """Whether the schedulers and the limited resources have room for the uops of an IDQ uop."""
         program = self._program
         if self._entries.by_uop:
             first = program.q_fused0[idq_uop]
@@ -156,12 +157,12 @@ class IssueGroup:
         return True
 
     def _starve(self, cycle: int) -> None:
-        """Slots stay empty because the IDQ is."""
+        """Record that slots stay empty because the IDQ is empty."""
         if self._columns.watched:
             self._columns.refuse(cycle, self._shortage.reason, self._shortage.instruction())
 
     def _full(self, cycle: int) -> None:
-        """Slots stay empty because a scheduler has no room, whose oldest uop is to blame."""
+        """Record that slots stay empty because a scheduler is full; its oldest uop gets the blame."""
         if self._columns.watched:
             which = SCHEDULERS * (1 + self._entries.lacking) if self._entries.several else 0
             self._columns.refuse(cycle, RS_FULL + which, self._oldest_waiting())
@@ -179,7 +180,7 @@ class IssueGroup:
         return self._issued.firsts[self._issued.head]
 
     def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
-        """Slots stay empty because a buffer is full that gives room back at retirement."""
+        """Record that slots stay empty because a buffer is full that is freed at retirement."""
         if not self._columns.watched:
             return
         columns = self._columns

@@ -1,5 +1,4 @@
-"""Memory renaming: in a loop a load takes over the value that a store in flight has stored, at no latency
-(W6)."""
+"""Memory renaming: in a loop a load takes over the value of a store in flight with latency 0 (W6)."""
 
 from __future__ import annotations
 
@@ -8,30 +7,30 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import COMPUTE, NONE, SIMD_CLASS
 
 _SOON, _LATER = 1, 2
-"""Cycles by which forwarding takes longer of what an operation of a cycle or two has computed, and of a sum
-that the renamer still owes and of a vector that was loaded."""
+"""Extra cycles of forwarding: for data computed in one or two cycles, and for a sum that the renamer still
+owes or a vector that was loaded."""
 _SLOW = 3
-"""Latency of an operation from which on that costs nothing: the load is still waiting then."""
+"""From this latency of the producer on, there are no extra cycles: the load is still waiting then."""
 _APART = NONE - 1
-"""Of a store whose data are no value that a load could take over."""
+"""Marks a store whose data no load can take over."""
 _WHOLE = 8
 """Bytes of a register."""
 _WORD = 2
-"""Bytes of the only width of registers that is not renamed."""
+"""The only register width, in bytes, that is not renamed."""
 
 
 class LearntPairs(MemoryRenaming):
-    """The pair of load and store is learnt by the addresses of the instructions, so that it does not happen
-    in copies of the code. Vectors and 16-bit words come by forwarding; and so do, for all that is known,
-    what has an index in its address and what shares its entry in the scheduler with an operation of two
-    other inputs."""
+    """The core learns pairs of load and store by the addresses of the instructions, so copies of the code
+    learn nothing. Vectors and 16-bit words are forwarded. As far as is known, so are loads with an index in
+    the address and loads that share a scheduler entry with an operation of two other inputs."""
 
     def __init__(self, columns: Columns) -> None:
         super().__init__(columns)
         self.active = True
 
     def stored(self, store: int, value: int, key: int, owed: int) -> None:
-        """A store's data are renamed: they may be known too late, or be none that a load could take over."""
+        """A store's data are renamed: notes if forwarding is delayed, or if no load can take the value
+        over."""
         columns = self._columns
         vector: bool = key != NONE and self._program.key_class[key] == SIMD_CLASS
         columns.store_value[store] = _APART if vector else value
@@ -54,7 +53,7 @@ class LearntPairs(MemoryRenaming):
             or not program.i_takes_over[i]
             or columns.shares_slot(uop)
             or loaded > stored
-            # What is cut off after a constant was added is no register with a constant that is owed.
+            # A truncated sum is not a register plus a constant that is owed.
             or (loaded < _WHOLE and columns.store_late[store] == _LATER)
             or loaded == _WORD
             or stored == _WORD

@@ -1,4 +1,4 @@
-"""Golden Cove and its descendants: stores leave for one cache line a cycle (Z5)."""
+"""Golden Cove and its descendants: stores of one cache line leave per cycle (Z5)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import CODE_LINE
 
 _MOST = 2
-"""Stores per cycle; one that fills a line counts twice."""
+"""Stores per cycle; a store that fills a line counts twice."""
 
 
 class LineCommit(CommitRule):
-    """The next store goes along with the first if it is for the same line."""
+    """The second store leaves with the first if it is for the same line."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         self._columns = columns
@@ -25,7 +25,7 @@ class LineCommit(CommitRule):
         self._count = 0
 
     def may_leave(self, store: int) -> bool:
-        """The first store of a cycle, and a second one to the same line."""
+        """Whether it is the first store of the cycle, or a second one to the same line."""
         line = self._line_of(store)
         whole: bool = self._columns.store_bytes[store] >= CODE_LINE
         if self._count >= _MOST or (self._count > 0 and (whole or line != self._line)):
@@ -35,7 +35,7 @@ class LineCommit(CommitRule):
         return True
 
     def _line_of(self, store: int) -> Long:
-        """The number of the line that a store writes to; unknown addresses are taken for aligned."""
+        """The number of the line that a store writes to. Unknown addresses count as aligned to a line."""
         columns = self._columns
         address = columns.store_base[store] + columns.store_index[store] * columns.store_scale[store]
         return (address + columns.store_displacement[store]) // CODE_LINE

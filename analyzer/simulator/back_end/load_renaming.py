@@ -1,4 +1,5 @@
-"""What the renamer of macro-ops asks of the rule by which loads take over the values of stores in flight."""
+"""Interface of the rule by which loads take over the values of stores in flight, on a core that counts
+macro-ops."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from cyclelens.analyzer.simulator.tables.operations import Operations
 
 
 class LoadRenaming:
-    """Decides which loads need not wait for the store that covers them and begins where they do. A core that
-    names no rule has this one: all wait."""
+    """Decides which loads need not wait for a store that covers them and begins at the same byte. In this
+    base class all loads wait; cores without a rule use it."""
 
     def __init__(self, columns: Columns, operations: Operations, in_flight: InFlight) -> None:
         self._columns = columns
@@ -19,17 +20,17 @@ class LoadRenaming:
         self._flight = in_flight
 
     def start(self) -> None:
-        """Nothing was loaded."""
+        """Reset: nothing was loaded."""
 
     def takes_over(self, uop: int, store: int, base: int, index: int) -> bool:
-        """Whether a load takes over what a store stores. ``base``, ``index``: the values that its address is
-        made from, NONE where it has none."""
+        """Whether a load takes over the value of a store. ``base``, ``index``: the values that its address
+        is made from, or NONE."""
         return False
 
     def mistakes(self, uop: int, store: int, base: int, index: int) -> bool:
-        """Whether a load of other bytes than a store's, at a displacement that looks like the store's, is
-        taken for one that reads them."""
+        """Whether a load of other bytes than the store's is mistaken for one that reads them, because its
+        displacement looks like the store's."""
         return False
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""

@@ -13,8 +13,8 @@ _ALL_WORDS = (1 << LINE_WORDS) - 1
 
 
 class LoadWords(DispatchRule):
-    """Of three loads that have a word of four bytes in common, by its place in a line, the youngest waits;
-    which lines these are does not matter."""
+    """Of three loads that read the same word of four bytes, by its offset within the line, the youngest
+    waits. The lines may differ."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         units = microarchitecture.units
@@ -25,7 +25,7 @@ class LoadWords(DispatchRule):
         self._third: int = loads[2]
 
     def held_back(self, ready: SequenceQueues) -> int:
-        """The unit of the youngest load of three that collide."""
+        """The unit of the youngest of three loads that collide."""
         if not (ready.counts[self._first] and ready.counts[self._second] and ready.counts[self._third]):
             return 0
         words = self._columns.words

@@ -1,4 +1,4 @@
-"""The stores that loads read from, on a core that counts macro-ops (M18, M19, M26)."""
+"""Finds the store that each load reads from, on a core that counts macro-ops (M18, M19, M26)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _PAGE = 4096
 
 
 class MacroMemory:
-    """What the renamer is told of accesses. ``base``, ``index``: the values that an address is made of, NONE
-    where it has none."""
+    """Memory accesses as the renamer sees them. ``base``, ``index``: the values that an address is made
+    from, or NONE."""
 
     def __init__(
         self,
@@ -43,21 +43,21 @@ class MacroMemory:
         self._to_vector: int = rules.integer_to_vector_forwarding
         self._from_address: int = rules.forwarding_from_address
         self.chunk: int = rules.store_chunk_bytes or _LINE
-        """Bytes that the cache takes of a store at once."""
+        """Bytes that the cache takes from a store at once."""
         self._alike: int = rules.false_renaming_bytes
         self.crosses = False
-        """Whether the load in hand lies in two lines."""
+        """Whether the current load crosses a line boundary."""
 
     def start(self) -> None:
-        """Nothing was accessed."""
+        """Reset: nothing was accessed."""
         self._load_renaming.start()
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         self._load_renaming.record(state)
 
     def open_store(self, uop: int, static: int, base: int, index: int) -> None:
-        """A store begins with its address."""
+        """A store begins with its address uop."""
         columns = self._columns
         program = self._program
         flight = self._flight
@@ -73,18 +73,18 @@ class MacroMemory:
         flight.s_index_value[slot] = index
         flight.s_vector[slot] = self._operations.t_traits[static] & _VECTOR
         flight.s_crosses[slot] = self.crossing(address, program.u_bytes[static])
-        # The value has no latency: it is there when the address is picked.
+        # The value has no latency: it is ready when the address uop is picked.
         flight.s_picked[slot] = columns.new_value(uop, 0)
 
     def crossing(self, address: Long, size: int) -> int:
-        """Whether a store crosses the end of its page (2), or only that of its chunk (1)."""
+        """Whether a store crosses the end of its page (2), only of its chunk (1), or neither (0)."""
         if address % _PAGE + size > _PAGE:
             return 2
         return 1 if address % self.chunk + size > self.chunk else 0
 
     def load(self, uop: int, static: int, base: int, index: int) -> int:
-        """What a load reads: the value that a store in flight stores, if it is renamed to that; NONE for
-        memory; less if it forwards from a store, which ``store`` names."""
+        """Source of a load: the row of a stored value if the load is renamed to it, NONE for memory, less if
+        it forwards from the store named in ``store``."""
         columns = self._columns
         address: Long = self.emulator.address(static, columns.position[uop], columns.instance[uop])
         self.emulator.load_address = address
@@ -104,7 +104,7 @@ class MacroMemory:
             ahead: Long = address - columns.store_base[store]
             other_page: bool = False
             if self._one_page.active and flight.decoded:
-                # Loops learn that such accesses do not meet; straight-line code forwards between pages.
+                # Loops learn that such accesses do not overlap; straight-line code forwards between pages.
                 offset: Long = (ahead + _PAGE // 2) % _PAGE - _PAGE // 2
                 other_page = offset != ahead
                 ahead = offset
@@ -132,7 +132,7 @@ class MacroMemory:
         return NONE
 
     def forwarding_latency(self, store: int, static: int) -> int:
-        """From the store's data to the load's result."""
+        """Cycles from the store's data to the load's result."""
         traits = self._operations.t_traits[static]
         if self._flight.s_vector[store]:
             return self._vector_forwarding if traits & _VECTOR else self._to_integer

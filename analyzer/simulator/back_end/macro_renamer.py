@@ -1,5 +1,5 @@
-"""Dispatch of a core that counts macro-ops: renames whole instructions, in order, as far as width and room
-go (M4)."""
+"""Dispatch on a core that counts macro-ops: renames whole instructions in order, limited by the width and by
+room in the buffers (M4)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from cyclelens.analyzer.simulator.tables.constants import (
 from cyclelens.analyzer.simulator.tables.macro_tables import MacroTables
 
 _ROOM_STORES = 2
-"""What an instruction may need of the store queue; less room than that stops dispatch."""
+"""Store-queue entries that an instruction may need; with less room dispatch stops."""
 _LONG_AGO = 1 << 20
 
 
 class MacroRenamer:
-    """Up to ``issue_width`` macro-ops per cycle."""
+    """Dispatches up to ``issue_width`` macro-ops per cycle."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class MacroRenamer:
         self.write_value = ints(0)
 
     def start(self) -> None:
-        """No register was ever written."""
+        """Reset: no register was ever written."""
         program = self._program
         if program.keys > len(self.value):
             self.value = ints(2 * program.keys)
@@ -83,19 +83,19 @@ class MacroRenamer:
             self.write_value = ints(2 * outputs)
         self.writes = 0
         self.left = 0
-        """Macro-ops of the instruction renamed last that are still to be dispatched."""
+        """Macro-ops of the latest renamed instruction that are still to be dispatched."""
         self._next_fused = 0
         self._next_uop = 0
         self.dispatched = 0
-        """Macro-ops so far."""
+        """Macro-ops dispatched so far."""
         self._starved = False
-        """The op queue was empty in the latest cycle."""
+        """Whether the op queue was empty in the latest cycle."""
         self._schedulers.start()
         self._elimination.start()
         self._memory.start()
 
     def tick(self, cycle: int) -> None:
-        """One cycle."""
+        """Simulate one cycle."""
         self._issued.clear()
         if not self._program.has_moves:
             self._dispatch(cycle)
@@ -106,12 +106,12 @@ class MacroRenamer:
         self._elimination.end_cycle()
 
     def waits(self) -> bool:
-        """Where nothing was dispatched: nothing will be before something retires, leaves a scheduler or the
-        store queue, or enters the op queue."""
+        """Whether dispatch stays blocked until a uop retires, leaves a scheduler or the store queue, or
+        enters the op queue. Only valid if the latest cycle dispatched nothing."""
         return not self._starved or self._idq.count == 0
 
     def pass_by(self, cycles: int) -> None:
-        """So many cycles in which it waits."""
+        """Skip this many waiting cycles."""
         if self._program.has_moves:
             self._elimination.pass_by(cycles)
 
@@ -170,8 +170,8 @@ class MacroRenamer:
                 return
 
     def _time(self, uop: int, fused: int, count: int, slots: int, cycle: int) -> None:
-        """When the macro-ops of an instruction are dispatched: one after the other from this cycle on, which
-        has so many slots left."""
+        """Set the dispatch times of an instruction's macro-ops: one after the other, beginning in this cycle
+        with the given number of free slots."""
         left = slots
         for row in range(fused, fused + count):
             if left == 0:
@@ -183,11 +183,11 @@ class MacroRenamer:
             uop += self._program.f_uop_count[row]
 
     def _has_room(self, first: int, i: int, count: int, cycle: int) -> bool:
-        """Whether an instruction of so many macro-ops has room in the reorder buffer, in the store queue and,
-        for every uop, in one of the schedulers that feed its units; if not, records where it has none."""
+        """Whether an instruction of ``count`` macro-ops has room in the reorder buffer, in the store queue
+        and, for each uop, in one of the schedulers that feed its units. If not, record what is full."""
         columns = self._columns
         waiting = self._rob.count + self._issued.count
-        # A microcoded instruction may be longer than the buffer: it goes alone.
+        # A microcoded instruction may be longer than the buffer: then it goes alone.
         if waiting + count > self._rob_size and waiting > 0:
             self._wait_for_retirement(cycle, ROB_FULL)
             return False
@@ -195,7 +195,7 @@ class MacroRenamer:
         for uop in range(first, first + self._program.i_uop_count[i]):
             mask = self._program.u_port_mask[columns.static[uop]]
             room += mask != 0
-            # As if all went to one scheduler, but no more than a group of them: microcode may be longer.
+            # As if all uops went to one scheduler, but at most one group: microcode may be longer.
             if mask and not self._schedulers.have_room(mask, min(room, self._width)):
                 if columns.watched:
                     self._schedulers.refuse(cycle, mask)
@@ -206,7 +206,7 @@ class MacroRenamer:
         return True
 
     def _wait_for_retirement(self, cycle: int, buffer: int) -> None:
-        """Slots stay empty because a buffer is full that gives room back at retirement."""
+        """Record that slots stay empty because a buffer is full that is freed at retirement."""
         if not self._columns.watched:
             return
         columns = self._columns
@@ -215,7 +215,7 @@ class MacroRenamer:
         columns.refuse_for_retirement(cycle, buffer, uop, oldest.firsts[oldest.head])
 
     def _rename(self, first: int, i: int, cycle: int) -> None:
-        """A whole instruction."""
+        """Rename a whole instruction."""
         columns = self._columns
         program = self._program
         operations = self._operations
@@ -283,7 +283,7 @@ class MacroRenamer:
             alias = self._memory.load(uop, static, base, self._address_part(program.u_index[static]))
             crosses = self._memory.crosses
             if alias < NONE:
-                # It forwards from the store: it waits for its address and its data.
+                # It forwards from the store: it waits for the store's address and data.
                 store = columns.store[uop] & flight.store_mask
                 pending += self._add_input(uop, flight.s_picked[store])
                 pending += self._add_input(uop, flight.s_source[store])
@@ -323,7 +323,7 @@ class MacroRenamer:
         self._schedulers.enter(uop, program.u_port_mask[static])
 
     def _add_input(self, uop: int, value: int) -> int:
-        """1 if it is not known yet when the value will be there."""
+        """Connect a uop to an input. Returns 1 if the value's ready time is not known yet, else 0."""
         columns = self._columns
         position = columns.new_input(value)
         if columns.value_ready[value] != UNKNOWN:
@@ -343,17 +343,17 @@ class MacroRenamer:
         return NONE if key < 0 else self._current(key)
 
     def _write(self, key: int, value: int) -> None:
-        """A result, visible when the instruction is complete."""
+        """Note a result, which becomes visible when the instruction is complete."""
         self.write_key[self.writes] = key
         self.write_value[self.writes] = value
         self.writes += 1
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """All schedulers and the reorder buffer, as dispatch fills them."""
+        """The schedulers and the reorder buffer, as dispatch fills them."""
         return (*self._schedulers.buffers(), Buffer("ROB", self._rob_size, self._rob_size - 1))
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         columns = self._columns
         flight = self._flight
         state.add(self.left)
@@ -376,8 +376,8 @@ class MacroRenamer:
             self._record_value(state, flight.s_picked[slot])
 
     def _record_value(self, state: Record, value: int) -> None:
-        """Which value it is, when it is there, and what its producer says about waste. Values from before the
-        start stay, all others are made anew in every period."""
+        """Record which value it is, when it is ready, and the waste of its producer. Values from before the
+        start stay; all others are created anew in every period."""
         columns = self._columns
         flight = self._flight
         if value == NONE:

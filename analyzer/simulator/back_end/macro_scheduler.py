@@ -19,18 +19,18 @@ from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 from cyclelens.analyzer.simulator.tables.operations import Operations
 
 _BLOCKED = 1024
-"""Loads: the schedulers hold no more."""
+"""Most loads at a time: the schedulers hold no more."""
 _RING = 1 << 12
 _VECTOR, _FP_ADD, _TAKES_FP_ADD = int(Trait.VECTOR), int(Trait.FP_ADD), int(Trait.TAKES_FP_ADD)
 _SETTLED = 64
-"""Cycles after which a value that comes by way of a store is there for every purpose."""
+"""Cycles after which a value that came through a store is ready for every purpose."""
 _THERE = 3
-"""The same of any other operand: an FP sum takes a cycle more for some, and what is wasted depends on the
-cycle before that of the last one."""
+"""The same for other operands: an FP sum takes a cycle more for some consumers, and the wasted slots depend
+on the cycle before the last operand's."""
 
 
 class MacroScheduler:
-    """Wakes uops, lets the core's picker choose among the ready ones, and completes those that it chose."""
+    """Wakes uops, lets the core's picker choose among the ready ones, and completes the chosen ones."""
 
     def __init__(
         self,
@@ -53,17 +53,17 @@ class MacroScheduler:
         self._failed_vector = rules.failed_vector_forwarding
         self._ring = ints(_RING)
         self._blocked = ints(_BLOCKED)
-        """Loads whose inputs are there, and that wait for a store to be committed."""
+        """Loads whose inputs are ready and that wait for a store to be committed."""
 
     def start(self) -> None:
-        """Empty."""
+        """Reset to empty."""
         for slot in range(_RING):
             self._ring[slot] = NONE
         self._blocked_count = 0
         self._picker.start(self._size)
 
     def tick(self, cycle: int) -> None:
-        """Take in what was dispatched in the cycle before, wake, pick, and complete."""
+        """Take in the uops dispatched in the cycle before, wake, pick, and complete."""
         self._accept(cycle)
         slot = cycle & (_RING - 1)
         uop = self._ring[slot]
@@ -77,11 +77,12 @@ class MacroScheduler:
             self._finish(self._picker.dispatched[place], cycle)
 
     def waits(self, cycle: int) -> bool:
-        """Nothing happens in it in the next cycle without a dispatch, a ready time or a store that leaves."""
+        """Whether nothing happens in the next cycle without a dispatch, a ready time or a store that
+        leaves."""
         return self._picker.next_event(cycle) > cycle + 1
 
     def next_event(self, cycle: int) -> int:
-        """The next cycle in which a uop becomes ready or may leave, NEVER if none is known."""
+        """The next cycle in which a uop becomes ready or may leave; NEVER if none is known."""
         following = self._picker.next_event(cycle)
         for ahead in range(1, _RING):
             if self._ring[(cycle + ahead) & (_RING - 1)] != NONE:
@@ -89,7 +90,8 @@ class MacroScheduler:
         return following
 
     def record(self, state: Record, first: int, end: int) -> None:
-        """Its part of the pipeline's state, with the uops of the reorder buffer: ``first`` up to ``end``."""
+        """Record this part of the pipeline's state, with the uops of the reorder buffer from ``first`` up to
+        ``end``."""
         self._picker.record(state)
         columns = self._columns
         for uop in range(first, end):
@@ -140,7 +142,7 @@ class MacroScheduler:
         fresh.clear()
 
     def _become_ready(self, uop: int, cycle: int, ready: int) -> None:
-        """All inputs are known: when, from the cycle ``ready`` on, can it be picked?"""
+        """Fix when a uop whose inputs are all known can be picked, not before the cycle ``ready``."""
         columns = self._columns
         flight = self._flight
         slot = uop & flight.uop_mask
@@ -185,7 +187,7 @@ class MacroScheduler:
             self._columns.next_uop[uop] = NONE
             self._picker.admit(uop)
             return
-        # Nothing takes as long as the ring is; a wait that does goes round it.
+        # No normal wait is as long as the ring; a longer one goes round again.
         slot = min(ready, cycle + _RING - 1) & (_RING - 1)
         self._columns.next_uop[uop] = self._ring[slot]
         self._ring[slot] = uop
@@ -211,7 +213,7 @@ class MacroScheduler:
         self._blocked_count = kept
 
     def _finish(self, uop: int, cycle: int) -> None:
-        """Fix the times of its results, and of those that wait for them."""
+        """Fix the ready times of a uop's results, and wake the uops that wait for them."""
         columns = self._columns
         program = self._program
         static = columns.static[uop]

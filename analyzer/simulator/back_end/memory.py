@@ -1,5 +1,5 @@
-"""Which accesses are known to touch the same memory: symbolic register values and the stores under their
-addresses (uiCA model, chapter 4)."""
+"""Decides which accesses are known to touch the same memory, from symbolic register values and from the
+stores by address (uiCA model, chapter 4)."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ from cyclelens.analyzer.simulator.tables.constants import (
 from cyclelens.analyzer.simulator.tables.values import LOADED, SUM
 
 _ORIGIN = 1 << 42
-"""Origins are this far apart, so that origin plus offset is one integer."""
+"""Distance between origins, so that origin plus offset is one integer."""
 _HALF = _ORIGIN // 2
 _FIRST_FREE = 4
 _NO_SYMBOL = -(1 << 62)
 _PAGE = 4096
 _FARTHEST = 1 << 31
-"""Bytes from the instruction pointer."""
+"""Largest distance in bytes from the instruction pointer."""
 _FILL = 0x12345600
 """The constant in every register and memory word of the BHive profiler."""
 _EQUAL = 0x2324000
-"""What all registers hold, where they are taken for equal and values are tracked: the constant of the
-harness by which newer cores were measured. It is page-aligned."""
+"""Value of all registers if they are assumed equal and values are tracked: the constant of the harness by
+which newer cores were measured. It is page-aligned."""
 _WORD_BYTES = 4
 _ORIGINS = 1 << 14
 _IN_CACHE = 16
-"""Cycles after which a store that has left the store buffer no longer matters to any load."""
+"""Cycles after which a store that has left the store buffer no longer affects any load."""
 
 
 class Memory:
-    """Symbolic values by rename key, and the store buffer by address: two accesses meet if base, index,
+    """Symbolic values by rename key, and the store buffer by address. Two accesses overlap if base, index,
     scale and displacement agree.
 
-    With ``exact_memory`` they meet if they share a byte. Base and displacement are then one sum, which an
-    index of known value is part of.
+    With ``exact_memory`` they overlap if they share a byte. Base and displacement are then one sum, which
+    includes an index of known value.
     """
 
     def __init__(self, columns: Columns, pointers: Pointers, lines_matter: bool) -> None:
@@ -58,16 +58,16 @@ class Memory:
         self.symbol = longs(64)
 
     def start(self) -> None:
-        """No stores yet; registers point where the policy says."""
+        """Reset: no stores yet, and registers point where the policy says."""
         program = self._program
         self._from_store = False
-        """Whether the load looked at last reads what a store in flight has written."""
+        """Whether the latest load looked up reads data of a store in flight."""
         self.blocked = 0
-        """Whether the load looked at last meets a store that it cannot forward from."""
+        """Whether the latest load looked up overlaps a store that it cannot forward from."""
         self.ahead: Long = 0
-        """Bytes from the first of that store to the first of the load."""
+        """Bytes from the first byte of that store to the first byte of the load."""
         self.first_live = 0
-        """Stores before this one are long finished: forwarding from them changes nothing."""
+        """Stores before this one finished long ago; forwarding from them changes nothing."""
         self._seen = 0
         if program.keys > len(self.symbol):
             self.symbol = longs(2 * program.keys)
@@ -96,7 +96,7 @@ class Memory:
         return _ORIGIN * self._origins
 
     def _look_at(self, static_uop: int) -> None:
-        """The address of a uop's access with the register values of the moment (4.1)."""
+        """Look up the address of a uop's access with the current register values (4.1)."""
         program = self._program
         self._base = 0
         self._index = 0
@@ -117,11 +117,11 @@ class Memory:
                 self._base = self._base & (_PAGE - 1)
 
     def _is_number(self, symbol: Long) -> bool:
-        """A value without an unknown part."""
+        """Whether a value has no unknown part."""
         return -_HALF < symbol < _HALF
 
     def open_store(self, static_uop: int) -> int:
-        """A store address is renamed: a new store-buffer entry, the newest under its address (W2)."""
+        """A store address is renamed: create a store-buffer entry, the newest under its address (W2)."""
         columns = self._columns
         self._look_at(static_uop)
         store = columns.new_store()
@@ -133,7 +133,7 @@ class Memory:
         return store
 
     def newest_store(self, static_uop: int, cycle: int) -> int:
-        """The entry that a load forwards from, NONE if there is none that still matters (W3)."""
+        """The entry that a load forwards from; NONE if no store in flight affects it (W3)."""
         columns = self._columns
         self.blocked = 0
         self.ahead = 0
@@ -159,9 +159,9 @@ class Memory:
         return NONE
 
     def words(self, static_uop: int) -> int:
-        """Which of the ``LINE_WORDS`` words of four bytes in a line an access touches, a bit for each; above
-        them, as far as is known, a number of what the address is relative to, 0 if it is a number itself.
-        Relative to the instruction pointer that is a page: where a symbol lies in its line is not known."""
+        """Mask of the ``LINE_WORDS`` words of four bytes in a line that an access touches. The bits above
+        identify the unknown part of the address, as far as it is known; 0 if the address is a number. For
+        the instruction pointer that is a page, because the offset of a symbol in its line is not known."""
         self._look_at(static_uop)
         address = self._base + self._index * self._scale
         origin = 0 if self._is_number(address) else (address + _HALF) // _ORIGIN % _ORIGINS
@@ -171,13 +171,13 @@ class Memory:
         first = address // _WORD_BYTES % LINE_WORDS
         last = (address + max(self._program.u_bytes[static_uop], 1) - 1) // _WORD_BYTES % LINE_WORDS
         touched = (2 << last) - (1 << first)
-        if last < first:  # over the end of the line
+        if last < first:  # crosses the end of the line
             touched += (1 << LINE_WORDS) - 1
         return origin << LINE_WORDS | touched
 
     def _newest_overlapping(self, size: int) -> int:
-        """The newest store that shares a byte with the load looked at. The load can forward if that store
-        wrote all of its bytes; accesses of unknown size are compared by their first byte."""
+        """The newest store that shares a byte with the current load. The load can forward if that store
+        wrote all of its bytes. Accesses of unknown size are compared by their first byte."""
         columns = self._columns
         store = columns.stores - 1
         while store >= self.first_live:
@@ -193,7 +193,7 @@ class Memory:
         return NONE
 
     def _finished(self, store: int, cycle: int) -> bool:
-        """Its data were there before any load that is renamed now can ask for them."""
+        """Whether the store's data were ready before any load that is renamed now can need them."""
         columns = self._columns
         if self._program.exact_memory:
             return UNKNOWN < columns.store_left[store] <= cycle - _IN_CACHE
@@ -202,9 +202,9 @@ class Memory:
         )
 
     def record(self, state: Record, in_flight: PairQueue) -> None:
-        """Its part of the pipeline's state. What counts of a symbolic value that addresses are made from is
-        which others have the same origin and how far from them it is; where lines matter, also where in its
-        line it is. ``in_flight``: the uops of the reorder buffer."""
+        """Record this part of the pipeline's state. Of a symbolic value in an address only these matter:
+        which other values have the same origin, its distance from them, and, if lines matter, its offset
+        within the line. ``in_flight``: the uops of the reorder buffer."""
         columns = self._columns
         while self.first_live < columns.stores and self._finished(self.first_live, state.cycle):
             self.first_live += 1
@@ -229,8 +229,8 @@ class Memory:
                 state.add_time(columns.store_left[store], _IN_CACHE)
 
     def _record_in_flight(self, state: Record, in_flight: PairQueue) -> int:
-        """The words that waiting loads read. Returns the first of the stores whose lines still count: those
-        that have not retired, and those that loads can meet."""
+        """Record the words that waiting loads read. Returns the first store whose line still matters: one
+        that has not retired, or that loads can overlap."""
         columns = self._columns
         first_store = self.first_live
         for position in range(in_flight.count):
@@ -259,7 +259,7 @@ class Memory:
             state.add(symbol & (CODE_LINE - 1))
 
     def _number_of(self, symbol: Long) -> int:
-        """Of the origin of a symbolic value among those that this record of the state has."""
+        """Number of a symbolic value's origin within this record."""
         number = 0
         while number < self._seen and abs(self._seen_symbol[number] - symbol) >= _HALF:
             number += 1
@@ -271,7 +271,7 @@ class Memory:
         return number
 
     def copy(self, source: int, target: int) -> None:
-        """An eliminated move."""
+        """An eliminated move copies the symbolic value."""
         self.symbol[target] = self.symbol[source]
 
     def continued(self, i: int) -> Long:
@@ -284,7 +284,7 @@ class Memory:
         return self.symbol[source] + self._program.i_symbol_delta[i]
 
     def _value(self, i: int) -> Long:
-        """The value of an instruction's result, if it is known in terms of others (``values``)."""
+        """The value of an instruction's result, if it is known in terms of other values (``values``)."""
         program = self._program
         kind = program.i_value_kind[i]
         if kind == LOADED and self._all_words_equal and not self._from_store:
@@ -305,10 +305,11 @@ class Memory:
         return value
 
     def move_stack(self, i: int) -> None:
-        """An instruction with an implicit use of the stack moves RSP; the published model leaves it."""
+        """An instruction with an implicit use of the stack moves RSP; the published model does not follow
+        that."""
         if self._program.exact_values and self._program.i_rsp_step[i]:
             self.symbol[self._program.rsp] += self._program.i_rsp_step[i]
 
     def result(self, key: int, continued: Long) -> None:
-        """A result to this register becomes visible."""
+        """A result for this register becomes visible."""
         self.symbol[key] = self._new_origin() if continued == _NO_SYMBOL else continued

@@ -1,4 +1,4 @@
-"""What the renamer asks of the rule by which loads take over the values of stores in flight."""
+"""Interface of the rule by which loads take over the values of stores in flight."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from cyclelens.analyzer.simulator.tables.constants import NONE
 
 
 class MemoryRenaming:
-    """Decides which loads need not wait for the store that they read from. A core that names no rule has this
-    one: all wait."""
+    """Decides which loads need not wait for the store that they read from. In this base class all loads
+    wait; cores without a rule use it."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
@@ -17,7 +17,7 @@ class MemoryRenaming:
         """Whether any load can ever take over a value."""
 
     def stored(self, store: int, value: int, key: int, owed: int) -> None:
-        """A store's data are renamed. ``key``: of the register that holds them, NONE for a value within the
+        """A store's data are renamed. ``key``: the register that holds them, NONE for a value within the
         instruction; ``owed``: whether a constant is owed to it (``Addition``)."""
 
     def value(self, uop: int, i: int, store: int) -> int:

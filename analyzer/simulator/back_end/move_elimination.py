@@ -1,4 +1,5 @@
-"""Moves are eliminated while values that registers share have slots (Y1 to Y4; uiCA model, 3.9.3)."""
+"""Moves are eliminated while there are slots for values that registers share (Y1 to Y4; uiCA model,
+3.9.3)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ _GPR = 0
 
 
 class SharedSlots(Elimination):
-    """The values that several registers share, in two lists (one per register class); alias sets are bit
+    """The values that several registers share, in two lists (one per register class). Alias sets are bit
     masks of keys. Histories hold the latest renamer cycles in a ring, the oldest at ``oldest``."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
@@ -33,7 +34,7 @@ class SharedSlots(Elimination):
         self.entry_class = ints(0)
 
     def start(self) -> None:
-        """Nothing is shared."""
+        """Reset: no value is shared."""
         for position in range(_CLASSES * self.length):
             self.eliminated[position] = 0
             self.shared[position] = 0
@@ -42,7 +43,7 @@ class SharedSlots(Elimination):
         self.oldest = 0
         self.entries = 0
         self.members = 0
-        # A key is in one alias set at most, and sets that have become empty go at the end of a cycle.
+        # A key is in at most one alias set, and empty sets are removed at the end of a cycle.
         most = self._program.keys + 2 * self._issue_width
         if most > len(self.entry_class):
             self.entry_class = ints(2 * most)
@@ -50,7 +51,7 @@ class SharedSlots(Elimination):
             self.entry_mask = longs(2 * most)
 
     def record(self, state: Record, value: Column) -> None:
-        """Its part of the pipeline's state; ``value`` is the renamer's column of current values."""
+        """Record this part of the pipeline's state. ``value``: the renamer's column of current values."""
         for register_class in range(_CLASSES):
             for age in range(self.length):
                 position = register_class * self.length + (self.oldest + age) % self.length
@@ -126,7 +127,7 @@ class SharedSlots(Elimination):
         return -1
 
     def end_cycle(self) -> None:
-        """Record the cycle's figures (Y4)."""
+        """Record the eliminations of the cycle (Y4)."""
         kept = 0
         self.members = 0
         for entry in range(self.entries):

@@ -1,5 +1,5 @@
-"""Every free unit takes the oldest ready uop that may take it, within what all picks of a cycle may do
-together: integer, address and vector units (M9, M11, M14 to M16, M20)."""
+"""Every free unit takes the oldest ready uop that it can execute, within the limits on all picks of a cycle:
+integer, address and vector units (M9, M11, M14 to M16, M20)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cyclelens.analyzer.simulator.tables.operations import Operations
 _INTEGER, _ADDRESS, _VECTOR = 0, 1, 2
 """Kinds of uops: for ALUs and branch units, for address units, and for all others."""
 _ROOM = 1024
-"""Ready uops of a kind: the schedulers hold no more."""
+"""Most ready uops of a kind: the schedulers hold no more."""
 _VECTOR_TRAIT, _WIDE, _MASK_TRAIT, _ALONE, _DIVIDES = (
     int(Trait.VECTOR),
     int(Trait.WIDE),
@@ -35,7 +35,7 @@ _EIGHTHS = 8
 
 
 class OldestReady(Picker):
-    """Unit and uop are chosen together. Vector uops beyond those that can be picked queue in front."""
+    """Chooses unit and uop together. Vector uops beyond those that can be picked wait in a queue in front."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class OldestReady(Picker):
         for role in (Role.VECTOR, Role.TRANSFER, Role.FROM_INTEGER):
             self._vector_mask |= units.having(role).mask
         self._pipes = ints(len(rules.pipes))
-        """By number, in the order in which they are taken."""
+        """Pipes by number, in the order in which they are taken."""
         for place, name in enumerate(rules.pipes):
             self._pipes[place] = units.names.index(name)
         self._integer_count: int = self._integer_units.bit_count()
@@ -83,10 +83,10 @@ class OldestReady(Picker):
         self._latest = ints(len(units))
         """The uop that each unit took last."""
         self._busy = ints(len(units))
-        """Eighth of a cycle from which each unit is free again."""
+        """Time at which each unit is free again, in eighths of a cycle."""
 
     def start(self, most: int) -> None:
-        """No uop is ready."""
+        """Reset: no uop is ready."""
         for scheduler in range(3):
             self._counts[scheduler] = 0
         for unit in range(self._units):
@@ -96,12 +96,12 @@ class OldestReady(Picker):
         """Vector uops in their schedulers; the others queue in front of them."""
         self._last_admitted = NONE
         self._integers_busy = 0
-        """The latest time, in eighths, at which an integer unit is free again."""
+        """The latest time, in eighths of a cycle, at which an integer unit is free again."""
         self._divider_free = 0
         self._vector_divider_free = 0
         self._alone_free = 0
         self._integer_debt = 0
-        """Eighths of slots that past picks have wasted."""
+        """Slots wasted by past picks, in eighths."""
         self._address_debt = 0
         self.count = 0
 
@@ -113,7 +113,8 @@ class OldestReady(Picker):
         self._pick_vectors(cycle)
 
     def next_event(self, cycle: int) -> int:
-        """When a unit that all ready uops wait for is free again, if none moves up and no slot is lost."""
+        """The next cycle in which a unit that all ready uops wait for is free, if no uop moves up and no
+        slot is lost."""
         if (
             (self._flight.vectors.count > 0 and self._admitted < self._pickable)
             or self._integer_debt >= _EIGHTHS
@@ -130,8 +131,8 @@ class OldestReady(Picker):
         return following
 
     def _free_for(self, uop: int, scheduler: int) -> int:
-        """The first cycle in which what a ready uop waits for is free, as far as that is known: 0 if it may
-        wait for none of these, NEVER if others have to leave first."""
+        """The first cycle in which the resources of a ready uop are free, as far as known: 0 if it may need
+        none of them, NEVER if other uops have to leave first."""
         static = self._columns.static[uop]
         traits = self._operations.t_traits[static]
         units = self._flight.u_units[uop & self._flight.uop_mask]
@@ -160,11 +161,12 @@ class OldestReady(Picker):
         return free
 
     def _after(self, time: int, cycle: int, static: int) -> int:
-        """When what is free from a time on, in this cycle at the latest, is free behind the uop it takes."""
+        """When a resource that is free from ``time`` on, at the latest in this cycle, is free after taking
+        this uop."""
         return max(time, _EIGHTHS * cycle) + max(self._operations.t_busy[static], _EIGHTHS)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self._integer_debt)
         state.add(self._address_debt)
         self._record_eighth(state, self._divider_free)
@@ -179,7 +181,7 @@ class OldestReady(Picker):
 
     def _record_eighth(self, state: Record, time: int) -> None:
         state.add_time(time // _EIGHTHS, 0)
-        # What has passed counts for nothing.
+        # Times in the past do not matter.
         state.add(time % _EIGHTHS if time // _EIGHTHS >= state.cycle else 0)
 
     def admit(self, first: int) -> None:
@@ -190,7 +192,7 @@ class OldestReady(Picker):
             uop = self._columns.next_uop[uop]
 
     def _admit(self, uop: int) -> None:
-        """A uop gets its place among the ready ones of its kind, by age."""
+        """Insert a uop among the ready ones of its kind, by age."""
         static = self._columns.static[uop]
         kind = self._program.u_kind[static]
         scheduler = _VECTOR
@@ -257,7 +259,7 @@ class OldestReady(Picker):
         self._counts[_INTEGER] = kept
 
     def _choose(self, mask: int) -> int:
-        """Units that nothing else needs come first, then the highest."""
+        """The unit of the mask to take: units that no other uop needs first, then the highest number."""
         plain = mask & ~self._special
         if plain:
             mask = plain & -plain
@@ -328,7 +330,8 @@ class OldestReady(Picker):
         self._counts[_ADDRESS] = kept
 
     def _wasted(self, uop: int, slot: int, cycle: int) -> int:
-        """Eighths of a slot. In a chain an operation that had to wait for a unit wastes half (M14)."""
+        """Wasted eighths of a slot. In a chain an operation that had to wait for a unit wastes half a slot
+        (M14)."""
         columns = self._columns
         flight = self._flight
         waste = flight.u_waste[slot]
@@ -338,7 +341,8 @@ class OldestReady(Picker):
         return waste
 
     def _wastes_address(self, uop: int, cycle: int) -> bool:
-        """In long loops out of the op cache only what is picked soon."""
+        """Whether it wastes address slots: in long loops from the op cache only uops that are picked soon
+        do."""
         if self._flight.decoded or self._flight.small_loop:
             return True
         return cycle - self._columns.issued[uop] - self._delay <= self.asks_issued
@@ -397,12 +401,12 @@ class OldestReady(Picker):
         return unit
 
     def _take(self, uop: int, static: int, unit: int, cycle: int) -> None:
-        """A uop leaves for a unit."""
+        """Dispatch a uop to a unit."""
         columns = self._columns
         flight = self._flight
         before = self._latest[unit]
         if columns.ready[uop] < cycle:
-            # Not every cycle that is lost has a uop in it: picks waste slots (M14).
+            # Lost cycles are not always due to another uop: picks waste slots (M14).
             taken: bool = before != NONE and columns.dispatched[before] == cycle - 1
             queued = QUEUED_FOR_DIVIDER if self._program.u_divider[static] > 1 else QUEUED_FOR_PORT
             columns.queue(uop, queued, before if taken else NONE)

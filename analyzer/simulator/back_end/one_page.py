@@ -1,5 +1,5 @@
-"""What a harness that maps all pages of memory to one physical page adds to loads (M22): a property of the
-way figures were measured, not of code."""
+"""Extra cost of loads under a harness that maps all pages to one physical page (M22). This is a property of
+the measurement, not of the code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 _PAGE = 4096
 _LINES = _PAGE // CODE_LINE
 _UNKNOWN = 1 << 42
-"""Addresses from here on are made of values that nobody knows."""
+"""Addresses from here on contain unknown values."""
 
 
 class LinesOfOnePage:
@@ -29,12 +29,12 @@ class LinesOfOnePage:
         self._pages = longs(_LINES * self._remembered)
 
     def start(self) -> None:
-        """Nothing was read."""
+        """Reset: nothing was read."""
         for place in range(_LINES * self._remembered):
             self._pages[place] = 0
 
     def read(self, uop: int, address: Long) -> None:
-        """A load reads at an address: it may take more of the address units."""
+        """A load reads this address and may occupy the address units for longer."""
         if not self.active or address >= _UNKNOWN:
             return
         line: int = address // CODE_LINE % _LINES

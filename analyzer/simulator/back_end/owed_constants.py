@@ -1,5 +1,5 @@
-"""Additions of constants that the renamer carries out: it gives the target the source's value and notes the
-constant that it owes (V9; measured by tavianator.com/2025/shlxplained.html)."""
+"""Additions of constants in the renamer: it gives the target the source's value and notes the constant that
+it owes (V9; measured by tavianator.com/2025/shlxplained.html)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cyclelens.analyzer.simulator.tables.constants import NONE
 from cyclelens.analyzer.simulator.tables.program import Program
 
 _RARE = 32
-"""Smaller constants use the range up less than once in so many rounds; they are not summed up, so that the
-pipeline's state can repeat."""
+"""Constants below this use up the range less than once in that many rounds. They are not summed up, so that
+the pipeline's state can repeat."""
 _OWES = 1 << 16
 """Added to every sum, so that 0 means that nothing is owed."""
 _PENALTY = 2
-"""Cycles that an instruction takes longer whose operand must not have a constant owed."""
+"""Extra cycles of an instruction that cannot use an operand with a constant owed."""
 
 
 class OwedConstants(Addition):
@@ -26,12 +26,12 @@ class OwedConstants(Addition):
         self._limit = microarchitecture.add_offset_limit
 
     def fits(self, i: int) -> bool:
-        """Whether an instruction's constant can be owed too. If not, its uop is executed."""
+        """Whether the constant of instruction ``i`` can be owed as well. If not, its uop is executed."""
         total = self.owed_then(i) - _OWES
         return -self._limit <= total < self._limit
 
     def owed_then(self, i: int) -> int:
-        """What is owed to the target of an instruction that is carried out."""
+        """State of the target after the renamer carried out instruction ``i``."""
         program = self._program
         source = program.i_move_source[i]
         total = _OWES
@@ -43,7 +43,7 @@ class OwedConstants(Addition):
         return total
 
     def penalty(self, i: int) -> int:
-        """Cycles that an instruction takes longer because of constants owed."""
+        """Extra cycles of instruction ``i`` because constants are owed to its operands."""
         first = self._program.i_offset_key0[i]
         second = self._program.i_offset_key1[i]
         if (first != NONE and self.owed[first]) or (second != NONE and self.owed[second]):

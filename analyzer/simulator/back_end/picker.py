@@ -1,4 +1,4 @@
-"""What the scheduler asks of the rule by which ready uops leave for units."""
+"""Interface of the rule by which ready uops leave for units."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from cyclelens.analyzer.simulator.tables.constants import NEVER
 
 
 class Picker:
-    """Holds the ready uops; a core's rule says which of them leave in a cycle, and for which unit."""
+    """Holds the ready uops. The core's rule decides which of them leave in a cycle, and for which unit."""
 
     def __init__(self) -> None:
         self.dispatched = ints(MOST_UNITS)
         """The uops that left in the latest cycle."""
         self.count = 0
         self.asks_issued = 0
-        """Cycles, from the first in which a uop may leave, in which it matters when that was issued."""
+        """Number of cycles, counted from the first in which a uop may leave, in which its issue time
+        matters."""
 
     def start(self, most: int) -> None:
-        """No uop is ready; at most so many will be at a time."""
+        """Reset: no uop is ready. ``most``: largest number of ready uops at a time."""
 
     def admit(self, first: int) -> None:
         """The uops of a list (``next_uop``) may leave from now on."""
 
     def tick(self, cycle: int) -> None:
-        """Let uops leave: set ``dispatched`` and ``count``, the column ``dispatched``, where it was not done
-        before the column ``port``, and free their places."""
+        """Let uops leave: set ``dispatched`` and ``count``, the column ``dispatched`` and, unless already
+        set, the column ``port``, and free their places."""
 
     def next_event(self, cycle: int) -> int:
-        """The next cycle in which anything but counters that run down happens in it if no other uop becomes
-        ready; NEVER if that is not known."""
+        """The next cycle in which anything but a countdown happens if no other uop becomes ready; NEVER if
+        that is not known."""
         return NEVER
 
     def skip(self, cycles: int) -> None:
-        """So many cycles go by in which it waits."""
+        """Skip this many waiting cycles."""
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""
+        """Record this part of the pipeline's state; the reorder buffer records the uops themselves."""

@@ -1,4 +1,4 @@
-"""Binding at random, for ablation studies: every unit that a uop may take has the same chance."""
+"""Random binding, for ablation studies: all units that a uop may take have the same probability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 
 
 class RandomPorts(Binding):
-    """How many uops wait for a unit makes no difference."""
+    """Ignores how many uops wait for each unit."""
 
     def __init__(
         self,
@@ -25,10 +25,10 @@ class RandomPorts(Binding):
         self._chance = Chance(seed)
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         Binding.start(self)
         self._chance.start()
 
     def choose(self, units: int, slot: int) -> int:
-        """Every allowed unit with the same chance."""
+        """One of the allowed units, each with the same probability."""
         return self._chance.one_of(units)

@@ -24,7 +24,7 @@ from cyclelens.analyzer.simulator.tables.constants import (
 from cyclelens.analyzer.simulator.tables.queues import Queues
 
 _SETTLED = 5
-"""A result that is ready this many cycles from now holds up nothing that issues from the next cycle on."""
+"""A result that is ready within this many cycles delays nothing that issues from the next cycle on."""
 
 
 class Renamer:
@@ -57,26 +57,27 @@ class Renamer:
         """Current value by rename key, NONE if never used."""
         self.moved_32 = ints(0)
         """Whether the key was set by an eliminated 32-bit move."""
-        # Of the instruction being renamed: internal values, and writes that are not yet visible.
+        # Of the current instruction: internal values, and writes that are not yet visible.
         self.internal = ints(0)
         self.write_key = ints(0)
         self.write_value = ints(0)
         self.write_computed = ints(0)
         self.write_owed = ints(0)
         self._plain = ints(0)
-        """By row of a uop whether renaming it is no more than connecting it, and it needs a unit."""
+        """By row of a uop: whether it only has to be connected, and needs a unit."""
         self._ends = ints(0)
-        """By row of a uop whether its results can be there at once, if none of its instruction's waits."""
+        """By row of a uop: whether its results can be visible at once if no result of its instruction
+        waits."""
         self._moves = ints(0)
-        """By row of a uop whether the renamer may carry out its instruction."""
+        """By row of a uop: whether the renamer may carry out its instruction."""
 
     def start(self) -> None:
-        """No register was ever written."""
+        """Reset: no register was ever written."""
         program = self._program
         self.elimination.start()
         self.additions.start()
         self._direct = not (program.compares_addresses or self.additions.active)
-        """Whether nobody but the registers has to know of a result."""
+        """Whether results concern only the registers."""
         self._group.start()
         if program.all_uops > len(self._plain):
             self._plain = ints(2 * program.all_uops)
@@ -100,9 +101,9 @@ class Renamer:
         self.writes_moved_32 = 0
         self.open_store = NONE
         self.taken_over = NONE
-        """The value that the load in hand takes over from a store."""
+        """The value that the current load takes over from a store."""
         self.between_instructions = True
-        """The uop renamed last was the last of its instruction."""
+        """Whether the latest renamed uop was the last one of its instruction."""
 
     def _find_plain(self) -> None:
         program = self._program
@@ -124,13 +125,13 @@ class Renamer:
                     self._plain[static] = 1
 
     def stand(self, cycle: int) -> None:
-        """A cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
+        """Skip a cycle in which nothing is issued because the scheduler or the reorder buffer is full."""
         self._bound.clear()
         self._free.clear()
         self._group.stand(cycle)
 
     def tick(self, cycle: int) -> None:
-        """One cycle: fill the issue group and rename it."""
+        """Simulate one cycle: fill the issue group and rename it."""
         columns = self._columns
         program = self._program
         self._issued.clear()
@@ -165,16 +166,16 @@ class Renamer:
             self.elimination.end_cycle()
 
     def held(self) -> bool:
-        """Nothing was issued in the latest cycle, and nothing will be before something retires."""
+        """Whether nothing was issued in the latest cycle and nothing can be until a uop retires."""
         return self._group.held
 
     def pass_by(self, cycles: int) -> None:
-        """So many cycles in which nothing can be issued."""
+        """Skip this many cycles, in which nothing can be issued."""
         if self._program.has_moves:
             self.elimination.pass_by(cycles)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state; to be asked for between instructions only."""
+        """Record this part of the pipeline's state. Call it only between instructions."""
         columns = self._columns
         program = self._program
         waits: bool = self._idq.count > 0 and self._idq.firsts[self._idq.head] == self._group.merged_for
@@ -188,7 +189,7 @@ class Renamer:
             if value == NONE:
                 state.add(NONE)
                 continue
-            # Keys that hold the same value: named by the first of them.
+            # Keys that hold the same value are named by the first of them.
             same = 0
             while self.value[program.used_key[same]] != value:
                 same += 1
@@ -203,7 +204,7 @@ class Renamer:
         self.elimination.record(state, self.value)
 
     def _eliminate(self) -> None:
-        """Decide about the group's moves (Y1)."""
+        """Decide which moves of the group are eliminated (Y1)."""
         program = self._program
         columns = self._columns
         for position in range(self._issued.count):
@@ -280,8 +281,8 @@ class Renamer:
         return value
 
     def _write(self, key: int, value: int, computed: int, owed: int) -> None:
-        """A result that waits for its instruction to be complete; a later write to the key replaces it.
-        ``owed``: as in ``Addition``."""
+        """Note a result that becomes visible when its instruction is complete; a later write to the key
+        replaces it. ``owed``: as in ``Addition``."""
         position = 0
         while position < self.writes and self.write_key[position] != key:
             position += 1
@@ -304,7 +305,8 @@ class Renamer:
         self._memory.copy(source, target)
 
     def _rename_added(self, i: int, static: int) -> None:
-        """The target takes over the source's value, to which a constant is owed; flags come from it too."""
+        """The target takes over the source's value and owes a constant; flags come with the source's
+        value."""
         program = self._program
         source = program.i_move_source[i]
         value = self._columns.old_value(1) if source < 0 else self._current(source)
@@ -315,7 +317,7 @@ class Renamer:
             self._write(key, value, 1, owed)
 
     def _connect(self, uop: int, static: int) -> None:
-        """Resolve inputs, make results (W4)."""
+        """Resolve inputs, create results (W4)."""
         columns = self._columns
         program = self._program
         position = columns.inputs
@@ -340,7 +342,7 @@ class Renamer:
         columns.first_result[uop] = columns.values
         first_operand = program.u_out0[static]
         if self._ends[static] and self.writes == 0:
-            # The only uop of its instruction that writes: nobody has to wait for the others.
+            # The only uop of its instruction that writes: no need to wait for the others.
             shared: Long = self.elimination.members
             for operand in range(first_operand, first_operand + program.u_out_count[static]):
                 key = program.out_key[operand]
@@ -355,7 +357,7 @@ class Renamer:
             if self.additions.active and program.u_first[static]:
                 owed = self.additions.penalty(columns.position[uop])
             if program.exact_values and program.u_kind[static] >= SYNC:
-                computed = 0  # the published model takes what it writes for a new value
+                computed = 0  # the published model treats its result as a new value
         for operand in range(first_operand, first_operand + program.u_out_count[static]):
             value = columns.new_value(uop, program.out_latency[operand] + owed)
             key = program.out_key[operand]
@@ -382,7 +384,7 @@ class Renamer:
             if self.additions.active:
                 self.additions.owed[key] = self.write_owed[position]
         if program.compares_addresses:
-            # Found before any of the results is there: an instruction may continue what it overwrites.
+            # Computed before any result is visible: an instruction may continue a value that it overwrites.
             continued = self._memory.continued(i)
             for position in range(self.writes):
                 if self.write_computed[position]:
@@ -391,7 +393,7 @@ class Renamer:
         self.writes_moved_32 = 0
 
     def _chases_pointer(self, static: int) -> bool:
-        """Load latency 4 instead of 5 (uiCA model, 3.11.3)."""
+        """Whether the load has latency 4 instead of 5 (uiCA model, 3.11.3)."""
         program = self._program
         columns = self._columns
         if not program.u_pointer_chasing[static]:

@@ -16,9 +16,9 @@ _LONG_AGO = 1 << 20
 _LONG_WINDOW = 10
 _POSITION_TRIES = 5
 _TIME = 32
-"""Bits."""
+"""Bits of a time."""
 _STEP = 128
-"""From one place to the next: more than twice the units."""
+"""Distance between two places: more than twice the number of units."""
 
 
 class ReorderBuffer:
@@ -39,38 +39,38 @@ class ReorderBuffer:
         self._limit = self._size - microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
         self._issued_long_ago = microarchitecture.issue_to_dispatch_delay + 2
-        """Cycles since the issue after which what a uop still waits for alone decides when it is ready."""
+        """Cycles after issue from which on only the missing inputs decide when a uop is ready."""
         self.entries = queues.rob
         self.key_cycle = ints(64)
-        """Per round: retirement cycle of the key instruction's last fused uop (5.2)."""
+        """Retirement cycle of the key instruction's last fused uop, per round (5.2)."""
         self.first_cycle = ints(64)
-        """Per round: the cycle in which its first uop retired."""
+        """Cycle in which the first uop of the round retired, per round."""
         self.key_position = ints(64)
-        """Per round: the position of that uop within its retirement cycle."""
+        """Position of that uop within its retirement cycle, per round."""
         self.last_round = NONE
         self._filled = 0
-        """Rounds whose times were filled in and not clocked, counted from the first."""
+        """Number of rounds, from the first, whose times were filled in and not simulated."""
 
     def start(self) -> None:
-        """Empty."""
+        """Reset to empty."""
         self.entries.start(self._size + 64)
-        # What no run has written is 0: the longest run's columns would be cleared for every short one.
+        # Rows that no run has written are 0; so short runs need not clear the longest run's columns.
         for round_number in range(max(self.last_round + 1, self._filled)):
             self.key_cycle[round_number] = 0
             self.first_cycle[round_number] = 0
             self.key_position[round_number] = 0
         self._filled = 0
         self.last_round = NONE
-        """Round of the fused uop that retired last."""
+        """Round of the latest fused uop that retired."""
         self._last_first = NONE
-        """Of that round the first instance with uops."""
+        """First instance with uops in that round."""
         self.key_rounds = 0
         """Rounds whose key instruction has retired."""
         self.retired = 0
         """Fused uops that retired in the latest cycle."""
 
     def reserve(self) -> None:
-        """Make room for the rounds that one cycle can retire; to be called before each."""
+        """Make room for the rounds that one cycle can retire. Call it before each cycle."""
         if self.last_round + _MARGIN > len(self.key_cycle):
             self.grow(2 * (self.last_round + _MARGIN))
 
@@ -82,11 +82,11 @@ class ReorderBuffer:
             self.key_position = grown(self.key_position, rounds)
 
     def full(self) -> bool:
-        """No room for a whole issue group."""
+        """Whether a whole issue group has no room."""
         return self.entries.count > self._limit
 
     def buffer(self) -> Buffer:
-        """It takes whole issue groups."""
+        """Size and fill of the buffer, which takes whole issue groups."""
         return Buffer("ROB", self._size, self._limit)
 
     def next_retirement(self, cycle: int) -> int:
@@ -105,7 +105,7 @@ class ReorderBuffer:
         return latest + 1
 
     def tick(self, cycle: int) -> None:
-        """Retire what is complete, then take in the issue group."""
+        """Retire completed uops, then take in the issue group."""
         columns = self._columns
         program = self._program
         entries = self.entries
@@ -145,8 +145,8 @@ class ReorderBuffer:
         entries.append(self._issued)
 
     def window(self, rounds: int) -> tuple[int, int]:
-        """First and last relevant round of so many (5.2, 5.3): the second half of the run, ending where the
-        key instruction retires at the same place within a cycle as at its beginning."""
+        """First and last relevant round of this many (5.2, 5.3): the second half of the run. It ends where
+        the key instruction retires at the same position within its cycle as at the beginning."""
         last = max(0, rounds - 2)
         first = min(last, rounds // 2)
         end = last
@@ -160,9 +160,9 @@ class ReorderBuffer:
     def repeat(
         self, first_round: int, period_rounds: int, period_cycles: int, min_rounds: int, min_cycles: int
     ) -> int:
-        """Fill in the times of the rounds to come, all of which repeat those behind ``first_round``, up to
-        the end of a full run. Returns how many rounds begin to retire in it."""
-        # The round in progress may have begun to retire, but the times of its end are not known yet.
+        """Fill in the times of the remaining rounds of a full run, all of which repeat those after
+        ``first_round``. Returns how many rounds begin to retire in the run."""
+        # The current round may have begun to retire, but the times of its end are not known yet.
         number = min(first_round + period_rounds + 1, self.last_round + 1)
         ahead = (min_cycles + 2) * period_rounds // period_cycles + period_rounds
         self.grow(number + max(ahead, min_rounds) + period_rounds + 1)
@@ -180,13 +180,13 @@ class ReorderBuffer:
             number += 1
 
     def cycles_per_round(self, first: int, last: int) -> float:
-        """From the key instruction of one round to that of another; in a single round from the start."""
+        """Cycles per round between the key instructions of two rounds; for a single round, from the start."""
         if first == last:
             return float(self.key_cycle[last])
         return float(self.key_cycle[last] - self.key_cycle[first]) / (last - first)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state: everything about the uops in flight."""
+        """Record this part of the pipeline's state: everything about the uops in flight."""
         entries = self.entries
         state.add(entries.count)
         if entries.count > 0 and not self._program.adds_uops:
@@ -213,14 +213,14 @@ class ReorderBuffer:
             executed = columns.executed[uop]
             if executed != UNKNOWN and executed <= state.cycle:
                 continue  # it only has to retire
-            # Place and time in one: a time takes less than half of the bits.
+            # Place and time in one number: a time takes less than half of the bits.
             place: Long = (uop - state.uop) * _STEP
             if executed != UNKNOWN:
                 state.add((place << _TIME) + executed - state.cycle)
                 continue
             waits: bool = columns.dispatched[uop] == UNKNOWN
             if waits:
-                # With the port it waits for, and how fast its load is.
+                # With the port that it waits for, and the latency bonus of its load.
                 place += 4 + 2 * columns.port[uop] + columns.latency_bonus[uop]
                 state.add((place << _TIME) + state.time(columns.ready[uop], 0))
             else:
@@ -233,13 +233,13 @@ class ReorderBuffer:
             first_input = columns.first_input[uop]
             inputs = program.u_in_count[columns.static[uop]]
             for operand in range(first_input, first_input + inputs):
-                # What was ready five cycles after the issue holds the uop up no more than earlier ones,
-                # and what is ready now less than an input that is not known yet.
+                # An input that is ready five cycles after the issue delays the uop no more than earlier ones,
+                # and one that is ready now delays it less than an input whose time is not known yet.
                 oldest = min(state.cycle - columns.issued[uop] - _SETTLED, 0)
                 columns.record_value(state, columns.input_value[operand], oldest)
 
     def _may_commit(self, commit: CommitRule, first: int, end: int) -> bool:
-        """Whether the stores among these uops may go to the cache in this cycle."""
+        """Whether the stores among these uops may be written to the cache in this cycle."""
         columns = self._columns
         for uop in range(first, end):
             if self._program.u_kind[columns.static[uop]] == STORE_DATA:
@@ -258,7 +258,7 @@ class ReorderBuffer:
         self._columns.unfinished[cycle] = unfinished
 
     def _unfinished(self, first: int, end: int, cycle: int) -> int:
-        """Of the uops of a fused one the last that is not finished, NONE if all are."""
+        """The last unfinished uop of a fused one, NONE if all are finished."""
         columns = self._columns
         for uop in range(end - 1, first - 1, -1):
             if columns.executed[uop] == UNKNOWN or columns.executed[uop] >= cycle:

@@ -1,9 +1,9 @@
-"""The buffers and register files that an instruction needs beside reorder buffer and scheduler (optional;
+"""The buffers and register files that an instruction needs besides reorder buffer and scheduler (optional;
 B1 to B6 of docs/pipeline.md 7).
 
 The rules are those of UFS (Palomares, Wong, Kuck, Jalby, "Evaluating Out-of-Order Engine Limitations Using
-Uop Flow Simulation"): an instruction takes all that it needs when its first uop issues, in order, and gives
-it back when its last uop has retired, a load its place in the load matrix as soon as it has executed.
+Uop Flow Simulation"). An instruction takes all its entries when its first uop issues, in order, and frees
+them when its last uop has retired. The load matrix is freed as soon as the load has executed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _UNLIMITED = 1 << 20
 
 
 class Resources:
-    """Who holds what. A helper of the renamer, which asks before it issues an instruction.
+    """Tracks which instructions hold entries. The renamer asks it before it issues an instruction.
 
-    An instruction that needs more than there is gets all as soon as nobody holds any.
+    An instruction that needs more entries than exist gets all of them as soon as none is in use.
     """
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
@@ -39,9 +39,9 @@ class Resources:
         self._rob_size = microarchitecture.reorder_buffer_size
         self._load_matrix: int = microarchitecture.load_matrix_size or 0
         self.limited = False
-        """Whether anything here can act at all on this block."""
+        """Whether any resource can run out on this block."""
         self.missing = NONE
-        """The resource that the instruction that asked last has to wait for, NONE if it has all."""
+        """The resource that the latest instruction has to wait for, NONE if it has all."""
         self._sizes = ints(_COUNT)
         sizes = (
             microarchitecture.load_buffer_size,
@@ -56,7 +56,7 @@ class Resources:
             self._sizes[resource] = _UNLIMITED if size is None else size
 
     def start(self) -> None:
-        """Find out what can run out on the program; nobody holds any."""
+        """Reset: find out which resources can run out on the program; none is in use."""
         self.limited = self._wanted
         if self.limited:
             self._find_limits()
@@ -67,7 +67,7 @@ class Resources:
         for i in range(self._program.instructions):
             self._count_needs(i)
         self._active = ints(_COUNT)
-        """The resources that matter, ascending; all but the load matrix are given back at retirement."""
+        """The resources that can run out, ascending; all but the load matrix are freed at retirement."""
         self._active_count = 0
         self._retiring_count = 0
         self._needy = ints(self._program.instructions)
@@ -81,7 +81,7 @@ class Resources:
         """Loads that have an entry in the load matrix."""
 
     def _count_needs(self, i: int) -> None:
-        """How many of each resource an instruction takes."""
+        """Count the entries of each resource that an instruction takes."""
         program = self._program
         first = _COUNT * i
         for uop in range(program.i_uop0[i], program.i_uop0[i] + program.i_uop_count[i]):
@@ -89,7 +89,7 @@ class Resources:
                 self._needs[first + _LOAD_BUFFER] += 1
             elif program.u_kind[uop] == STORE_ADDRESS:
                 self._needs[first + _STORE_BUFFER] += 1
-        # A macro-fused pair is the branch's entry too.
+        # A macro-fused pair takes the branch's entry too.
         if program.i_branch[i] or program.i_first[i]:
             self._needs[first + _BRANCH_BUFFER] = 1
         outputs = program.i_outputs_count[i]
@@ -104,12 +104,12 @@ class Resources:
             self._needs[first + _LOAD_MATRIX] = self._needs[first + _LOAD_BUFFER]
 
     def _find_active(self, rob_size: int) -> None:
-        """Leave out what never runs out because the reorder buffer does before: much of the cost."""
+        """Leave out resources that never run out before the reorder buffer does: saves much of the cost."""
         program = self._program
         fused = 0
         for idq_uop in range(program.idq_uops):
             fused += program.q_fused_count[idq_uop]
-        # Whole rounds, the parts of rounds at both ends, and the instruction that asks.
+        # Whole rounds, the partial rounds at both ends, and the instruction that asks.
         rounds = rob_size // fused + 3
         for resource in range(_COUNT):
             need = 0
@@ -128,10 +128,10 @@ class Resources:
                     self._needs[_COUNT * i + resource] = 0
 
     def take(self, first: int, cycle: int) -> bool:
-        """Take everything for the instruction that begins with this uop; False if something is missing."""
+        """Take all entries for the instruction that begins with this uop; False if one is missing."""
         columns = self._columns
         if columns.instance_uop0[columns.instance[first]] != first:
-            return True  # what the renamer itself puts in front of an instruction
+            return True  # a uop that the renamer itself puts in front of an instruction
         i = columns.position[first]
         if not self._needy[i]:
             return True
@@ -156,15 +156,16 @@ class Resources:
         return True
 
     def comes_with_retirement(self) -> bool:
-        """Whether what is missing is given back when something retires, and not before."""
+        """Whether the missing resource is freed at retirement and not before."""
         return self.missing != _LOAD_MATRIX
 
     def eliminate(self, i: int) -> None:
-        """What has just been issued is carried out by the renamer: it shares its source's register."""
+        """The renamer carries out the instruction just issued, which therefore shares its source's
+        register."""
         self._give_back(i)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state: what does not follow from the uops in flight."""
+        """Record this part of the pipeline's state that does not follow from the uops in flight."""
         self._release()
         for resource in range(_LOAD_MATRIX):
             state.add(self.used[resource])
@@ -183,7 +184,7 @@ class Resources:
         return NONE
 
     def _release(self) -> None:
-        """What instructions held that have retired."""
+        """Free the entries of instructions that have retired."""
         columns = self._columns
         holders = self._holders
         while holders.count > 0 and columns.retired[holders.seconds[holders.head]] != UNKNOWN:
@@ -198,7 +199,7 @@ class Resources:
             self.used[resource] -= self._needs[_COUNT * i + resource]
 
     def _release_loads(self, cycle: int) -> None:
-        """Entries of loads that had executed before this cycle."""
+        """Free the load-matrix entries of loads that executed before this cycle."""
         columns = self._columns
         kept = 0
         for position in range(self.used[_LOAD_MATRIX]):

@@ -1,5 +1,5 @@
-"""Memory renaming of macro-ops: a load takes over what a store at an address made of the same values has
-stored (M18)."""
+"""Memory renaming of macro-ops: a load takes over the value of a store whose address is made from the same
+values (M18)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cyclelens.analyzer.simulator.tables.operations import Operations
 
 _VECTOR, _READ_MODIFY_WRITE = int(Trait.VECTOR), int(Trait.READ_MODIFY_WRITE)
 _NARROWEST = 4
-"""Bytes."""
+"""Smallest load, in bytes, that is renamed."""
 _HASH = 40503
 
 
 class SameRegisters(LoadRenaming):
-    """Vectors come by forwarding, and so do narrow loads. In loops a predictor learns loads whose registers
-    are others."""
+    """Vectors and narrow loads are forwarded instead. In loops a predictor learns loads through other
+    registers."""
 
     def __init__(
         self,
@@ -36,17 +36,17 @@ class SameRegisters(LoadRenaming):
         self._unlearnt = rules.unlearnt_loads
 
     def start(self) -> None:
-        """Nothing was loaded."""
+        """Reset: nothing was loaded."""
         self._unkeyed = 0
-        """Loads of the program that read what a store through other registers has written."""
+        """Loads of the program that read data of a store through other registers."""
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self._unkeyed)
 
     def takes_over(self, uop: int, store: int, base: int, index: int) -> bool:
-        """Whether a load takes over what a store stores. ``base``, ``index``: the values that its address is
-        made from, NONE where it has none."""
+        """Whether a load takes over the value of a store. ``base``, ``index``: the values that its address
+        is made from, or NONE."""
         flight = self._flight
         slot = store & flight.store_mask
         static = self._columns.static[uop]
@@ -58,8 +58,8 @@ class SameRegisters(LoadRenaming):
         return self._same(static, slot, base, index) or self._knows(uop)
 
     def mistakes(self, uop: int, store: int, base: int, index: int) -> bool:
-        """Whether a load of other bytes than a store's, at a displacement that looks like the store's, is
-        taken for one that reads them."""
+        """Whether a load of other bytes than the store's is mistaken for one that reads them, because its
+        displacement looks like the store's."""
         flight = self._flight
         slot = store & flight.store_mask
         static = self._columns.static[uop]
@@ -70,7 +70,7 @@ class SameRegisters(LoadRenaming):
         return min(self._program.u_bytes[static], self._columns.store_bytes[store]) >= _NARROWEST
 
     def _same(self, static: int, slot: int, base: int, index: int) -> bool:
-        """The store's address was made from the same values, or both from the stack pointer."""
+        """Whether the store's address is made from the same values, or both use the stack pointer."""
         program = self._program
         flight = self._flight
         if flight.s_index_value[slot] != index:
@@ -80,8 +80,8 @@ class SameRegisters(LoadRenaming):
         return flight.s_base_value[slot] == base
 
     def _knows(self, uop: int) -> bool:
-        """A load that a predictor has learnt to rename although the registers differ: in loops that have few
-        of them."""
+        """Whether a predictor has learnt to rename this load although the registers differ: in loops with
+        few such loads."""
         if not self._program.loop:
             return False
         i = self._columns.position[uop]
@@ -94,6 +94,6 @@ class SameRegisters(LoadRenaming):
             return True
         if self._unkeyed >= self._unlearnt:
             return False
-        # Which of them it holds is not known; always the same ones here.
+        # Which loads the predictor holds is not known; the model always takes the same ones.
         share = (self._unlearnt - self._unkeyed) * 1024 // (self._unlearnt - self._learnt)
         return (i * _HASH >> 4) % 1024 < share

@@ -1,5 +1,5 @@
-"""The schedulers (reservation stations): uops wait for their inputs, then for their unit
-(uiCA model, 3.11 to 3.13). Event-driven: a uop that waits costs nothing."""
+"""The schedulers (reservation stations): uops wait for their inputs, then for their unit (uiCA model, 3.11
+to 3.13). Event-driven: a waiting uop costs no simulation time."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _ADDRESS_KNOWN = 5
 _DATA_KNOWN = 1
 _FORWARDING = 4
 _HELD, _CANDIDATES, _QUEUES = 0, 1, 2
-"""Uops that a fence or an occupancy holds back, and those that are looked at in a cycle."""
+"""Uops held back by a fence or an occupancy, and those checked in a cycle."""
 
 
 class Scheduler:
-    """Holds uops from issue to dispatch; ``picker`` says which of the ready ones leave."""
+    """Holds uops from issue to dispatch; ``picker`` decides which of the ready ones leave."""
 
     def __init__(
         self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, picker: Picker
@@ -48,16 +48,16 @@ class Scheduler:
         self.fences = Fences(columns)
         self._held = SequenceQueues(_QUEUES)
         self._known = ints(0)
-        """Waiting uops of which this cycle has made known when all inputs are there."""
+        """Waiting uops whose inputs all became known in this cycle."""
         self._rob_size = microarchitecture.reorder_buffer_size
         self._blocked = ints(0)
         """Dispatched loads that wait until a store has left the store buffer."""
         self._ring = ints(0)
-        """Ready times that lie ahead, as linked lists over ``next_uop`` in a ring of cycles."""
+        """Future ready times, as linked lists over ``next_uop`` in a ring of cycles."""
         self.tp_blocked = ints(0)
 
     def start(self) -> None:
-        """Empty."""
+        """Reset to empty."""
         program = self._program
         self.fences.start()
         farthest = program.longest_wait + self._delay + _ADDRESS_KNOWN + _FORWARDING + self._failed_forwarding
@@ -69,7 +69,7 @@ class Scheduler:
             self._ring = ints(size)
         for slot in range(size):
             self._ring[slot] = NONE
-        # The last group may overfill it: a fused uop of microcoded instructions has up to hundreds of uops.
+        # The last group may overfill it: a fused uop of a microcoded instruction can hold hundreds of uops.
         most = 2 * self._size + self._issue_width * program.most_fused
         self._picker.start(most)
         self._held.start(most)
@@ -87,13 +87,12 @@ class Scheduler:
         """Whether an occupancy ended in the latest cycle."""
 
     def waits(self, cycle: int) -> bool:
-        """Nothing happens in it in the next cycle without an issue group or a ready time, but for counters
-        that run down."""
+        """Whether nothing but countdowns happens in the next cycle without an issue group or a ready time."""
         return self._picker.next_event(cycle) > cycle + 1
 
     def next_event(self, cycle: int) -> int:
-        """The next cycle in which a uop becomes ready or may leave, or a fence or an occupancy may end, NEVER
-        if none is known."""
+        """The next cycle in which a uop becomes ready or may leave, or a fence or an occupancy may end;
+        NEVER if none is known."""
         following = self._picker.next_event(cycle)
         if self._program.has_special:
             following = min(following, self._next_special(cycle))
@@ -109,12 +108,12 @@ class Scheduler:
                 return cycle + 1
             for name in range(self._program.tp_names):
                 if self.tp_blocked[name] > 0:
-                    # It is counted down at the end of a cycle, and looked at before.
+                    # The counter is decremented at the end of a cycle and read before that.
                     following = min(following, cycle + self.tp_blocked[name] + 1)
         return following
 
     def skip(self, cycles: int) -> None:
-        """So many cycles go by in which nothing happens."""
+        """Skip this many cycles, in which nothing happens."""
         self._picker.skip(cycles)
         for name in range(self._program.tp_names):
             self.tp_blocked[name] = max(0, self.tp_blocked[name] - cycles)
@@ -128,7 +127,7 @@ class Scheduler:
             self._picker.admit(first)
 
     def tick(self, cycle: int) -> None:
-        """Steps 3 to 7; the issue group has been bound to units."""
+        """Steps 3 to 7, after the issue group has been bound to units."""
         if self._program.has_special:
             for position in range(self._bound.count):
                 self.fences.bound(self._bound.firsts[position])
@@ -151,7 +150,7 @@ class Scheduler:
                         self._ended = True
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state; the uops themselves are the reorder buffer's part."""
+        """Record this part of the pipeline's state; the reorder buffer records the uops themselves."""
         self._picker.record(state)
         for name in range(self._program.tp_names):
             state.add(self.tp_blocked[name])
@@ -209,7 +208,7 @@ class Scheduler:
             self._unblock()
 
     def _unblock(self) -> None:
-        """Loads that could not forward get their results from the cache, after the store's data are there."""
+        """Loads that could not forward get their results from the cache once it has the store's data."""
         columns = self._columns
         kept = 0
         for position in range(self._blocked_count):
@@ -243,8 +242,8 @@ class Scheduler:
             uop = following
 
     def _finish(self, uop: int, dispatched: int, earliest: int) -> None:
-        """Fix the ready times of a dispatched uop's results, a load's not before ``earliest``, and its
-        completion, a store's not before ``earliest``."""
+        """Fix the ready times of a dispatched uop's results and its completion. Neither the results of a
+        load nor the completion of a store can be before ``earliest``."""
         columns = self._columns
         program = self._program
         static = columns.static[uop]
@@ -270,7 +269,7 @@ class Scheduler:
         columns.executed[uop] = executed
 
     def _finish_computation(self, uop: int, static: int, cycle: int) -> None:
-        """The same for a uop that is dispatched now and neither loads nor stores."""
+        """Fix the same times for a uop that is dispatched now and neither loads nor stores."""
         columns = self._columns
         executed = cycle + _MIN_EXECUTION
         first = columns.first_result[uop]
@@ -282,7 +281,7 @@ class Scheduler:
         columns.executed[uop] = executed
 
     def _announce(self, value: int, ready: int) -> None:
-        """When a result can be used is known, and told to the uops that wait for it."""
+        """The ready time of a result is known: tell the uops that wait for it."""
         columns = self._columns
         columns.value_ready[value] = ready
         position = columns.value_waiters[value]
@@ -298,7 +297,7 @@ class Scheduler:
             position = columns.input_next[position]
 
     def _check_special(self, cycle: int) -> None:
-        """Step 5 where fences or occupancies may hold uops back: oldest first."""
+        """Step 5 if fences or occupancies may hold uops back: oldest first."""
         columns = self._columns
         program = self._program
         queues = self._held
@@ -324,7 +323,7 @@ class Scheduler:
             self._fix(uop, cycle)
 
     def _occupied(self, i: int) -> int:
-        """What the instruction of before still occupies."""
+        """Cycles for which the previous instance of the instruction still occupies its unit."""
         first = self._program.i_uop0[i]
         for static in range(first, first + self._program.i_uop_count[i]):
             if self._program.u_divider[static]:
@@ -332,7 +331,7 @@ class Scheduler:
         return HELD_BY_UNIT
 
     def _fix(self, uop: int, cycle: int) -> None:
-        """A uop whose inputs are all known gets its ready time (3.11.4)."""
+        """Fix the ready time of a uop whose inputs are all known (3.11.4)."""
         columns = self._columns
         latest = columns.latest[uop]
         earliest = columns.issued[uop] + self._delay
@@ -340,7 +339,7 @@ class Scheduler:
         if latest < earliest:
             ready = earliest
         elif latest <= earliest + 1:
-            # An input that arrives just when the uop could go costs it a cycle.
+            # An input that arrives in the very cycle in which the uop could leave costs one cycle.
             ready = latest + 1
         if columns.watched:
             columns.allowed[uop] = earliest

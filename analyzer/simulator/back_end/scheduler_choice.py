@@ -1,4 +1,4 @@
-"""What the renamer of macro-ops asks of the rule that binds uops to schedulers."""
+"""Interface of the rule that assigns uops to schedulers, on a core that counts macro-ops."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from cyclelens.analyzer.simulator.tables.arrays import Record
 
 
 class SchedulerChoice:
-    """Chooses, at dispatch, the scheduler in which a uop waits, and so the units that it may take. Each core
-    that counts macro-ops names the rule that it has."""
+    """Chooses at dispatch the scheduler in which a uop waits, and so the units that it may take. Each core
+    that counts macro-ops names its rule."""
 
     def start(self) -> None:
-        """All schedulers are empty."""
+        """Reset: all schedulers are empty."""
 
     def have_room(self, mask: int, uops: int) -> bool:
-        """Whether a scheduler that feeds some of these units has room for so many uops."""
+        """Whether a scheduler that feeds some of these units has room for this many uops."""
         return True
 
     def enter(self, uop: int, mask: int) -> None:
-        """A renamed uop that needs one of these units goes to a scheduler: set ``u_scheduler`` and
-        ``u_units`` of what is in flight, and count it there."""
+        """Put a renamed uop that needs one of these units into a scheduler: set ``u_scheduler`` and
+        ``u_units`` of ``InFlight``, and count it there."""
 
     def refuse(self, cycle: int, mask: int) -> None:
         """Record that slots stay empty because the schedulers of these units are full."""
@@ -29,4 +29,4 @@ class SchedulerChoice:
         return ()
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""

@@ -28,7 +28,7 @@ class SixPorts(Binding):
         self._loads = units.having(Role.LOAD).mask
         self._alus = units.having(Role.ALU).mask
         self._by_slot = ints(_SLOTS * self._units)
-        """By the least used ALU and the slot which of the three ALUs is taken."""
+        """The ALU to take, by the least used ALU and the slot."""
         alus = set(units.numbers(units.having(Role.ALU)))
         for least in alus:
             others = alus - {least}
@@ -36,12 +36,12 @@ class SixPorts(Binding):
                 self._by_slot[_SLOTS * least + slot] = choice
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         Binding.start(self)
         self._alternation.start()
 
     def choose(self, units: int, slot: int) -> int:
-        """The port for a uop of this issue slot."""
+        """The port for a uop in this issue slot."""
         if units == self._loads:
             return self.only(self._alternation.next(units))
         least = self._least(units)
@@ -53,7 +53,7 @@ class SixPorts(Binding):
         return least if slot % 2 == 0 else most
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self._alternation.toggles)
         Binding.record(self, state)
 

@@ -1,7 +1,8 @@
-"""The way of finished stores into the cache (hardware model only): in order, one per cycle, after retirement.
+"""Writes finished stores to the cache (hardware model only): in order, one per cycle, after retirement.
 
-A load that meets a store that it cannot forward from waits for that. Intel's optimization manual describes
-when forwarding fails; that such loads wait for the cache is seen on real cores (docs/accuracy.md).
+A load that overlaps a store but cannot forward from it waits until the store has left. Intel's optimization
+manual describes when forwarding fails; measurements show that such loads wait for the cache
+(docs/accuracy.md).
 """
 
 from __future__ import annotations
@@ -12,24 +13,24 @@ from cyclelens.analyzer.simulator.tables.constants import NONE, UNKNOWN
 
 
 class StoreBuffer:
-    """Stamps every store with the cycle in which it leaves."""
+    """Sets for every store the cycle in which it leaves."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
 
     def start(self) -> None:
-        """Empty."""
+        """Reset to empty."""
         self._oldest = 0
         """The oldest store that has not left."""
 
     def tick(self, cycle: int) -> None:
-        """One store may leave."""
+        """Let one store leave, if it may."""
         if not self.waits():
             self._columns.store_left[self._oldest] = cycle
             self._oldest += 1
 
     def waits(self) -> bool:
-        """No store can leave before one retires."""
+        """Whether no store can leave before one retires."""
         columns = self._columns
         if self._oldest == columns.stores:
             return True
@@ -37,5 +38,5 @@ class StoreBuffer:
         return data == NONE or columns.retired[data] == UNKNOWN
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state; when stores left is the memory's."""
+        """Record this part of the pipeline's state; ``Memory`` records when stores left."""
         state.add(self._columns.stores - self._oldest)

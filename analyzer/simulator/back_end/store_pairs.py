@@ -13,7 +13,7 @@ _LINE_BYTES = 64
 
 
 class StorePairs(DispatchRule):
-    """Of two stores that are not known to lie within one line's length the younger waits."""
+    """Of two stores that are not known to lie within the length of a line the younger one waits."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         units = microarchitecture.units
@@ -24,7 +24,7 @@ class StorePairs(DispatchRule):
         self._other: int = numbers[1]
 
     def held_back(self, ready: SequenceQueues) -> int:
-        """The unit of the younger store of two that may not leave together."""
+        """The unit of the younger of two stores that may not leave together."""
         if ready.counts[self._one] == 0 or ready.counts[self._other] == 0:
             return 0
         first = ready.oldest(self._one)
@@ -39,8 +39,8 @@ class StorePairs(DispatchRule):
         return 0
 
     def _may_pair(self, one: int, other: int) -> bool:
-        """They have one address expression and displacements that differ by less than a line. Where addresses
-        are sums, the base has the displacement in it, and how it was come by does not matter."""
+        """Whether both have the same address expression and displacements that differ by less than a line.
+        If addresses are sums, the base includes the displacement, and its origin does not matter."""
         columns = self._columns
         between: Long = columns.store_displacement[one] - columns.store_displacement[other]
         bases: Long = columns.store_base[one] - columns.store_base[other]

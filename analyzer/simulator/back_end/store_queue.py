@@ -1,4 +1,4 @@
-"""The store queue: finished stores on their way to the cache (M16)."""
+"""The store queue: finished stores that wait to be written to the cache (M16)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 
 
 class StoreQueue:
-    """Stores leave for the cache in order, after retirement; a policy says how many in a cycle."""
+    """Stores leave in order, after retirement; a policy decides how many per cycle."""
 
     def __init__(
         self,
@@ -28,17 +28,17 @@ class StoreQueue:
         self._settling = 2 * rules.store_queue * rules.page_crossing_store_cycles
 
     def start(self) -> None:
-        """Nothing is leaving."""
+        """Reset: no store is leaving."""
         self._commit.start()
         self.least_cycles = 0
-        """Until the queue is full of stores that leave slowly, and as long again, if there are such."""
+        """Minimum run length with slow stores: twice the cycles that a queue full of them takes; else 0."""
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         self._commit.record(state)
 
     def waits(self) -> bool:
-        """No store can leave before one retires."""
+        """Whether no store can leave before one retires."""
         columns = self._columns
         store = self._flight.oldest_store
         if store == columns.stores:
@@ -47,11 +47,11 @@ class StoreQueue:
         return data == NONE or columns.retired[data] == UNKNOWN
 
     def skip(self, cycles: int) -> None:
-        """So many cycles go by in which it waits."""
+        """Skip this many waiting cycles."""
         self._commit.pass_by(cycles)
 
     def tick(self, cycle: int) -> None:
-        """One cycle."""
+        """Simulate one cycle."""
         columns = self._columns
         flight = self._flight
         self._commit.next_cycle()

@@ -18,8 +18,8 @@ _LAST_SLOT = 4
 
 
 class TenPorts(Binding):
-    """The slot, and how many uops before it in the group may take the same ports, choose among the ports
-    within five of the least used one, by counts that are a cycle old; memory ports alternate."""
+    """Chooses among the ports within five uops of the least used one, by the slot and by how many earlier
+    uops of the group may take the same ports. The counts are a cycle old; memory ports alternate."""
 
     def __init__(
         self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues, entries: Entries
@@ -33,31 +33,31 @@ class TenPorts(Binding):
         self.previous = ints(MOST_UNITS)
         """The counts of the cycle before."""
         self._sets = ints(_MOST_SETS)
-        """Sets of the group's uops so far that had a choice."""
+        """Port sets of the group's uops so far that had a choice."""
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         Binding.start(self)
         self._alternation.start()
         for unit in range(MOST_UNITS):
             self.previous[unit] = 0
 
     def look(self) -> None:
-        """Take the snapshot: the counts at the beginning of the cycle before."""
+        """Take the snapshot of the counts at the beginning of the previous cycle."""
         for unit in range(self._units):
             self.snapshot[unit] = self.previous[unit]
             self.previous[unit] = self.usage[unit]
         self._sets_count = 0
 
     def settled(self) -> bool:
-        """The counts are those of the cycle before."""
+        """Whether the counts equal those of the cycle before."""
         unit = 0
         while unit < self._units and self.previous[unit] == self.usage[unit]:
             unit += 1
         return unit == self._units
 
     def choose(self, units: int, slot: int) -> int:
-        """The port for a uop of this issue slot."""
+        """The port for a uop in this issue slot."""
         earlier = 0
         for position in range(self._sets_count):
             if self._sets[position] == units:
@@ -67,7 +67,7 @@ class TenPorts(Binding):
             self._sets_count += 1
         if units == self._loads or units == self._store_data or units == self._store_addresses:
             return self.only(self._alternation.next(units))
-        # The allowed ports by usage, higher numbers first, without those that are far behind.
+        # The allowed ports by usage, higher numbers first, without those that lag far behind.
         count = self.rank(units, _IMBALANCE)
         if slot == _LAST_SLOT:
             return self.ranked(0)
@@ -76,7 +76,7 @@ class TenPorts(Binding):
         return self.ranked(earlier % count)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self._alternation.toggles)
         Binding.record(self, state)
         for unit in range(self._units):

@@ -1,4 +1,4 @@
-"""Sets of units whose uops take turns, whatever else happens."""
+"""Sets of units whose uops take turns regardless of load."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from cyclelens.analyzer.simulator.tables.arrays import Record, ints
 
 
 class Turns:
-    """Remembers of every such set which unit was taken last; sets have no unit in common."""
+    """Remembers the unit taken last of each set. The sets are disjoint."""
 
     def __init__(self) -> None:
         self._latest = ints(MOST_UNITS)
-        """By the lowest unit of the set."""
+        """The unit taken last, by the lowest unit of the set."""
 
     def start(self) -> None:
-        """The second unit of every set comes first."""
+        """Reset: the second unit of every set comes first."""
         for unit in range(MOST_UNITS):
             self._latest[unit] = 0
 
     def next(self, units: int) -> int:
-        """The unit of the set above the latest one, or the lowest."""
+        """The unit of the set above the latest one, or else the lowest."""
         lowest = 0
         while not units >> lowest & 1:
             lowest += 1
@@ -32,6 +32,6 @@ class Turns:
         return unit
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         for unit in range(MOST_UNITS):
             state.add(self._latest[unit])

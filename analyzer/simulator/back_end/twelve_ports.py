@@ -14,7 +14,7 @@ _IMBALANCE = 5
 
 
 class TwelvePorts(Binding):
-    """The issue slot chooses among the ports within five of the least used one, by counts that are a cycle
+    """Chooses by issue slot among the ports within five uops of the least used one. The counts are a cycle
     old; memory ports take turns."""
 
     def __init__(
@@ -27,44 +27,44 @@ class TwelvePorts(Binding):
         self.previous = ints(MOST_UNITS)
         """The counts of the cycle before."""
         self._latest = ints(MOST_UNITS)
-        """Of every set of memory ports, by the lowest of them, the one whose turn it was last."""
+        """Port taken last of each set of memory ports, by the lowest port of the set."""
 
     def start(self) -> None:
-        """No uop is bound."""
+        """Reset: no uop is bound."""
         Binding.start(self)
         for unit in range(MOST_UNITS):
             self.previous[unit] = 0
             self._latest[unit] = 0
 
     def look(self) -> None:
-        """Take the snapshot: the counts at the beginning of the cycle before."""
+        """Take the snapshot of the counts at the beginning of the previous cycle."""
         for unit in range(self._units):
             self.snapshot[unit] = self.previous[unit]
             self.previous[unit] = self.usage[unit]
 
     def settled(self) -> bool:
-        """The counts are those of the cycle before."""
+        """Whether the counts equal those of the cycle before."""
         unit = 0
         while unit < self._units and self.previous[unit] == self.usage[unit]:
             unit += 1
         return unit == self._units
 
     def choose(self, units: int, slot: int) -> int:
-        """The port for a uop of this issue slot."""
+        """The port for a uop in this issue slot."""
         if units & self._memory:
             return self._in_turn(units)
-        # The allowed ports by usage, higher numbers first, without those that are far behind.
+        # The allowed ports by usage, higher numbers first, without those that lag far behind.
         return self.ranked(slot % self.rank(units, _IMBALANCE))
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         Binding.record(self, state)
         for unit in range(self._units):
             state.add(self.previous[unit])
             state.add(self._latest[unit])
 
     def _in_turn(self, units: int) -> int:
-        """The next port of these above the latest one, or the lowest."""
+        """The next port of the set above the latest one, or else the lowest."""
         lowest = self.only(units)
         unit = self._latest[lowest] + 1
         while unit < self._units and not units >> unit & 1:

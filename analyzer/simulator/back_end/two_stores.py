@@ -1,4 +1,4 @@
-"""Two stores leave for the cache in a cycle: on Zen 5 any two, on Zen 3 and 4 those for one chunk (M16)."""
+"""Two stores leave per cycle: on Zen 5 any two, on Zen 3 and 4 two for the same chunk (M16)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cyclelens.analyzer.simulator.tables.in_flight import InFlight
 
 
 class TwoStores(CommitRule):
-    """As many as the core's width. One that crosses the end of its line leaves alone, and one that crosses
-    the end of its page takes longer."""
+    """As many stores as the core's width. A store that crosses the end of its line leaves alone, and one
+    that crosses the end of its page takes longer."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, in_flight: InFlight) -> None:
         rules = microarchitecture.macro_ops
@@ -21,12 +21,12 @@ class TwoStores(CommitRule):
         self._width = rules.stores_committed_per_cycle
         self._page_crossing = rules.page_crossing_store_cycles
         self._crossing = 1
-        """Cycles of a store that crosses the end of what the cache takes at once."""
+        """Cycles of a store that crosses the end of the chunk that the cache takes at once."""
 
     def start(self) -> None:
-        """No store has left."""
+        """Reset: no store has left."""
         self._busy = 0
-        """Cycles that a store still takes."""
+        """Cycles that the current store still takes."""
         self._left = 0
 
     def next_cycle(self) -> None:
@@ -37,11 +37,11 @@ class TwoStores(CommitRule):
             self._left = 0
 
     def pass_by(self, cycles: int) -> None:
-        """So many cycles are over in which no store could leave."""
+        """Skip this many cycles, in which no store could leave."""
         self._busy = max(0, self._busy - cycles)
 
     def may_leave(self, store: int) -> bool:
-        """Whether the next store, in program order, leaves in this cycle; it then counts as gone."""
+        """Whether the next store in program order leaves in this cycle; if so, it counts as gone."""
         if self._left == 0:
             return False
         crosses = self._flight.s_crosses[store & self._flight.store_mask]
@@ -55,13 +55,13 @@ class TwoStores(CommitRule):
         return True
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self._busy)
 
 
 class OneChunk(TwoStores):
-    """Two stores, if the second goes to the chunk of the first. One that crosses the end of its chunk takes
-    two cycles."""
+    """Two stores leave if the second is for the chunk of the first. A store that crosses the end of its
+    chunk takes two cycles."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, in_flight: InFlight) -> None:
         super().__init__(columns, microarchitecture, in_flight)
@@ -72,7 +72,7 @@ class OneChunk(TwoStores):
         self._crossing = 2
 
     def may_leave(self, store: int) -> bool:
-        """Whether the next store, in program order, leaves in this cycle; it then counts as gone."""
+        """Whether the next store in program order leaves in this cycle; if so, it counts as gone."""
         chunk: Long = self._columns.store_base[store] // self._chunk_bytes
         if self._left < self._width and chunk != self._chunk:
             return False

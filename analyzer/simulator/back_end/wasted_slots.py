@@ -1,4 +1,4 @@
-"""The issue slots that an operation wastes whose operand comes from an ALU at the last moment (M14, M15)."""
+"""Issue slots that an operation wastes if its last operand comes from an ALU (M14, M15)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EIGHTHS = 8
 
 
 class WastedSlots(LateOperands):
-    """An ALU's result that is what a uop waits for costs it eighths of a slot."""
+    """A uop whose last operand comes from an ALU wastes part of an issue slot (in eighths)."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class WastedSlots(LateOperands):
         self._address_alu, self._address_load = wasted.address_from_alu, wasted.address_from_load
 
     def weigh(self, uop: int, cycle: int, place: int) -> None:
-        """How much issuing a uop will waste if an ALU's result is what it waits for. ``place``: macro-ops
-        that were dispatched up to its instruction."""
+        """Set how much issuing a uop will waste if it waits for an ALU's result. ``place``: macro-ops
+        dispatched before its instruction."""
         slot = uop & self._flight.uop_mask
         static = self._columns.static[uop]
         kind = self._program.u_kind[static]
@@ -58,7 +58,7 @@ class WastedSlots(LateOperands):
     def _weigh_load(self, uop: int, slot: int, cycle: int) -> None:
         columns = self._columns
         first = columns.first_input[uop]
-        # What it forwards from is no part of the address.
+        # The store that it forwards from is no part of the address.
         for position in range(first, first + self._program.u_in_count[columns.static[uop]]):
             value = columns.input_value[position]
             ready = columns.value_ready[value]
@@ -119,7 +119,7 @@ class WastedSlots(LateOperands):
         return weight * self._between // _EIGHTHS
 
     def _alu_of(self, value: int) -> int:
-        """The units of the ALU operation of one cycle that makes a value, 0 if no such makes it."""
+        """Units of the one-cycle ALU operation that makes a value, 0 if no such operation does."""
         columns = self._columns
         producer = columns.value_uop[value]
         if producer == NONE or columns.value_latency[value] != 1:

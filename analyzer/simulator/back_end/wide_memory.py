@@ -1,4 +1,4 @@
-"""Sandy Bridge and Ivy Bridge: 256-bit accesses take a memory unit twice as long (Z2, Z4)."""
+"""Sandy Bridge and Ivy Bridge: 256-bit accesses occupy a memory unit twice as long (Z2, Z4)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from cyclelens.analyzer.simulator.tables.columns import Columns
 from cyclelens.analyzer.simulator.tables.constants import LOAD, NONE, QUEUED_FOR_PAIR
 
 _WIDE_STORE = 2
-"""Cycles."""
+"""Cycles of a 256-bit store."""
 
 
 class WideMemory(DispatchRule):
-    """Two loads do not leave together if one is 256 bits wide; such a store takes the next cycle too."""
+    """Two loads do not leave together if one is 256 bits wide; a 256-bit store takes the next cycle too."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         units = microarchitecture.units
@@ -26,14 +26,14 @@ class WideMemory(DispatchRule):
         self._data: int = units.numbers(units.having(Role.STORE_DATA))[0]
 
     def start(self) -> None:
-        """No uop was dispatched."""
+        """Reset: no uop was dispatched."""
         self._busy = 0
-        """Cycles for which the store-data unit is taken."""
+        """Cycles for which the store-data unit is busy."""
         self._wide = NONE
-        """The store that takes it."""
+        """The store that occupies it."""
 
     def held_back(self, ready: SequenceQueues) -> int:
-        """The store-data unit while it is taken, and the unit of the younger load of two."""
+        """The store-data unit while it is busy, and the unit of the younger of two loads."""
         held = 1 << self._data if self._busy else 0
         if self._busy and ready.counts[self._data] > 0:
             self._columns.queue(ready.oldest(self._data), QUEUED_FOR_PAIR, self._wide)
@@ -53,15 +53,15 @@ class WideMemory(DispatchRule):
         return held
 
     def left(self, uop: int, unit: int) -> None:
-        """A uop was dispatched to this unit."""
+        """Called when a uop was dispatched to this unit."""
         if unit == self._data and self._program.u_wide[self._columns.static[uop]]:
             self._busy = _WIDE_STORE
             self._wide = uop
 
     def pass_by(self, cycles: int) -> None:
-        """So many cycles are over."""
+        """Skip this many cycles."""
         self._busy = max(0, self._busy - cycles)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self._busy)

@@ -1,1 +1,1 @@
-"""From fetched code to the queue in front of the renamer."""
+"""The front end: from fetched code to the queue in front of the renamer."""

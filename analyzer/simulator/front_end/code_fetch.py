@@ -1,4 +1,4 @@
-"""Code fetch: the next piece of code goes to the DSB or to the predecoder (F1, L3, L5)."""
+"""Code fetch: hands the next piece of code to the DSB or to the predecoder (F1, L3, L5)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CodeFetch:
         self._lines = queues.lines
 
     def start(self) -> None:
-        """At the beginning of the code."""
+        """Reset to the beginning of the code."""
         self.round = 0
         self.instance = 0
         """Next instance to fetch."""
@@ -37,13 +37,13 @@ class CodeFetch:
                 self._fetch_group()
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         program = self._program
         blocks = self._blocks.count
         group = CODE_LINE
         if not program.loop and not program.adds_uops:
-            # How much is fetched ahead does not matter: the predecoder always finds the next block, and what
-            # follows is the code's alone. Uops that are added would be numbered behind all that is fetched.
+            # How far fetch is ahead does not matter: the predecoder always finds the next block, and the code
+            # alone decides what follows. But added uops would be numbered after everything fetched.
             blocks = 1
             group = self._layout.fetch_bytes
         else:
@@ -66,7 +66,7 @@ class CodeFetch:
         layout = self._layout
         count = self._program.instructions
         base = self.round * count
-        # The end of a round is noticed only when the next begins, so that one's first group exists too.
+        # The end of a round is only noticed when the next begins, so that one's first group exists too.
         self._columns.generate(base + count + layout.first_group_end)
         for block in range(layout.blocks):
             first = layout.block_first[block]

@@ -32,15 +32,15 @@ class Decoder:
         self._fusible_on_last = microarchitecture.fusible_on_last_decoder
         self._stall = microarchitecture.mite_to_ms_stall
         self.end = NONE
-        """Instruction behind which another source delivers; NONE if there is none. It ends the
-        decoding of its cycle."""
+        """Instruction after which another source delivers; NONE if there is none. It ends the decoding of
+        its cycle."""
         self.last_decoded = NONE
-        """Instruction decoded last in the latest cycle, NONE if there was none."""
+        """The latest instruction decoded in the latest cycle, NONE if there was none."""
         self._plain = ints(0)
-        """By place of an instruction whether any decoder takes it, and the next one may follow at once."""
+        """By place of an instruction: whether any decoder takes it and the next one may follow at once."""
 
     def start(self, end: int) -> None:
-        """Nothing was decoded. ``end``: see above."""
+        """Reset: nothing was decoded. ``end``: see above."""
         program = self._program
         self.end = end
         self.last_decoded = NONE
@@ -54,7 +54,7 @@ class Decoder:
                 self._plain[i] = 0
 
     def tick(self, cycle: int) -> None:
-        """Decode what this cycle allows."""
+        """Decode as much as this cycle allows."""
         program = self._program
         queue = self._instructions
         slots = self._decoders
@@ -115,7 +115,8 @@ class Decoder:
         return queue.count > place and queue.seconds[(queue.head + place) & queue.mask] + self._delay <= cycle
 
     def _may_decode_fusible(self, cycle: int, decoded: int) -> bool:
-        """A fusible instruction waits until its possible partner is there too (C4)."""
+        """Whether a fusible instruction may be decoded: it waits until its possible partner is there too
+        (C4)."""
         if not self._fusible_on_last and decoded == self._decoders - 1:
             self._shortage.note(DECODER)
             return False

@@ -11,7 +11,7 @@ from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
 
 class Dsb:
-    """Delivers from at most two lines a cycle."""
+    """Delivers from at most two lines per cycle."""
 
     def __init__(
         self,
@@ -33,18 +33,18 @@ class Dsb:
         self._most_taken = microarchitecture.taken_branches_per_cycle
 
     def start(self) -> None:
-        """At the beginning of a line."""
+        """Reset to the beginning of a line."""
         self.position = 0
         self.extra_last_cycle = False
         self.last_instruction = NONE
-        """Instruction delivered last in the latest cycle, NONE if there was none."""
+        """The latest instruction delivered in the latest cycle, NONE if there was none."""
         self.finished = False
-        """Whether that was its last uop."""
+        """Whether its last uop was delivered."""
         self._taken_branches = 0
-        """In this cycle."""
+        """Taken branches delivered in this cycle."""
 
     def tick(self) -> None:
-        """One cycle. Nothing has been delivered in it yet."""
+        """Simulate one cycle, in which nothing has been delivered yet."""
         layout = self._layout
         lines = self._lines
         budget = self._width
@@ -93,12 +93,12 @@ class Dsb:
                 budget = self._across_lines(end - first - 1, count, budget, fresh, extra_before)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self.position)
         state.add(self.extra_last_cycle)
 
     def _behind(self, entry: int, budget: int) -> int:
-        """What is left of the budget behind an entry with an immediate, microcode or a jump."""
+        """The remaining budget after an entry with an immediate, microcode or a jump."""
         layout = self._layout
         i = layout.entry_instruction[entry]
         if layout.entry_extra_slot[entry]:
@@ -112,7 +112,7 @@ class Dsb:
             self._shortage.blame(MICROCODE_SWITCH, i)
             budget = 0
         if self._most_taken and layout.entry_last[entry] and self._taken(i):
-            # No more than so many taken branches in a cycle (X6).
+            # Limit on taken branches per cycle (X6).
             self._taken_branches += 1
             if self._taken_branches == self._most_taken:
                 budget = 0
@@ -124,7 +124,7 @@ class Dsb:
         return self._layout.entry_instruction[self._layout.line_first[line]]
 
     def _may_open(self) -> bool:
-        """Whether a second line may be opened behind the last delivered entry (X1)."""
+        """Whether a second line may be opened after the last delivered entry (X1)."""
         layout = self._layout
         line = self._lines.firsts[self._lines.head]
         if layout.entry_ms[layout.line_end[line] - 1]:
@@ -134,11 +134,11 @@ class Dsb:
         return end == layout.address[self._next_line_start()] or last == self._program.key_instruction
 
     def _taken(self, i: int) -> bool:
-        """Whether something else than what stands behind an instruction follows it."""
+        """Whether an instruction is followed by another one than its successor in the code."""
         return self._program.i_jump[i] != 0 or (self._program.loop and i == self._program.key_instruction)
 
     def _across_lines(self, slot: int, count: int, budget: int, fresh: bool, extra_before: bool) -> int:
-        """What is left of the budget when a line ends within a cycle (X5)."""
+        """The remaining budget when a line ends within a cycle (X5)."""
         layout = self._layout
         here = layout.address[self.last_instruction] // layout.block_bytes
         same_block: bool = layout.address[self._next_line_start()] // layout.block_bytes == here

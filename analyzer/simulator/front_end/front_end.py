@@ -1,4 +1,4 @@
-"""What the clock asks of a front end, whatever it consists of."""
+"""Interface between the clock and the front end."""
 
 from __future__ import annotations
 
@@ -8,39 +8,38 @@ from cyclelens.analyzer.simulator.tables.constants import NEVER
 
 
 class FrontEnd:
-    """Brings instructions from the code into the IDQ. Each core names the one that it has; this one brings
-    none."""
+    """Brings instructions from the code into the IDQ. Each core names its front end; this base class
+    delivers none."""
 
     def __init__(self) -> None:
         self.lsd_unroll = 0
-        """Rounds that enter the IDQ at once; 0 where rounds have no part in the delivery."""
+        """Rounds that enter the IDQ at once; 0 if delivery does not depend on rounds."""
 
     def start(self) -> None:
-        """Get ready for a run over the program; the queues are empty."""
+        """Prepare a run over the program; the queues are empty."""
 
     def tick(self, cycle: int) -> None:
-        """Bring into the IDQ what this cycle allows."""
+        """Deliver to the IDQ as much as this cycle allows."""
 
     def idle(self) -> int:
-        """Cycles to come in which nothing happens in it, but for counters that run down, if no uop leaves the
-        IDQ."""
+        """Number of cycles in which nothing but countdowns happens if no uop leaves the IDQ."""
         return NEVER
 
     def skip(self, cycles: int) -> None:
-        """So many of them go by."""
+        """Skip this many of them."""
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state, with the IDQ."""
+        """Record this part of the pipeline's state, with the IDQ."""
 
     def outline(self) -> int:
-        """A number that differs wherever the state is likely to."""
+        """A hash of the state."""
         return 0
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """Those that end with the IDQ, in order."""
+        """The buffers up to and including the IDQ, in order."""
         return ()
 
     def placement(self) -> bytes:
-        """What a run depends on of where the code lies: blocks of the same instructions with the same answer
+        """What a run depends on of the code's position: blocks of the same instructions with equal values
         run alike."""
         return b""

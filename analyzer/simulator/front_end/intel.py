@@ -32,7 +32,7 @@ from cyclelens.analyzer.simulator.tables.queues import MicrocodeQueue, Queues
 
 
 class MiteDsbLsd(FrontEnd):
-    """One of the sources delivers at a time; microcode goes ahead of all others."""
+    """One source delivers at a time; microcode has priority over all others."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class MiteDsbLsd(FrontEnd):
         self._idq_limit = microarchitecture.idq_size - microarchitecture.dsb_width
 
     def start(self) -> None:
-        """Get ready for a run over the program."""
+        """Prepare a run over the program."""
         self._layout.start()
         self._microcode.start()
         self._fetch.start()
@@ -79,11 +79,12 @@ class MiteDsbLsd(FrontEnd):
             self.source = MITE
             self._note_uncached()
         if self._program.loop and self.source != LSD:
-            # The code of the first round is there when the clock starts.
+            # The code of the first round is already fetched when the clock starts.
             self._fetch.tick()
 
     def idle(self) -> int:
-        """The IDQ might not take a delivery, or a stall of microcode or predecoder comes first."""
+        """Cycles in which the IDQ may not have room for a delivery, or a stall of microcode or predecoder
+        lasts."""
         queues = self._queues
         if self._rests() or (self.source == LSD and queues.idq.count > self._lsd_rest):
             return NEVER
@@ -94,7 +95,7 @@ class MiteDsbLsd(FrontEnd):
         return 0
 
     def skip(self, cycles: int) -> None:
-        """So many of these cycles go by."""
+        """Skip this many of these cycles."""
         if self._rests() or self.source == LSD:
             return
         if self._microcode.busy():
@@ -103,11 +104,11 @@ class MiteDsbLsd(FrontEnd):
             self._predecoder.stall -= cycles
 
     def _rests(self) -> bool:
-        """The IDQ might not take a full delivery of the DSB."""
+        """Whether the IDQ may not have room for a full delivery of the DSB."""
         return self._queues.idq.count > self._idq_limit
 
     def tick(self, cycle: int) -> None:
-        """One of the sources delivers."""
+        """Let one of the sources deliver."""
         if not self._rests():
             if self.source != LSD:
                 self._from_code(cycle)
@@ -116,7 +117,7 @@ class MiteDsbLsd(FrontEnd):
                 self._stack_engine.tick(LSD, cycle)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self.source)
         state.add(self._after_microcode)
         if self.source == LSD:
@@ -129,7 +130,7 @@ class MiteDsbLsd(FrontEnd):
         self._stack_engine.record(state)
 
     def outline(self) -> int:
-        """A number that differs wherever the state is likely to."""
+        """A hash of the state."""
         return (self._queues.instructions.count << 16) ^ self._stack_engine.offset
 
     def buffers(self) -> tuple[Buffer, ...]:
@@ -137,11 +138,11 @@ class MiteDsbLsd(FrontEnd):
         return (self._predecoder.buffer(), Buffer("IDQ", self._idq_size, self._idq_limit))
 
     def placement(self) -> bytes:
-        """Addresses within lines, what is cached, and of what is not all that it needs to be decoded."""
+        """Addresses within lines, which code is cached, and everything that decoding the rest depends on."""
         return self._layout.key()
 
     def _from_code(self, cycle: int) -> None:
-        """Microcode, decoders or DSB deliver."""
+        """Deliver from microcode, decoders or DSB."""
         self._fetch.tick()
         if self._microcode.busy():
             self._sequencer.tick()
@@ -160,7 +161,7 @@ class MiteDsbLsd(FrontEnd):
             self._dsb.tick()
             self._stack_engine.tick(DSB, cycle)
             if self._microcode.busy():
-                # The reference leaves this switch undefined; it is made when the microcode is through.
+                # The published simulator leaves this switch undefined; here it happens after the microcode.
                 self._after_microcode = self._dsb.last_instruction
             elif self._dsb.finished:
                 self._after_dsb(self._dsb.last_instruction)
@@ -168,26 +169,26 @@ class MiteDsbLsd(FrontEnd):
                     self._note_uncached()
 
     def _after_decoder(self) -> None:
-        """MITE to DSB behind the last instruction of a round (S2)."""
+        """Switch from MITE to DSB after the last instruction of a round (S2)."""
         if self._decoder.last_decoded == self._decoder.end != NONE:
             self.source = DSB
             if not self._microcode.busy():
                 self._shortage.note(DSB_SWITCH)
 
     def _last_before_dsb(self) -> int:
-        """The last instruction of a round, if what follows it is cached; NONE otherwise (S2)."""
+        """The last instruction of a round if the code after it is cached; NONE otherwise (S2)."""
         program = self._program
         last = program.key_instruction
         switches = self._layout.cached[0] and (program.i_branch[last] or program.i_first[last])
         return last if switches else NONE
 
     def _after_dsb(self, instruction: int) -> None:
-        """DSB to MITE where the following code is not cached (S3)."""
+        """Switch from DSB to MITE if the following code is not cached (S3)."""
         if not self._layout.next_is_cached(instruction):
             self.source = MITE
 
     def _note_uncached(self) -> None:
-        """What comes next is late because it is not cached."""
+        """Record that the next delivery is late because its code is not cached."""
         if self._layout.erratum == NONE:
             self._shortage.note(PREDECODER)
         else:

@@ -1,4 +1,4 @@
-"""The loop stream detector: whole rounds from the IDQ itself (N1 to N4; uiCA model, 3.7)."""
+"""The loop stream detector: replays whole rounds from the IDQ (N1 to N4; uiCA model, 3.7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Lsd:
         self._enabled = microarchitecture.lsd_enabled
         self._idq_size = microarchitecture.idq_size
         self._unroll = ints(self._idq_size + 1)
-        """By the number of IDQ uops in a round."""
+        """Rounds per batch, by the number of IDQ uops in a round."""
         for uops in range(1, self._idq_size + 1):
             self._unroll[uops] = microarchitecture.lsd_unroll.get(uops, 1)
         self.round = 0
@@ -32,7 +32,7 @@ class Lsd:
         """Rounds that are placed in the IDQ at once; 0 if the LSD does not serve this loop."""
 
     def start(self) -> None:
-        """Find out whether it serves the program."""
+        """Reset: find out whether it serves the program."""
         self.round = 0
         self.unroll = 0
         if self._enabled and self._layout.all_cacheable and self._program.loop:
@@ -51,11 +51,11 @@ class Lsd:
         return uops
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self.round - state.round)
 
     def tick(self) -> None:
-        """Deliver the next rounds; to be called when the IDQ is empty."""
+        """Deliver the next rounds. Call it only when the IDQ is empty."""
         program = self._program
         count = program.instructions
         end = (self.round + self.unroll) * count

@@ -20,10 +20,10 @@ class MicrocodeSequencer:
         self._width = microarchitecture.ms_width
 
     def tick(self) -> None:
-        """One busy cycle."""
+        """Simulate one busy cycle."""
         queue = self._microcode
         if queue.stall:
-            # Before the first of its uops or behind the last.
+            # An empty cycle before the first of its uops or after the last.
             self._shortage.blame(MICROCODE_SWITCH, queue.instruction)
             queue.stall -= 1
             return
@@ -39,7 +39,7 @@ class MicrocodeSequencer:
             queue.post_stall = 0
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         queue = self._microcode
         state.add(queue.stall)
         state.add(queue.post_stall)

@@ -1,4 +1,4 @@
-"""Where macro-ops come from: the op cache by windows of 64 bytes, or the decoders (M1 to M3)."""
+"""The front end of macro-ops: the op cache by windows of 64 bytes, or the decoders (M1 to M3)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EIGHTHS = 8
 
 
 class OpCache(FrontEnd):
-    """Loops come out of the op cache, straight-line code and loops too long for it out of the decoders."""
+    """Loops come from the op cache; straight-line code and loops too long for it come from the decoders."""
 
     def __init__(
         self,
@@ -44,23 +44,23 @@ class OpCache(FrontEnd):
         self._long = rules.long_instruction_bytes
 
     def start(self) -> None:
-        """At the beginning of the code."""
+        """Reset to the beginning of the code."""
         program = self._program
         self.instance = 0
-        """The next to be delivered."""
+        """The next instance to deliver."""
         self._fetch_from(program.alignment)
         self.wait = 0
-        """Eighths of cycles until the next window can be read."""
+        """Time until the next window can be read, in eighths of a cycle."""
         self.decodes = self._operations.decoded
         self._flight.decoded = self.decodes
         self._flight.small_loop = self._operations.small_loop
 
     def _fetch_from(self, address: int) -> None:
         self.fetched = address // self._decode_bytes * self._decode_bytes
-        """Bytes have come to the decoders as far as this address."""
+        """Address up to which the decoders have received bytes."""
 
     def tick(self, cycle: int) -> None:
-        """One cycle."""
+        """Simulate one cycle."""
         if not self.decodes:
             self._pass()
             self._shortage.note(LATE_DSB)
@@ -70,7 +70,8 @@ class OpCache(FrontEnd):
             self._decode(cycle)
 
     def idle(self) -> int:
-        """The op queue is full, or a window is not read yet. Decoders go on until their buffer is full."""
+        """Cycles in which the op queue is full or the current window is being read. Decoders continue until
+        their buffer is full."""
         if self.decodes:
             ahead = self.fetched - self._columns.address_of(self.instance)
             return NEVER if self._idq.count >= self._idq_size and ahead >= self._buffer_bytes else 0
@@ -79,23 +80,23 @@ class OpCache(FrontEnd):
         return max(0, (self.wait - 1) // _EIGHTHS)
 
     def skip(self, cycles: int) -> None:
-        """So many of these cycles go by."""
+        """Skip this many of these cycles."""
         for _ in range(0 if self.decodes else cycles):
             self._pass()
 
     def _pass(self) -> None:
-        """A cycle in which windows are read."""
+        """Pass a cycle in which windows are read."""
         self.wait -= _EIGHTHS
         if self.wait <= -_EIGHTHS:
-            # It had to wait for room; only a fraction of a cycle can be made up for.
+            # It had to wait for room; at most a fraction of a cycle can be caught up.
             self.wait = 0
 
     def outline(self) -> int:
-        """A number that differs wherever the state is likely to."""
+        """A hash of the state."""
         return self.wait if not self.decodes else self.fetched - self._columns.address_of(self.instance)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state."""
+        """Record this part of the pipeline's state."""
         state.add(self.instance - state.instance)
         if not self.decodes:
             state.add(self.wait)
@@ -107,8 +108,8 @@ class OpCache(FrontEnd):
         return (Buffer("IDQ", self._idq_size, self._idq_size - 1),)
 
     def placement(self) -> bytes:
-        """How a place cuts a loop into windows, and which of its branches fuse. Straight-line code meets all
-        places."""
+        """How the position cuts a loop into windows, and which of its branches fuse. Straight-line code
+        passes through all positions."""
         program = self._program
         operations = self._operations
         if not program.loop:
@@ -156,12 +157,12 @@ class OpCache(FrontEnd):
             self._deliver(MITE, cycle)
             address += length
             if program.loop and i == program.instructions - 1:
-                # Decoding goes on where the branch leads to.
+                # Decoding continues at the branch target.
                 self._fetch_from(program.alignment)
                 return
 
     def _deliver(self, source: int, cycle: int) -> None:
-        """The next instance enters the op queue."""
+        """Move the next instance into the op queue."""
         columns = self._columns
         program = self._program
         instance = self.instance
@@ -182,7 +183,7 @@ class OpCache(FrontEnd):
     # -- op cache ------------------------------------------------------------------------------------------
 
     def _window(self, cycle: int) -> None:
-        """Deliver what lies in one window of code, and note how long that takes."""
+        """Deliver the instances of one window of code, and note how long that takes."""
         operations = self._operations
         first = self.instance % self._program.instructions
         for _ in range(first, operations.w_last[first] + 1):

@@ -1,4 +1,5 @@
-"""The predecoder: blocks of 16 or 32 bytes to instances in the instruction queue (uiCA model, 3.3)."""
+"""The predecoder: splits blocks of 16 or 32 bytes into instances for the instruction queue (uiCA model,
+3.3)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 
 
 class Predecoder:
-    """As many instances per cycle as the core takes; a length-changing prefix stalls for three cycles."""
+    """As many instances per cycle as the core's width; a length-changing prefix stalls for three cycles."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
         self._columns = columns
@@ -22,7 +23,7 @@ class Predecoder:
         self._width = microarchitecture.predecode_width
         self._block_bytes = microarchitecture.predecode_block_bytes
         self._in_block = self._block_bytes - 1
-        """The bits of an address that say where in its block it is; blocks have a power of two of bytes."""
+        """Mask of an address's offset within its block; block sizes are powers of two."""
         self._queue_size = microarchitecture.instruction_queue_size
         self._queue_limit = self._queue_size - self._width
         self._delay = microarchitecture.predecode_to_decode_delay
@@ -30,7 +31,7 @@ class Predecoder:
         self._group = ints(self._width)
 
     def start(self) -> None:
-        """Empty."""
+        """Reset to empty."""
         self.next = 0
         self.end = 0
         self.group_count = 0
@@ -40,13 +41,13 @@ class Predecoder:
         """The instruction in the current block whose length-changing prefix stalls it."""
         self.cycles_on_block = 0
         self._has_prefixes = False
-        """Some instruction has such a prefix."""
+        """Whether any instruction has such a prefix."""
         for i in range(self._program.instructions):
             if self._program.i_lcp[i]:
                 self._has_prefixes = True
 
     def tick(self, cycle: int) -> None:
-        """One cycle."""
+        """Simulate one cycle."""
         if (
             self.stall == 0
             and self.group_count == 0
@@ -70,7 +71,7 @@ class Predecoder:
         return Buffer("IQ", self._queue_size, self._queue_limit)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state, with the instruction queue that it fills."""
+        """Record this part of the pipeline's state, with the instruction queue that it fills."""
         if self.next < self.end:
             state.add(self.next - state.instance)
             state.add(self.end - state.instance)
@@ -98,7 +99,7 @@ class Predecoder:
                 return False
             self._next_block()
         while self.next < self.end and self.group_count < self._width:
-            # Only the last one that starts in a block can reach beyond it.
+            # Only the last instruction that begins in a block can cross its end.
             if self.next + 1 == self.end and self._spills(self.next):
                 break
             self._group[self.group_count] = self.next
@@ -125,7 +126,7 @@ class Predecoder:
             if self._program.i_lcp[i]:
                 lcps += self._program.i_lcp[i]
                 self._prefixed = i
-        # Cycles that the previous block took beyond its first hide part of the penalty.
+        # Cycles that the previous block took beyond its first one hide part of the penalty.
         self.stall = max(0, self._penalty * lcps - max(0, self.cycles_on_block - 1))
         self.cycles_on_block = 0
 

@@ -1,4 +1,4 @@
-"""A front end without limits, for ablation studies: the IDQ never runs dry (uiCA model, 3.14)."""
+"""A front end without limits, for ablation studies: the IDQ never runs empty (uiCA model, 3.14)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cyclelens.analyzer.simulator.tables.queues import Queues
 
 
 class SimpleFrontEnd(FrontEnd):
-    """Delivers groups of 64 bytes of unrolled code as long as the IDQ holds less than an issue group. The
-    block must have been built for it: every uop is an IDQ uop of its own."""
+    """Delivers groups of 64 bytes of unrolled code while the IDQ holds less than an issue group. The block
+    must have been built for it: every uop is an IDQ uop of its own."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture, queues: Queues) -> None:
         super().__init__()
@@ -27,13 +27,13 @@ class SimpleFrontEnd(FrontEnd):
         self._idq_size = microarchitecture.idq_size
 
     def start(self) -> None:
-        """At the beginning of the code."""
+        """Reset to the beginning of the code."""
         self._stack_engine.start()
         self._instance = 0
         """Next instance to deliver."""
 
     def idle(self) -> int:
-        """The IDQ holds an issue group."""
+        """NEVER while the IDQ holds an issue group."""
         return NEVER if self._rests() else 0
 
     def buffers(self) -> tuple[Buffer, ...]:
@@ -41,13 +41,13 @@ class SimpleFrontEnd(FrontEnd):
         return (Buffer("IDQ", self._idq_size, self._width - 1),)
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state, with the IDQ."""
+        """Record this part of the pipeline's state, with the IDQ."""
         state.add(self._instance - state.instance)
         state.add(self._columns.address_of(self._instance) % CODE_LINE)
         self._stack_engine.record(state)
 
     def tick(self, cycle: int) -> None:
-        """Deliver groups until there are enough uops for a cycle's issue."""
+        """Deliver groups until there are enough uops for one cycle's issue."""
         while not self._rests():
             self._columns.reserve()
             self._deliver()

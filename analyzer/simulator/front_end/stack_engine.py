@@ -1,5 +1,5 @@
-"""The way into the IDQ and the stack engine that watches it: RSP changes by PUSH and POP need no uops, but
-sometimes one that synchronises (E1 to E5; uiCA model, 3.8)."""
+"""Entry into the IDQ, and the stack engine, which tracks RSP there: RSP changes by PUSH and POP need no
+uops, except sometimes one that synchronises (E1 to E5; uiCA model, 3.8)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ class StackEngine:
         self._shortage = queues.shortage
         limit = microarchitecture.stack_offset_limit
         self._most: int = _NO_LIMIT if limit is None else limit
-        """Largest offset, in bytes; only upwards: long runs of POP synchronise, runs of PUSH never do."""
+        """Largest offset in bytes. It only limits upward moves: long runs of POP synchronise, runs of PUSH
+        never do."""
 
     def start(self) -> None:
-        """Both RSP agree."""
+        """Reset: both RSP values agree."""
         self.offset = 0
 
     def tick(self, source: int, cycle: int) -> None:
-        """Everything delivered in this cycle enters the IDQ. What comes from the LSD has passed before."""
+        """Move everything delivered in this cycle into the IDQ. Uops from the LSD have passed the stack
+        engine before."""
         program = self._program
         columns = self._columns
         delivered = self._delivered
@@ -65,18 +67,18 @@ class StackEngine:
         delivered.clear()
 
     def record(self, state: Record) -> None:
-        """Its part of the pipeline's state, with the IDQ that it fills."""
+        """Record this part of the pipeline's state, with the IDQ that it fills."""
         state.add(self.offset)
         queue = self._idq
         state.add(queue.count)
-        # If none are added, they follow each other.
+        # If none are added, uop numbers are consecutive.
         for position in range(queue.count if self._program.adds_uops else min(queue.count, 1)):
             index = (queue.head + position) & queue.mask
             state.add(queue.firsts[index] - state.uop)
             state.add(queue.seconds[index])
 
     def _passes(self, i: int) -> bool:
-        """An instruction's first uop passes; True if a synchronisation uop must precede it."""
+        """An instruction's first uop passes. Returns True if a synchronisation uop must precede it."""
         program = self._program
         needed = False
         if program.i_adds[i] and program.i_rsp_written[i] and program.i_rsp_explicit[i]:
@@ -93,7 +95,7 @@ class StackEngine:
         return needed
 
     def _note(self, idq_uop: int, uop: int, source: int, cycle: int) -> None:
-        """Record where the uops of an IDQ uop, this one and the next, come from, and when."""
+        """Record source and time of the uops of an IDQ uop: ``uop`` and its successors."""
         program = self._program
         columns = self._columns
         first = program.q_fused0[idq_uop]

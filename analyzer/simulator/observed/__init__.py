@@ -1,1 +1,1 @@
-"""What a run has shown: figures, trace and account."""
+"""Results of a run: figures, trace and account."""

@@ -1,11 +1,11 @@
-"""What becomes of every issue slot: used by a uop, or lost, and to what.
+"""Accounts for every issue slot: used by a uop, or lost, and for what reason.
 
-The renamer offers ``issue_width`` slots in every cycle. Uops are issued in order, so each slot that stays
-empty has one uop that should have taken it, the next one, and one reason. The stages record both where they
-refuse (the columns ``refusal`` and ``refused_by``); this file adds them up after the run. Only what held up a
-full buffer is followed further: from its uop to the one that this waited for, and so on. Whom a uop waited
-for, and what for, was recorded as well (``held``, ``queued``, ``last_input``, ``late_by``); what is judged
-here is which of a uop's waits made it late: the longest.
+The renamer offers ``issue_width`` slots in every cycle. Uops issue in order, so each empty slot has one uop
+that should have taken it, the next one, and one reason. The stages record both when they refuse (the columns
+``refusal`` and ``refused_by``); this file sums them up after the run. For a full buffer it also follows the
+chain of waits: from the buffer's uop to the one that this waited for, and so on. The stages recorded the
+waits as well (``held``, ``queued``, ``last_input``, ``late_by``). This file only decides which of a uop's
+waits made it late: the longest.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _CAUSES = (
     *(Cause(Area.BACK_END, buffer, why) for buffer in _BUFFERS for why in _REASONS),
 )
 """All causes: those of the front end and of the renamer in the order of ``REFUSALS``, then for each buffer
-one for every reason for which its oldest uop may be late. A core of several schedulers has as many causes
-more for each of them."""
+one per reason for which its oldest uop may be late. A core with several schedulers has as many further
+causes for each of them."""
 _CAUSE_COUNT = len(_CAUSES)
 _DEPENDENCY, _PORT, _DIVIDER, _UNIT, _FENCE, _RETIREMENT = range(6)
 _REASON_COUNT = 6
 
 _SATURATED = 95
-"""Percentage of cycles in which a port takes a uop if it is always busy."""
+"""A port counts as always busy if it takes a uop in this percentage of cycles."""
 
 
 class Accounting:
-    """The records of one run."""
+    """The slot records of one run."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         self._columns = columns
@@ -56,24 +56,24 @@ class Accounting:
         self._width = microarchitecture.issue_width
         instructions = self._program.instructions
         self.used = ints(instructions)
-        """Slots by instruction."""
+        """Slots used, by instruction."""
         self.lost = ints((_CAUSE_COUNT + _REASON_COUNT * len(microarchitecture.schedulers)) * instructions)
-        """Slots by cause and the instruction to blame: cause * instructions + instruction."""
+        """Slots lost, by cause and the instruction to blame: cause * instructions + instruction."""
         self._heads = ints(self._program.all_uops)
         """Whether a uop is the first of a fused one."""
         for fused in range(self._program.all_fused_uops):
             self._heads[self._program.f_uop0[fused]] = 1
         self._taken = ints(0)
-        """By cycle the slots that were used."""
+        """Slots used, by cycle."""
         self.busy = ints(MOST_UNITS)
         """Whether a port takes a uop in nearly every cycle."""
-        # Answers that were found before, by instance.
+        # Answers found before, by instance.
         self._why = minus_ones(columns.instances)
         self._whom = ints(columns.instances)
         self._seen = minus_ones(instructions)
 
     def tally(self, begin: int, end: int) -> int:
-        """Account for the slots of the cycles behind ``begin`` up to ``end``; returns their number."""
+        """Account for the slots of the cycles after ``begin`` up to ``end``; returns their number."""
         self._taken = ints(end - begin)
         self._count_uops(begin, end)
         slots = 0
@@ -85,7 +85,7 @@ class Accounting:
         return slots
 
     def _count_uops(self, begin: int, end: int) -> None:
-        """Slots that were used, and ports that were busy."""
+        """Count the used slots, and find the busy ports."""
         columns = self._columns
         for uop in range(columns.uops):
             if (
@@ -101,7 +101,7 @@ class Accounting:
             self.busy[port] = 100 * self.busy[port] >= _SATURATED * (end - begin)
 
     def _cause(self, cycle: int) -> int:
-        """Why slots of a cycle stayed empty and the instruction that is to blame, as an index of ``lost``."""
+        """Why slots of a cycle stayed empty and which instruction is to blame, as an index of ``lost``."""
         columns = self._columns
         refusal = columns.refusal[cycle] % RETIRING
         scheduler = columns.refusal[cycle] // SCHEDULERS
@@ -121,8 +121,8 @@ class Accounting:
         return cause * self._program.instructions + instruction
 
     def _reason(self, buffer: int, uop: int) -> int:
-        """Why a uop is late, and because of which instruction: goes from the uop to the one that it waited
-        for longest, and so on, until one had to wait for its port, or the way comes round."""
+        """Why a uop is late, and because of which instruction. Follows the longest waits from uop to uop
+        until one had to wait for its port, or the chain closes."""
         instance = self._columns.instance[uop]
         if self._why[instance] == NONE:
             self._trace_back(uop)
@@ -170,8 +170,8 @@ class Accounting:
         self._whom[answer] = i
 
     def _producer(self, uop: int) -> int:
-        """The uop that a uop waited for longest: of the store that made a load late after its dispatch, else
-        of the input that came last. NONE if it waited for none."""
+        """The uop that a uop waited for longest: the store that made a load late after its dispatch, or else
+        the producer of the last input. NONE if it waited for none."""
         columns = self._columns
         if self._program.u_kind[columns.static[uop]] == LOAD and columns.late_by[uop] != NONE:
             return columns.late_by[uop]
@@ -182,8 +182,8 @@ class Accounting:
 def account_of(
     columns: Columns, microarchitecture: Microarchitecture, begin: int, end: int, rounds: int
 ) -> Account:
-    """The account of the cycles behind ``begin`` up to ``end``, which issue ``rounds`` iterations. All that
-    was issued by then has retired."""
+    """The account of the cycles after ``begin`` up to ``end``, which issue ``rounds`` iterations. All uops
+    issued by then have retired."""
     accounting = Accounting(columns, microarchitecture)
     slots = accounting.tally(begin, end)
     count = columns.program.instructions

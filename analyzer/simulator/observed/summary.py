@@ -1,4 +1,5 @@
-"""From columns to figures: throughput, averages per instruction, and the trace (uiCA model, chapter 5)."""
+"""Computes figures from the columns: throughput, averages per instruction, and the trace (uiCA model,
+chapter 5)."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ from cyclelens.analyzer.simulator.wanted import Wanted
 
 
 class Run(NamedTuple):
-    """What a finished run was."""
+    """Description of a finished run."""
 
     window: tuple[int, int]
     """The first and the last relevant round."""
@@ -48,11 +49,11 @@ class Run(NamedTuple):
     period: tuple[int, int] | None
     lsd_unroll: int
     buffers: tuple[Buffer, ...]
-    """Empty where no trace is wanted."""
+    """Empty if no trace is wanted."""
 
 
 def summarize(columns: Columns, microarchitecture: Microarchitecture, run: Run, wanted: Wanted) -> Simulation:
-    """The figures of a finished run."""
+    """The results of a finished run."""
     first, last = run.window
     tally = Tally(columns, microarchitecture.units, first, last) if wanted.details else None
     return Simulation(
@@ -76,7 +77,7 @@ def summarize(columns: Columns, microarchitecture: Microarchitecture, run: Run, 
 
 
 def _trace(columns: Columns, core: Microarchitecture, run: Run, first_rounds: int | None) -> Trace:
-    """Everything about the rounds up to the last relevant one; of the first rounds alone only the events."""
+    """The trace of the rounds up to the last relevant one; of ``first_rounds``, if given, only the events."""
     units, cycles, last_round = core.units, run.cycles, run.window[1]
     if first_rounds is not None:
         count = min(first_rounds, last_round + 1) * columns.program.instructions
@@ -99,7 +100,7 @@ def _trace(columns: Columns, core: Microarchitecture, run: Run, first_rounds: in
 def _refusals(
     columns: Columns, core: Microarchitecture, by_uop: dict[int, int], cycles: int
 ) -> Iterator[Refusal]:
-    """By cycle."""
+    """The reasons for empty slots, by cycle."""
     for cycle in range(cycles):
         number = columns.refusal[cycle] % RETIRING
         scheduler = columns.refusal[cycle] // SCHEDULERS
@@ -109,7 +110,7 @@ def _refusals(
 
 
 def _scheduling(columns: Columns, uops: list[int], end: int) -> Iterator[Scheduling]:
-    """Of the first rows; ``uops`` are those of all rows."""
+    """Scheduling of the rows before ``end``; ``uops``: the uops of all rows."""
     rows = {uop: row for row, uop in enumerate(uops) if uop != NONE}
     for uop in uops[:end]:
         if uop == NONE or columns.ready[uop] < 0:
@@ -133,7 +134,7 @@ def _scheduling(columns: Columns, uops: list[int], end: int) -> Iterator[Schedul
 
 
 def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input, ...]]:
-    """For the first rows what their uops read from others; ``uops`` are those of all rows."""
+    """The inputs from other uops, for the rows before ``end``; ``uops``: the uops of all rows."""
     program = columns.program
     rows = {uop: row for row, uop in enumerate(uops) if uop != NONE}
     for uop in uops[:end]:
@@ -164,8 +165,8 @@ def _inputs(columns: Columns, uops: list[int], end: int) -> Iterator[tuple[Input
 
 
 def _rows(columns: Columns, units: Units, instances: int) -> tuple[list[TraceRow], list[int]]:
-    """One row per uop of so many instructions in program order, and their uops: NONE for the second half of a
-    macro-fused pair."""
+    """One row per uop of the first ``instances`` instructions in program order, and their uops: NONE for the
+    second half of a macro-fused pair."""
     program = columns.program
     count = program.instructions
     extra: dict[int, list[int]] = {}
@@ -203,7 +204,7 @@ def _event(cycle: int) -> int | None:
 
 
 def _row(columns: Columns, units: Units, uop: int, kind: str, number: tuple[int, int, int]) -> TraceRow:
-    """``number``: of the IDQ uop, the fused uop in it, and the uop in that."""
+    """``number``: of the IDQ uop, of the fused uop in it, and of the uop in that."""
     program = columns.program
     instance = columns.instance[uop]
     port = columns.port[uop]
@@ -229,7 +230,7 @@ def _row(columns: Columns, units: Units, uop: int, kind: str, number: tuple[int,
 
 
 def _fused_row(columns: Columns, instance: int) -> TraceRow:
-    """The second half of a macro-fused pair has no uops of its own."""
+    """The row of the second half of a macro-fused pair, which has no uops of its own."""
     count = columns.program.instructions
     predecoded = _event(columns.predecoded[instance])
     removed = _event(columns.removed[instance])

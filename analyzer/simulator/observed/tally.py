@@ -1,4 +1,4 @@
-"""How often each instruction's uops did what in the relevant rounds (uiCA model, 5.3, 5.4)."""
+"""Counts events of each instruction's uops in the relevant rounds (uiCA model, 5.3, 5.4)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from cyclelens.analyzer.simulator.tables.constants import (
 )
 
 _OWN, _MERGES, _SYNCS, _GROUPS = 0, 1, 2, 3
-"""An instruction's own uops, the merges before it and the synchronisations before it."""
+"""Groups: an instruction's own uops, the merges before it and the synchronisations before it."""
 _UOPS, _ISSUED, _EXECUTED, _DIVIDER, _SOURCES, _PORTS = 0, 1, 2, 3, 4, 10
 _FIELDS = _PORTS + MOST_UNITS
-"""What is counted: uops, fused uops, uops with a port, cycles of the divider, uops of the IDQ by source, uops
-by port."""
+"""Counts per group and instruction: uops, fused uops, uops with a port, cycles of the divider, uops of the
+IDQ by source, uops by port."""
 _DELIVERING = tuple((source, SOURCE_NAMES[source]) for source in (MITE, MS, DSB, LSD))
 _IDQ_HEAD = 1
 _FUSED_HEAD = 2
@@ -50,12 +50,12 @@ class Tally:
         self.collided = ints(count)
         self.blocked = ints(count)
         self.mistaken = ints(count)
-        """Loads that could not be forwarded to."""
+        """Loads that could not get forwarded data."""
         self.blocked_cycles = ints(count)
         self.blocked_by = ints(count)
         """The store that blocked the last of them."""
         self._heads = ints(columns.program.all_uops)
-        """For every static uop whether it is the first of a fused uop and of an IDQ uop."""
+        """Whether each static uop is the first of a fused uop and of an IDQ uop."""
         self._find_heads()
         self._add_rounds(first, last)
 
@@ -71,7 +71,7 @@ class Tally:
         count = self._program.instructions
         begin = first * count
         end = (last + 1) * count
-        # Sync and merge uops are numbered behind their instruction, hence the look beyond the last round.
+        # Sync and merge uops are numbered after their instruction, so uops after the last round are read too.
         for uop in range(columns.instance_uop0[begin], columns.uops):
             if begin <= columns.instance[uop] < end and columns.issued[uop] >= 0:
                 self._add(uop)
@@ -122,15 +122,15 @@ class Tally:
         return tuple([self._usage(_OWN, i) for i in range(self._program.instructions)])
 
     def merge_usage(self) -> tuple[LineUsage | None, ...]:
-        """Averages of the merges before each instruction; None where there are none."""
+        """Averages of the merges before each instruction; None if there are none."""
         return self._extra_usage(_MERGES)
 
     def sync_usage(self) -> tuple[LineUsage | None, ...]:
-        """Averages of the synchronisations before each instruction; None where there are none."""
+        """Averages of the synchronisations before each instruction; None if there are none."""
         return self._extra_usage(_SYNCS)
 
     def first_sources(self) -> tuple[str, ...]:
-        """Where the first instance of each instruction came from."""
+        """The source of the first instance of each instruction."""
         return tuple([SOURCE_NAMES[self.first_source[i]] for i in range(self._program.instructions)])
 
     def not_eliminated(self) -> tuple[float, ...]:
@@ -147,7 +147,7 @@ class Tally:
         return tuple([self.collided[i] / self._rounds for i in range(self._program.instructions)])
 
     def failed_forwards(self) -> tuple[FailedForward | None, ...]:
-        """Loads of each instruction that waited until a store had left; None where none did."""
+        """Loads of each instruction that waited until a store had left; None if none did."""
         return tuple([self._failed_forward(i) for i in range(self._program.instructions)])
 
     def _failed_forward(self, i: int) -> FailedForward | None:
@@ -158,7 +158,7 @@ class Tally:
         return FailedForward(self.blocked[i] / self._rounds, cycles, self.blocked_by[i], mistaken)
 
     def busiest_port(self) -> float:
-        """Most uops of a port, per round."""
+        """Number of uops on the busiest port, per round."""
         most = 0
         for port in range(self._ports):
             uops = 0

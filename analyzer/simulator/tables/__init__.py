@@ -1,1 +1,1 @@
-"""What the stages share: the block and what is in flight, as columns, and the queues between stages."""
+"""Data that the stages share: columns of the block and of uops in flight, and the queues between stages."""

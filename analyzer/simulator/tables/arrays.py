@@ -1,4 +1,4 @@
-"""Typed columns: arrays that compiled stages index at C speed and plain Python indexes as well."""
+"""Typed columns: arrays that compiled stages index at C speed and that plain Python can index too."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 Column: TypeAlias = memoryview
-"""Integers by index: an array, a piece of one, or in the compiled form a typed view of either."""
+"""32-bit integers by index: an array, a slice of one, or in the compiled form a typed view of either."""
 Strided: TypeAlias = memoryview
-"""A column of a table whose rows lie one behind the other: the next number is that of the next column."""
+"""A column of a table that is stored row by row: the next number belongs to the next column."""
 LongColumn: TypeAlias = memoryview
-"""The same with 64 bits."""
+"""A ``Column`` of 64-bit integers."""
 Long: TypeAlias = int
-"""A number that needs 64 bits."""
+"""An integer that needs 64 bits."""
 
-# Cutting a piece off a ready-made array is several times faster than making one.
+# Slicing a ready-made array is several times faster than creating one.
 _READY = 1 << 14
 _ZEROS = array("i", [0]) * _READY
 _ONES = array("i", [-1]) * _READY
 _LONG_ZEROS = array("q", [0]) * (_READY >> 2)
 
 _SPECIAL = 1 << 30
-"""Far from every difference of times."""
+"""Outside the range of all time differences."""
 
 
 def ints(size: int) -> Column:
@@ -43,7 +43,7 @@ def longs(size: int) -> LongColumn:
 
 
 def grown(column: Column, size: int) -> Column:
-    """A longer copy of a column; its new part is 0."""
+    """A longer copy of a column; the new rows are 0."""
     view = memoryview(column)
     longer = array(view.format, [0]) * size
     memoryview(longer)[: len(view)] = view
@@ -51,10 +51,10 @@ def grown(column: Column, size: int) -> Column:
 
 
 class PairQueue:
-    """A first-in first-out queue of pairs of integers in a ring of fixed capacity.
+    """A FIFO queue of pairs of integers in a ring of fixed capacity.
 
-    Behind the oldest pair at ``head``, the pair at a place is at index ``(head + place) & mask``. Whoever
-    starts the queue knows how full it can get.
+    Pair number ``place``, counted from the oldest at ``head``, is at index ``(head + place) & mask``. The
+    caller of ``start`` knows how full the queue can get.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class PairQueue:
         self.count = 0
 
     def start(self, capacity: int) -> None:
-        """Empty, with room for this many pairs at least."""
+        """Reset to empty, with room for at least this many pairs."""
         self.clear()
         if capacity > self.mask + 1:
             size = 16
@@ -94,35 +94,35 @@ class PairQueue:
         self.count += other.count
 
     def pop(self) -> None:
-        """Drop the oldest pair; the queue must not be empty."""
+        """Remove the oldest pair; the queue must not be empty."""
         self.head = (self.head + 1) & self.mask
         self.count -= 1
 
     def drop(self, pairs: int) -> None:
-        """Drop so many of the oldest pairs."""
+        """Remove this many of the oldest pairs."""
         self.head = (self.head + pairs) & self.mask
         self.count -= pairs
 
     def clear(self) -> None:
-        """Drop everything; the next pair is at index 0."""
+        """Remove all pairs; the next pair is at index 0."""
         self.head = 0
         self.count = 0
 
 
 class SequenceQueues:
-    """Queues of sequence numbers, the smallest of each first: the oldest uop. Numbers come nearly in order,
-    so each looks for its place from the end."""
+    """Queues of sequence numbers, each with the smallest first: the oldest uop. Numbers arrive nearly in
+    order, so insertion searches from the end."""
 
     def __init__(self, queues: int) -> None:
         self._capacity = 0
         self._items = ints(0)
-        """Every queue has room for twice as many as it holds at most."""
+        """Items of all queues; each queue has room for twice its maximum."""
         self._firsts = ints(queues)
-        """Where the numbers of each begin."""
+        """Index of the first item of each queue."""
         self.counts = ints(queues)
 
     def start(self, capacity: int) -> None:
-        """Empty, with room for this many numbers at least in every queue."""
+        """Reset to empty, with room for at least this many numbers in every queue."""
         for queue in range(len(self.counts)):
             self.counts[queue] = 0
         if capacity > self._capacity:
@@ -139,7 +139,7 @@ class SequenceQueues:
         self._items[self._firsts[queue]] = item
 
     def _insert(self, queue: int, item: int) -> None:
-        """A number into a queue that is not empty."""
+        """Insert a number into a queue that is not empty."""
         first = self._firsts[queue]
         end = first + self.counts[queue]
         if end == 2 * (queue + 1) * self._capacity:
@@ -169,24 +169,25 @@ class SequenceQueues:
 class Record:
     """A list of integers that describes a state; two states are the same if their records are equal.
 
-    A record that is compared with another notes only whether it differs; whoever fills it may stop then.
+    A record that is compared with another one only notes whether it differs; the caller may then stop
+    filling it.
     """
 
     def __init__(self) -> None:
         self.items = longs(512)
         self._room = 512
-        """Items that are taken without a question: none by a record that compares."""
+        """Items that can be added without a check; 0 for a record that compares."""
         self.count = 0
         self.differs = False
         self._other: Record | None = None
-        # What everything in the record is relative to, so that equal states at different times agree.
+        # Everything in the record is relative to these, so that equal states at different times agree.
         self.cycle = 0
         self.round = 0
         self.instance = 0
         self.uop = 0
 
     def start(self, cycle: int, round_number: int, instance: int, uop: int) -> None:
-        """Begin a new state; times, rounds, instances and uops will be relative to these."""
+        """Begin a new state; times, rounds, instances and uops are relative to the arguments."""
         self.count = 0
         self.differs = False
         self.cycle = cycle
@@ -217,21 +218,21 @@ class Record:
             self.differs = True
 
     def add_time(self, cycle: Long, oldest: int) -> None:
-        """Append a cycle as ``time`` makes it."""
+        """Append a cycle as encoded by ``time``."""
         self.add(self.time(cycle, oldest))
 
     def time(self, cycle: Long, oldest: int) -> Long:
-        """A cycle as seen from the present; negative ones stand for themselves, and none counts as older
-        than ``oldest`` cycles before the present (``oldest`` may be negative: the future)."""
+        """A cycle relative to the present. Negative ones stand for themselves. Cycles more than ``oldest``
+        before the present count as that old (``oldest`` may be negative: the future)."""
         if cycle < 0:
             return cycle - _SPECIAL
         return cycle - self.cycle if cycle - self.cycle > -oldest else -oldest
 
     def compare_with(self, other: Record) -> None:
-        """Compare all that is added from now on with a finished record."""
+        """Compare all items added from now on with a finished record."""
         self._other = other
         self._room = 0
 
     def equals_other(self) -> bool:
-        """The same state as that of the other record."""
+        """Whether the state equals that of the other record."""
         return not self.differs and self._other is not None and self.count == self._other.count

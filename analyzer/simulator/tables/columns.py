@@ -1,4 +1,4 @@
-"""What is in flight, in integer columns: instances, uops, results and stores are indices into them.
+"""Integer columns for everything in flight: instances, uops, results and stores are indices into them.
 
 A uop's index is its sequence number: uops are numbered in the order of their creation, so smaller is older
 (uiCA model, chapter 0). Columns only grow, by doubling; nothing is allocated per cycle.
@@ -12,14 +12,14 @@ from cyclelens.analyzer.simulator.tables.constants import CODE_LINE, ELIMINATED,
 from cyclelens.analyzer.simulator.tables.program import Program
 
 _AHEAD = 64
-"""Rows that are made ready beyond those that one cycle can need."""
+"""Rows prepared beyond those that one cycle can need."""
 _LATE = 1 << 60
-"""More than every other number of a state."""
+"""Larger than any other number of a state."""
 _RESULT = 16
-"""Bits: more than for the results of a uop."""
+"""Bits for the number of a result within its uop."""
 _MOST_KEPT = 1 << 14
-"""Longer columns, of more than a megabyte, are not kept for the next run: it takes far longer than to make
-them."""
+"""Longer columns, of more than a megabyte, are not kept for the next run, because that takes far longer than
+creating them."""
 
 
 class Columns(FlightColumns):
@@ -35,16 +35,16 @@ class Columns(FlightColumns):
         self._value_margin = 0
 
     def start(self, watched: bool, followed: bool, stamped: bool) -> None:
-        """Empty for a run of the program, which may have been filled anew."""
+        """Reset for a run of the program, which may have been refilled."""
         program = self.program
         self.watched = watched
-        """Whether anybody reads what the stages record beside what they do: why they refuse."""
+        """Whether stages also record why they refuse."""
         self.followed = followed or program.has_joins != 0
-        """Whether anybody reads where uops come from, and when they enter the IDQ."""
+        """Whether the sources of uops and their times of entry into the IDQ are recorded."""
         self.stamped = followed or stamped
-        """Whether anybody reads when uops retire; ``stamped``: stages do."""
+        """Whether retirement times are recorded; ``stamped``: stages read them."""
         # What one cycle can add: code fetch takes up to five groups of 64 bytes or four rounds, the LSD up
-        # to eight rounds; the renamer takes some instructions and every key that it meets for the first time.
+        # to eight rounds; the renamer takes some instructions and every key that it sees for the first time.
         rounds = 10 if program.loop else 2 + 5 * CODE_LINE // program.size
         self._margin = 64 + rounds * max(program.uops, program.instructions)
         renamed = 2 + 12 // program.instructions
@@ -58,11 +58,11 @@ class Columns(FlightColumns):
         self._make_room()
 
     def short(self) -> bool:
-        """Whether they are worth keeping for the next run."""
+        """Whether the columns are short enough to be kept for the next run."""
         return len(self.static) <= _MOST_KEPT
 
     def reserve(self) -> None:
-        """Make room for everything that one cycle can add; to be called before each."""
+        """Make room for everything that one cycle can add. Call it before each cycle."""
         if (
             self.instances > self._most_instances
             or self.uops > self._most_uops
@@ -73,7 +73,7 @@ class Columns(FlightColumns):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Beyond these numbers there is none for another cycle."""
+        """Grow the columns, and set the numbers beyond which there is no room for another cycle."""
         if self.instances + self._margin > self._instances_ready:
             self._more_instances(self.instances + self._margin + _AHEAD)
         if self.uops + self._margin > self._uops_ready:
@@ -96,14 +96,15 @@ class Columns(FlightColumns):
             self._more_cycles(2 * end + _AHEAD)
 
     def refuse(self, cycle: int, refusal: int, by: int) -> None:
-        """Record why issue slots of a cycle stay empty (``REFUSALS``), and because of what."""
+        """Record why issue slots of a cycle stay empty (``REFUSALS``), and which uop or instruction caused
+        it."""
         if self.watched:
             self.refusal[cycle] = refusal
             self.refused_by[cycle] = by
 
     def refuse_for_retirement(self, cycle: int, buffer: int, unfinished: int, oldest: int) -> None:
-        """Record that a buffer has no room before something retires: because of the uop that is not finished,
-        else (NONE) of the oldest one."""
+        """Record that a buffer is full until a uop retires: because of the uop ``unfinished`` or, if that is
+        NONE, because of the oldest one."""
         if unfinished == NONE:
             self.refuse(cycle, buffer + RETIRING, oldest)
         elif self.needs_unit(unfinished):
@@ -112,17 +113,19 @@ class Columns(FlightColumns):
             self.refuse(cycle, buffer + RETIRING, unfinished)
 
     def queue(self, uop: int, queued: int, behind: int) -> None:
-        """Record why a ready uop does not leave in this cycle (``QUEUED_NAMES``), and because of which."""
+        """Record why a ready uop does not leave in this cycle (``QUEUED_NAMES``), and because of which other
+        uop."""
         self.queued[uop] = queued
         self.behind[uop] = behind
 
     def shares_slot(self, uop: int) -> bool:
-        """Whether the uops of an instruction take no issue slot of their own: they fuse with those of the one
-        before it where they are cached together (A4)."""
+        """Whether the uops of an instruction take no issue slot of their own: they fuse with those of the
+        previous instruction if both come from the cache together (A4)."""
         return self.program.i_joins[self.position[uop]] != 0 and self.source[uop] != MITE
 
     def younger(self, input_row: int, other: int) -> bool:
-        """Whether an input is made by a younger uop than another one: of two that come together it counts."""
+        """Whether an input's producer is younger than another uop: the younger counts if both results arrive
+        together."""
         return other == NONE or (
             self.value_uop[self.input_value[input_row]] > self.value_uop[self.input_value[other]]
         )
@@ -134,7 +137,7 @@ class Columns(FlightColumns):
     def generate(self, instances: int) -> None:
         """Create the uops of all instances up to (not including) this number (L5)."""
         program = self.program
-        # No division per instance and no loop over the few uops of each: that would be the slowest part.
+        # No division per instance and no loop over the few uops of each: those would be the slowest part.
         count = program.instructions
         i = self.instances % count
         static = program.i_uop0[i]
@@ -168,14 +171,14 @@ class Columns(FlightColumns):
             self.instances = instances
 
     def address_of(self, instance: int) -> int:
-        """Address of an instance, existing or not; in a loop every round has the same ones (L2)."""
+        """Address of an instance, created or not; in a loop every round has the same addresses (L2)."""
         address = self.program.alignment + self.program.i_offset[instance % self.program.instructions]
         if self.program.loop:
             return address
         return address + instance // self.program.instructions * self.program.size
 
     def new_uop(self, instance: int, i: int, static: int) -> int:
-        """A fresh uop of the instance, whose instruction is at place ``i``; returns its index."""
+        """A new uop of the instance, whose instruction is at place ``i``; returns its index."""
         uop = self.uops
         self.uops = uop + 1
         self.instance[uop] = instance
@@ -191,13 +194,13 @@ class Columns(FlightColumns):
         return position
 
     def await_input(self, uop: int, position: int, value: int) -> None:
-        """The uop waits for this input, a value that is not known yet."""
+        """Let the uop wait for this input, a value whose ready time is not known yet."""
         self.input_uop[position] = uop
         self.input_next[position] = self.value_waiters[value]
         self.value_waiters[value] = position
 
     def new_value(self, uop: int, latency: int) -> int:
-        """A result of a uop that is being renamed; unknown until it is dispatched."""
+        """A result of a uop that is being renamed; its ready time is unknown until dispatch."""
         value = self.values
         self.values = value + 1
         self.value_ready[value] = UNKNOWN
@@ -206,14 +209,15 @@ class Columns(FlightColumns):
         return value
 
     def old_value(self, zero: int) -> int:
-        """A value that needs no uop: from before the start, or (``zero``) of an instruction without uops."""
+        """A value without a producing uop: from before the start, or (``zero``) of an instruction without
+        uops."""
         value = self.values
         self.values = value + 1
         self.value_zero[value] = zero
         return value
 
     def record_value(self, state: Record, value: int, oldest: int) -> None:
-        """A value as part of the pipeline's state: when it is ready, or who will produce it."""
+        """Record a value as part of the pipeline's state: when it is ready, or which uop will produce it."""
         ready = self.value_ready[value]
         if ready == UNKNOWN:
             producer = self.value_uop[value]
@@ -223,7 +227,7 @@ class Columns(FlightColumns):
             state.add(max(ready - state.cycle, -oldest))
 
     def new_store(self) -> int:
-        """A store-buffer entry; its caller fills in the address."""
+        """A new store-buffer entry; the caller fills in the address."""
         store = self.stores
         self.stores = store + 1
         return store

@@ -1,6 +1,5 @@
-"""Every column of the simulator, declared once. ``dev/declarations.py`` makes from it the classes that hold,
-grow and fill the columns (``column_classes``) and their C declarations.
-"""
+"""Declares every column of the simulator, once. ``dev/declarations.py`` generates from it the classes that
+hold, grow and fill the columns (``column_classes``) and their C declarations."""
 
 from __future__ import annotations
 
@@ -8,29 +7,29 @@ from typing import NamedTuple
 
 
 class Field(NamedTuple):
-    """One column: a whole number for every row."""
+    """One column: an integer for every row."""
 
     name: str
     first: str = ""
-    """What a new row holds, as Python text; empty: whoever makes the row sets it."""
+    """Initial value of a new row, as Python text; empty if the code that creates the row sets it."""
     long: bool = False
-    """64 bits instead of 32."""
+    """Whether the column has 64 bits instead of 32."""
 
 
 class Table(NamedTuple):
-    """Columns of one length."""
+    """Columns of the same length."""
 
     rows: str
     """What a row stands for."""
     prefix: str
-    """Of the attributes' names."""
+    """Prefix of the attributes' names."""
     fields: tuple[Field, ...]
-    """Of a block: these lie one behind the other in a flat instruction, in this order."""
+    """For a table of a block: the fields of a flat instruction, in this order."""
     more: tuple[Field, ...] = ()
-    """Of a block: columns that are worked out when all instructions are there."""
+    """For a table of a block: columns that are computed once all instructions are known."""
 
 
-# -- what is in flight ---------------------------------------------------------------------------------------
+# -- in flight -----------------------------------------------------------------------------------------------
 
 INSTANCES = Table(
     "instances",
@@ -48,37 +47,37 @@ UOPS = Table(
     "uops",
     "",
     (
-        # What is asked for most lies first, and what starts with the same number side by side.
+        # The most used columns come first, and those with the same initial value are side by side.
         Field("instance"),  # the dynamic instruction that it belongs to
         Field("position"),  # of that instruction within the round
         Field("static"),  # its row of the block's uops
-        Field("next_uop"),  # in the list that the uop is in
+        Field("next_uop"),  # next in the list that the uop is in
         Field("issued", "UNKNOWN"),  # cycles
         Field("ready", "UNKNOWN"),
         Field("dispatched", "UNKNOWN"),
         Field("executed", "UNKNOWN"),
         Field("port", "NONE"),  # or ELIMINATED
         Field("store", "NONE"),  # row of the store that it is part of, or that it forwards from
-        Field("latency_bonus", "0"),  # cycles that a load is faster by
+        Field("latency_bonus", "0"),  # cycles by which a load is faster
         Field("blocked", "0"),  # a load that waits until its store has left: BLOCKED, MISTAKEN
         Field("first_input"),  # rows of inputs and values
         Field("first_result"),
-        Field("pending"),  # inputs that are not known yet
-        Field("latest"),  # first cycle in which all others are there
+        Field("pending"),  # number of inputs that are not known yet
+        Field("latest"),  # first cycle in which all other inputs are ready
         Field("added", "UNKNOWN"),  # cycle in which it entered the IDQ
         Field("retired", "UNKNOWN"),  # cycle
         Field("source", "NO_SOURCE"),  # part of the front end that delivered it
-        Field("held", "0"),  # what kept it back at last though its inputs were there: HELD_BY_...
-        # Of loads alone:
+        Field("held", "0"),  # what last kept it back although its inputs were ready: HELD_BY_...
+        # Only for loads:
         Field("renamed"),  # it takes over a stored value
         Field("collided"),  # it had to wait because two others read the same word
         Field("words"),  # which words of a line it reads
         Field("late_by"),  # uop of a store that its result had to wait for, NONE if there was none
-        # For whoever reads the records of a run that is watched:
-        Field("queued", "0"),  # what a ready uop waited for at last: QUEUED_FOR_...
-        Field("behind"),  # because of which uop, NONE if that is not known
+        # Only for recorded runs:
+        Field("queued", "0"),  # what a ready uop waited for last: QUEUED_FOR_...
+        Field("behind"),  # the uop that it waited for, NONE if that is not known
         Field("allowed"),  # first cycle in which a uop that was issued then can leave
-        Field("last_input"),  # row of the input that came last, NONE if it did not wait for any
+        Field("last_input"),  # row of the input that arrived last, NONE if it waited for none
         Field("inputs_ready"),  # first cycle that the inputs allow
     ),
 )
@@ -90,7 +89,7 @@ VALUES = Table(
     "",
     (
         Field("value_ready", "FOREVER"),  # first cycle in which it can be used
-        Field("value_uop", "NONE"),  # who makes it
+        Field("value_uop", "NONE"),  # the uop that makes it
         Field("value_latency", "0"),
         Field("value_zero", "0"),  # made by an instruction without uops
         Field("value_waiters", "NONE"),  # first of the inputs that wait for it
@@ -104,14 +103,14 @@ STORES = Table(
         Field("store_address", "UNKNOWN"),  # cycles in which these are known
         Field("store_data", "UNKNOWN"),
         Field("store_waiters", "NONE"),  # first of the loads that wait for it
-        Field("store_scale"),  # the address in terms of symbolic values
+        Field("store_scale"),  # the address as an expression of symbolic values
         Field("store_displacement"),
         Field("store_bytes"),
-        Field("store_uop", "NONE"),  # the one that writes the data
-        Field("store_last", "NONE"),  # of its address and its data the uop whose result is known later
+        Field("store_uop", "NONE"),  # the uop that writes the data
+        Field("store_last", "NONE"),  # the uop of its address or data whose result is known later
         Field("store_left", "UNKNOWN"),  # cycle in which it left the store buffer
         Field("store_value", "NONE"),  # row of the value that it stores
-        Field("store_late", "0"),  # steps by which what was stored can be forwarded later than a loaded word
+        Field("store_late", "0"),  # steps by which forwarding is later than for a loaded word
         Field("store_base", long=True),
         Field("store_index", long=True),
     ),
@@ -122,17 +121,17 @@ CYCLES = Table(
     "",
     (
         Field("refusal"),  # why the renamer left slots empty: REFUSALS
-        # The uop that caused it; where that was the front end, the place of the instruction that was late:
-        # its uops may not be there yet.
+        # The uop that caused it; for the front end, the place of the late instruction, because
+        # its uops may not exist yet.
         Field("refused_by"),
-        # The uop that keeps others from retiring, NONE if only the width does, or nothing.
+        # The uop that keeps others from retiring; NONE if only the width does, or nothing.
         Field("unfinished"),
     ),
 )
 
 FLIGHT = (INSTANCES, UOPS, INPUTS, VALUES, STORES, CYCLES)
 
-# -- what a block is made of ---------------------------------------------------------------------------------
+# -- the block -----------------------------------------------------------------------------------------------
 
 INSTRUCTIONS = Table(
     "instructions",
@@ -156,7 +155,7 @@ INSTRUCTIONS = Table(
         Field("decoded_count"),
         Field("uop_count"),
         Field("rsp_change"),
-        Field("rsp_step"),  # the same behind it: nothing of a call that comes back
+        Field("rsp_step"),  # change of RSP after it: 0 for a call that returns
         Field("rsp_explicit"),
         Field("rsp_written"),
         Field("high8_written"),
@@ -167,9 +166,9 @@ INSTRUCTIONS = Table(
         Field("move_32"),
         Field("adds"),  # the renamer can carry it out (V9)
         Field("added"),
-        Field("offset_key0"),  # registers that it wants without a constant owed, or NO_KEY
+        Field("offset_key0"),  # registers that must not have a constant owed, or NO_KEY
         Field("offset_key1"),
-        Field("takes_over"),  # its load can take over what was stored (W6)
+        Field("takes_over"),  # its load can take over a stored value (W6)
         Field("joins"),  # a move without an issue slot
         Field("serializing"),
         Field("load_fence"),
@@ -180,7 +179,7 @@ INSTRUCTIONS = Table(
         Field(
             "wait"
         ),  # no ready time lies further ahead of its cause than these cycles and the pipeline's own
-        # How the rest of a flat instruction is cut.
+        # Sizes of the other parts of a flat instruction.
         Field("outputs_count"),
         Field("merge_count"),
         Field("fused_count"),
@@ -195,7 +194,7 @@ INSTRUCTIONS = Table(
         Field("merge0"),
         Field("tp_name"),
         Field("symbol_delta", long=True),
-        # Of the hardware model: how its result is made (values).
+        # Hardware model only: how its result is made (values).
         Field("value_kind"),
         Field("value_base"),
         Field("value_index"),

@@ -1,7 +1,7 @@
-"""What an instruction does to the registers and words that addresses are made of, as a few integers.
+"""The effect of an instruction on the registers and words that addresses are made of, as a few integers.
 
-A core that renames memory by address needs to know which accesses meet. Moves, sums, logic and shifts are
-followed exactly, loads and stores through memory; every other result is a new value that meets nothing.
+A core that renames memory by address needs to know which accesses overlap. Moves, sums, logic and shifts are
+followed exactly, loads and stores through memory. Every other result is a new value that overlaps nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OPERATIONS = {
         ("add", "sub", "and", "or", "xor", "shl", "shr", "sar", "imul", "not", "neg")
     )
 }
-"""Operations that are followed, by mnemonic; the first five in memory too."""
+"""Operations that are followed, by mnemonic; the first five also in memory."""
 _IN_MEMORY = ("add", "sub", "and", "or", "xor", "inc", "dec")
 _NOT_WRITTEN = ("cmp", "test", "nop", "bt")
 _MOST_UNKNOWN = 4
@@ -33,7 +33,7 @@ _LARGEST = 1 << 62
 
 
 class Effect(Struct, frozen=True):
-    """One instruction's effect; registers are rename keys, -1 for none."""
+    """The effect of one instruction; registers are rename keys, -1 for none."""
 
     kind: int = NOTHING
     target: int = -1
@@ -42,15 +42,15 @@ class Effect(Struct, frozen=True):
     scale: int = 1
     constant: int = 0
     operation: int = 0
-    """Of ``OPERATIONS``; of a load or copy: 1 extends the sign."""
+    """Index in ``OPERATIONS``; for a load or copy: 1 extends the sign."""
     target_bits: int = 64
     high: bool = False
     memory: int = -1
-    """Which memory operand."""
+    """Number of the memory operand, -1 for none."""
     memory_bits: int = 64
     from_instruction_pointer: bool = False
     unknown: tuple[int, ...] = ()
-    """Registers that hold something new."""
+    """Registers that receive a new value."""
 
 
 def effect_of(flat: FlatInstruction) -> Effect:
@@ -61,7 +61,7 @@ def effect_of(flat: FlatInstruction) -> Effect:
         return made
     if template.facts is None or template.uop_count == 0:
         return _zeroed(template, instruction)
-    # The template may be that of a sibling: what is written stands in the rows, behind the fields.
+    # The template may be a sibling's: the instruction's own outputs are in the rows, behind the fields.
     written = flat.rows()[len(INSTRUCTIONS) : len(INSTRUCTIONS) + len(template.register_outputs)]
     unknown = tuple(
         key
@@ -75,7 +75,7 @@ def effect_of(flat: FlatInstruction) -> Effect:
 
 
 def _zeroed(template: InstructionTemplate, instruction: Instruction) -> Effect:
-    """A zero idiom writes 0; a NOP nothing."""
+    """The effect of an instruction without inputs: a zero idiom writes 0, a NOP nothing."""
     operands = instruction.operands
     first = operands[0].register if operands else None
     if first is None or not is_general_purpose(first) or instruction.mnemonic not in ("xor", "sub"):
@@ -91,7 +91,7 @@ def _bits(template: InstructionTemplate) -> int:
 
 
 def _effect(template: InstructionTemplate, instruction: Instruction) -> Effect | None:
-    """None if it is not one that is followed."""
+    """The effect, or None if the instruction is not followed."""
     name, operands = instruction.mnemonic, instruction.operands
     if template.uop_count == 0 and not template.eliminable_move and not _moves(template):
         return None
@@ -209,5 +209,5 @@ def _operate(
 
 
 def _wrapped(number: int) -> int:
-    """As the emulation keeps numbers: modulo 2 to the 62."""
+    """The number modulo 2 to the 62, as the emulation keeps it."""
     return number & (_LARGEST - 1)

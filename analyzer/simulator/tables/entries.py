@@ -1,4 +1,4 @@
-"""The places in the schedulers: taken when a uop is bound to a unit, free again when it leaves for it."""
+"""Scheduler entries: taken when a uop is bound to a unit, freed when it leaves for the unit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cyclelens.analyzer.simulator.tables.constants import NONE
 
 
 class Entries:
-    """A single scheduler takes no group at all if it might not take a whole one, and neither do several of
-    Intel's (P3). Of other makers' each has to have a place for the uop that is next."""
+    """A single scheduler accepts no issue group unless it has room for a whole one; so do Intel's cores with
+    several schedulers (P3). On other makers' cores each scheduler needs an entry for the next uop."""
 
     def __init__(self, columns: Columns, microarchitecture: Microarchitecture) -> None:
         self._columns = columns
@@ -22,17 +22,17 @@ class Entries:
         self.several = self._schedulers > 1
         self._whole_groups = self.several and microarchitecture.schedulers_take_whole_groups
         self.by_uop = self.several and not self._whole_groups
-        """Whether uops are asked for one by one (``take``)."""
+        """Whether entries are requested uop by uop (``take``)."""
         self._names: tuple[str, ...] = tuple([each.buffer for each in microarchitecture.schedulers]) or (
             "RS",
         )
         self._sizes = ints(self._schedulers)
         self._limit: int = sizes[0] - self._width
-        """More in a single scheduler leave no room for a whole issue group."""
+        """With more entries taken, a single scheduler has no room for a whole issue group."""
         self._held = ints(self._schedulers)
-        """Of several schedulers the places taken in each."""
+        """Entries taken in each of several schedulers."""
         self._wanted = ints(self._schedulers)
-        """Places that uops of this cycle's group take, as far as it is chosen."""
+        """Entries that the uops selected so far for this cycle's group will take."""
         self._before = ints(self._schedulers)
         self._units = len(microarchitecture.units)
         self._scheduler_of = ints(self._units)
@@ -42,17 +42,17 @@ class Entries:
             self._scheduler_of[unit] = scheduler
 
     def start(self) -> None:
-        """Empty."""
+        """Reset to empty."""
         self.lacking = NONE
-        """Of several schedulers the one that had no place when uops asked last."""
+        """The scheduler that had no entry at the latest request."""
         self.occupancy = 0
-        """Places taken in all schedulers."""
+        """Entries taken in all schedulers."""
         for scheduler in range(self._schedulers):
             self._held[scheduler] = 0
             self._wanted[scheduler] = 0
 
     def full(self) -> bool:
-        """A scheduler that has to take whole issue groups might not take one."""
+        """Whether a scheduler that takes whole issue groups may not have room for one."""
         if self.several:
             return self._whole_groups and self._lacks()
         return self.occupancy > self._limit
@@ -65,13 +65,13 @@ class Entries:
         )
 
     def start_group(self) -> None:
-        """Nothing of this cycle's issue group is chosen yet."""
+        """Begin this cycle's issue group; nothing is selected yet."""
         for scheduler in range(self._schedulers):
             self._wanted[scheduler] = 0
 
     def take(self, first: int, count: int) -> bool:
-        """Whether so many uops that follow each other have a place each in a scheduler of their units; if so,
-        those places are wanted. Uops that need more places than there are wait until it is empty."""
+        """Whether ``count`` consecutive uops each find an entry in a scheduler of their units; if so,
+        reserve them. Uops that need more entries than exist wait until the scheduler is empty."""
         for scheduler in range(self._schedulers):
             self._before[scheduler] = self._wanted[scheduler]
         for uop in range(first, first + count):
@@ -89,7 +89,7 @@ class Entries:
         return True
 
     def _lacks(self) -> bool:
-        """One of several schedulers might not take a whole issue group."""
+        """Whether one of several schedulers may not have room for a whole issue group."""
         for scheduler in range(self._schedulers):
             if self._held[scheduler] + self._width > self._sizes[scheduler]:
                 self.lacking = scheduler
@@ -97,7 +97,7 @@ class Entries:
         return False
 
     def _emptiest(self, units: int) -> int:
-        """Of the schedulers that feed some of these units the one with the most places left."""
+        """The scheduler with the most free entries among those that feed some of these units."""
         best = NONE
         for unit in range(self._units):
             if units >> unit & 1:
@@ -116,16 +116,16 @@ class Entries:
             self._held[self._scheduler_of[unit]] += 1
 
     def leave(self, unit: int) -> None:
-        """A uop has left for this unit."""
+        """A uop left for this unit."""
         self.occupancy -= 1
         if self.several:
             self._held[self._scheduler_of[unit]] -= 1
 
     def in_the_way(self, unit: int) -> bool:
-        """Whether a uop for this unit takes a place of the scheduler that lacks one."""
+        """Whether a uop for this unit occupies the scheduler that lacks an entry."""
         return not self.several or self._scheduler_of[unit] == self.lacking
 
     def free(self, unit: int) -> int:
-        """Free places in the scheduler of a unit."""
+        """Free entries in the scheduler of a unit."""
         scheduler = self._scheduler_of[unit]
         return self._sizes[scheduler] - self._held[scheduler]

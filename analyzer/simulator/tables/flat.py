@@ -1,4 +1,4 @@
-"""One instruction template flattened to integers, once; programs are put together from these rows.
+"""One instruction template flattened to integers, once; programs are assembled from these rows.
 
 Operands are rename keys: numbers of canonical registers and flag groups, the same in every program.
 """
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NAMELESS = 1 << 16
-"""Above all keys: a class of registers in the place of one of them."""
+"""Larger than all keys; marks a class of registers that replaces a key."""
 
 _in_instruction: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*INSTRUCTIONS)
 _in_uop: Callable[[dict[str, int]], tuple[int, ...]] = itemgetter(*UOPS)
-"""The values of a row, in the order in which the columns are declared."""
+"""Extracts the values of a row in the order in which the columns are declared."""
 _LENGTH = INSTRUCTIONS.index("length")
 _OPCODE = INSTRUCTIONS.index("opcode")
 _LCP = INSTRUCTIONS.index("lcp")
@@ -51,7 +51,7 @@ _KEY_PLACES = tuple(map(INSTRUCTIONS.index, _KEY_FIELDS))
 _DECODED = tuple(
     map(INSTRUCTIONS.index, ("length", "opcode", "lcp", "fusible", "complex", "simple_decoders"))
 )
-"""What ``Layout.key`` has where it counts."""
+"""Fields that ``Layout.key`` contains where they matter."""
 
 _POINTER_LOADS = frozenset(
     {
@@ -65,17 +65,17 @@ _POINTER_LOADS = frozenset(
 )
 _MAX_POINTER_CHASING_DISPLACEMENT = 2047
 _LOAD, _STORE_ADDRESS, _INTERNAL = UopKind.LOAD, UopKind.STORE_ADDRESS, ValueKind.INTERNAL
-"""Python looks a member of an enumeration up by code of its own."""
+"""Local names, because Python looks up a member of an enumeration in a slower way."""
 _HIGH8 = ("AH", "BH", "CH", "DH")
 
 
 class FlatOriginal:
-    """An instruction that has a template of its own, as integers: ``rows`` are its fields, then the keys of
-    its register outputs and merges, the sizes of IDQ uops and fused uops, and a row for every uop, uop
-    operand and uop result. Siblings (``FlatInstruction``) have the same but for names and numbers."""
+    """An instruction with its own template, as integers. ``rows`` has its fields, then the keys of its
+    register outputs and merges, the sizes of IDQ uops and fused uops, and a row for every uop, uop operand
+    and uop result. The rows of siblings (``FlatInstruction``) differ only in names and numbers."""
 
     def __init__(self, template: InstructionTemplate, names: Names = ()) -> None:
-        """``names``: registers in whose place siblings have theirs."""
+        """``names``: registers that siblings replace by their own."""
         instruction = template.instruction
         self.template: InstructionTemplate = template
         self.instruction: Instruction = instruction
@@ -163,8 +163,9 @@ class FlatOriginal:
         return bytes([keys[i] if named[i] < 0 else new[named[i]] for i in range(len(keys))])
 
     def without_names(self, rows: array[int]) -> tuple[bytes, bytes]:
-        """Rows of itself or a sibling with classes in the place of registers and flags, and which of these
-        are the same, without addresses; and the same without what only predecoder and decoders need."""
+        """The rows of this instruction or a sibling, without addresses, with classes instead of registers
+        and flags, and with marks for equal ones. The second value also omits what only predecoder and
+        decoders need."""
         slots, classes = bytes(self.slots), KEYS.classes
         for place in range(len(self.key_places)):
             rows[self.key_places[place]] = _NAMELESS + classes[self.keys[self.slots[place]]]
@@ -213,30 +214,30 @@ class FlatOriginal:
         self.rows: Column = self._put(rows, ints(len(rows)))
         key_places = [place for place in places if rows[place] != NO_KEY]
         self.key_places: Column = self._put(key_places, ints(len(key_places)))
-        """Where registers and flags stand in the rows, but for the merges, which siblings share."""
+        """Indices of registers and flags in the rows, except the merges, which siblings share."""
         found = [rows[place] for place in key_places]
         self.keys: bytes = bytes(dict.fromkeys(found))
         """Registers and flags, each once."""
         slots = [self.keys.index(key) for key in found]
         self.slots: Column = self._put(slots, ints(len(slots)))
-        """Which of them stands in each of these places."""
+        """Number of the register or flag at each of these indices."""
         named = [self._names.find(key) for key in self.keys]
         self._named: Column = self._put(named, ints(len(named)))
-        """Which of the names that siblings replace it is; -1: none."""
+        """Index of the name that siblings replace; -1 for none."""
         self.addresses: Column = self._put(addresses, ints(len(addresses)))
-        """Of every uop with a known address: where its row begins, ..."""
+        """For every uop with a known address: where its row begins, ..."""
         self.loads: Column = self._put(loads, ints(len(loads)))
         """... whether it loads, ..."""
         self.encoded: Column = self._put(encoded, ints(len(encoded)))
-        """... and whether scale and displacement stand in the instruction."""
+        """... and whether the instruction encodes scale and displacement."""
         self.chases = False
-        """The address of a load decides whether it may be a pointer."""
+        """Whether the address of a load decides if it may chase a pointer."""
         for place in range(len(addresses)):
             if loads[place] and encoded[place] and rows[addresses[place] + _BASE] >= 0:
                 self.chases = True
 
     def _put(self, numbers: list[int], column: Column) -> Column:
-        """The numbers in a new column. (It takes five times as long to make an array of them.)"""
+        """Store the numbers in a new column. (Creating an array from them takes five times as long.)"""
         for place in range(len(numbers)):
             column[place] = numbers[place]
         return column
@@ -280,8 +281,8 @@ class FlatOriginal:
 
 
 class FlatUop(FlatOriginal):
-    """A uop that stands alone: stack synchronisation or register merge. Of its fields only those are set that
-    say how the rest is cut."""
+    """A uop outside any instruction: stack synchronisation or register merge. Only the fields that give the
+    sizes of the rest are set."""
 
     def __init__(self, uop: UopTemplate) -> None:
         self._names = b""
@@ -297,18 +298,18 @@ class FlatUop(FlatOriginal):
 
 
 class FlatInstruction:
-    """An instruction of a block as integers: what it has in common with its siblings, and what is its own."""
+    """An instruction of a block as integers: the part shared with its siblings, and its own part."""
 
     def __init__(self, original: FlatOriginal, instruction: Instruction, names: Names) -> None:
-        """``names``: the registers in the place of those that ``original`` was made with."""
+        """``names``: the registers that replace those that ``original`` was made with."""
         self.like: FlatOriginal = original
         like = self.like
         self.instruction: Instruction = instruction
         self.macro_row: Any = None
-        """What cores that count macro-ops ask of it (``Operations``)."""
+        """The values that cores that count macro-ops need (``Operations``)."""
         self.maker: Any = None
         self.kinds: bytes = b""
-        """What blocks that run alike have in common of it, and who says so (``Alike``)."""
+        """The part of it that alike blocks share, and the ``Alike`` that computed it."""
         self.keys: bytes = like._renamed_keys(names) if names else like.keys
         self.symbol_delta: Long = symbol_delta(like.symbol_sign, instruction) if like.symbol_sign else 0
         self.encoding: Encoding = instruction.encoding
@@ -327,14 +328,14 @@ class FlatInstruction:
                 row = like.addresses[place]
                 numbers += (like.rows[row + _SCALE], like.rows[row + _DISPLACEMENT])
         self.numbers: tuple[int, ...] = tuple(numbers)
-        """By how much a result differs from what it continues, and its addresses."""
+        """The constant by which its result differs from the value that it continues, and its addresses."""
 
     def size(self) -> int:
-        """How many integers its rows have."""
+        """Number of integers in its rows."""
         return len(self.like.rows)
 
     def lay(self, rows: Column, start: int) -> None:
-        """Put its rows there."""
+        """Write its rows at ``start``."""
         like = self.like
         for place in range(len(like.rows)):
             rows[start + place] = like.rows[place]
@@ -342,7 +343,7 @@ class FlatInstruction:
             self._lay_own(rows, start)
 
     def _lay_own(self, rows: Column, start: int) -> None:
-        """Put its own names and numbers over those of ``like``."""
+        """Overwrite the names and numbers of ``like`` by its own."""
         like = self.like
         if self.encoding is not like.encoding:
             rows[start + _LENGTH] = len(self.instruction.code)
@@ -363,26 +364,26 @@ class FlatInstruction:
             )
 
     def rows(self) -> array[int]:
-        """Its rows alone."""
+        """Its rows as a new array."""
         rows = array("i", [0]) * self.size()
         self.lay(rows, 0)  # type: ignore[arg-type]
         return rows
 
     def kind(self) -> tuple[object, ...]:
-        """All in which the rows of siblings differ, but for names and addresses."""
+        """Everything in which siblings' rows differ, except names and addresses."""
         like = self.like
         chases = like.chases and 0 <= self._displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
         return (like, self.encoding, chases, self._extra_slot, self._added)
 
     def value(self) -> tuple[int, int, int, int, int]:
-        """What the only register result is made of: kind, keys of base and index, scale and constant."""
+        """Composition of the only register result: kind, keys of base and index, scale and constant."""
         rule = value_rule(self.like.template, self.instruction)
         return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
 
 
 def flatten(entry: Entry) -> FlatInstruction:
-    """The rows of an instruction of a block. Entries of blocks that were built keep theirs; those of a
-    template that somebody changed are made anew."""
+    """The rows of an instruction of a block. Entries of built blocks keep theirs; those of a template that
+    was changed are created anew."""
     flat: FlatInstruction | None = getattr(entry, "flat", None)
     if flat is not None:
         return flat
@@ -400,26 +401,25 @@ def flatten(entry: Entry) -> FlatInstruction:
 
 
 def _is_encoded(template: InstructionTemplate, access: MemoryAccess) -> bool:
-    """Whether the whole address stands in the instruction; that of the stack does not."""
+    """Whether the instruction encodes the whole address; the stack's address is not encoded."""
     operands = template.facts.operands if template.facts is not None else ()
     return access.scale is not None and any(o.name == access.name and not o.suppressed for o in operands)
 
 
 def _may_chase(base: int, displacement: int) -> bool:
-    """A load whose address may be a loaded pointer (uiCA model, 3.11.3)."""
+    """Whether the address of a load may be a loaded pointer (uiCA model, 3.11.3)."""
     return base >= 0 and 0 <= displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
 
 
 def _in_32_bits(displacement: Long) -> int:
-    """The displacement itself; the 64-bit address of a MOV folded, as all that counts of it is which others
-    are the same."""
+    """The displacement itself. The 64-bit address of a MOV is hashed, because only equality matters."""
     if -(1 << 31) <= displacement < 1 << 31:
         return displacement
     return (displacement ^ displacement >> 32) & 0x7FFFFFFF
 
 
 def _needs_extra_slot(template: InstructionTemplate, immediate: int) -> bool:
-    """Immediates that take a second DSB slot (K1)."""
+    """Whether the immediate takes a second DSB slot (K1)."""
     if template.facts is None:
         return False
     return not -(1 << 31) <= immediate < 1 << 31 or (

@@ -1,5 +1,5 @@
-"""What renamer and scheduler of a core that picks by age know about uops and stores on their way: rings,
-indexed by the low bits of a uop's or store's number."""
+"""Uops and stores in flight on a core that picks by age, shared by renamer and scheduler: rings, indexed by
+the low bits of a uop's or store's number."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ _UOPS = 1 << 14
 _STORES = 1 << 8
 _SCHEDULERS = MOST_UNITS
 _SETTLED = 64
-"""Cycles after which a result holds nobody up: more than those between any two units."""
+"""Cycles after which a result delays no consumer: more than the transfer between any two units."""
 
 
 class InFlight:
-    """Rings over uops (``u_``) and stores (``s_``), and how many wait where."""
+    """Rings over uops (``u_``) and stores (``s_``), and the number of waiting uops per queue."""
 
     def __init__(self) -> None:
         self.uop_mask = _UOPS - 1
         self.store_mask = _STORES - 1
         self.u_inputs = ints(_UOPS)
-        """Inputs, with those that only this instance has: a store that it forwards from."""
+        """Number of inputs, including those of this instance alone: a store that it forwards from."""
         self.u_after_address = ints(_UOPS)
         self.u_after_data = ints(_UOPS)
         """Cycles from the store's address and from its data to the pick of a load that forwards."""
         self.u_fresh = ints(_UOPS)
-        """1: all inputs were there at dispatch; 2: it waits for something else than an ALU; 0: for one."""
+        """1: all inputs were ready at dispatch; 2: it waits, but not for an ALU; 0: it waits for an ALU."""
         self.u_place = ints(_UOPS)
-        """In macro-ops."""
+        """Place in the code, counted in macro-ops."""
         self.u_waste = ints(_UOPS)
-        """Eighths of a slot that are lost if the value below comes last."""
+        """Slots lost if the value below arrives last, in eighths."""
         self.u_waste_value = ints(_UOPS)
         self.u_slots = ints(_UOPS)
-        """Of the address units."""
+        """Slots of the address units, in eighths."""
         self.u_harness = ints(_UOPS)
-        """Eighths of a slot of the address units that measuring costs."""
+        """Slots of the address units that the measuring harness costs, in eighths."""
         self.s_base_value = ints(_STORES)
         self.s_index_value = ints(_STORES)
         self.s_base_key = ints(_STORES)
@@ -42,16 +42,16 @@ class InFlight:
         self.s_source = ints(_STORES)
         """The value that is stored."""
         self.s_picked = ints(_STORES)
-        """A value that is there when the address is."""
+        """A value that is ready when the address is."""
         self.s_crosses = ints(_STORES)
 
         self.u_scheduler = ints(_UOPS)
         self.u_units = ints(_UOPS)
-        """The units of that scheduler that it may take, as a mask."""
+        """Mask of the units of that scheduler that it may take."""
         self.waiting = ints(_SCHEDULERS)
-        """Uops in each scheduler."""
+        """Number of uops in each scheduler."""
         self.addresses = ints(_SCHEDULERS)
-        """Those of them that wait for its address unit."""
+        """Number of those that wait for its address unit."""
         self.vectors = PairQueue()
         """Vector uops that queue in front of their schedulers, oldest first."""
 
@@ -59,18 +59,18 @@ class InFlight:
         """Uops of the latest dispatch whose inputs are all known, renamer to scheduler."""
 
     def start(self) -> None:
-        """Nothing is on its way."""
+        """Reset: nothing is in flight."""
         self.fresh.start(_UOPS)
         for scheduler in range(_SCHEDULERS):
             self.waiting[scheduler] = 0
             self.addresses[scheduler] = 0
         self.vectors.start(_UOPS)
         self.oldest_store = 0
-        """The first store that has not been committed."""
+        """The oldest store that has not been committed."""
         self.small_loop = False
         self.decoded = False
-        """The code comes from the decoders."""
+        """Whether the code comes from the decoders."""
 
     def record_time(self, state: Record, ready: int) -> None:
-        """When a value is there, as part of the pipeline's state."""
+        """Record when a value is ready, as part of the pipeline's state."""
         state.add_time(ready, _SETTLED)

@@ -1,4 +1,4 @@
-"""Where the code lies and what of it the DSB may hold: static, worked out once before the run.
+"""Position of the code and the parts that the DSB may hold: static, computed once before the run.
 
 Rules L1 to L5 (layout), K1 to K4 (DSB lines) and Q1 to Q5 (cacheability) of docs/pipeline.md (uiCA model).
 """
@@ -37,7 +37,7 @@ class Layout:
         self._length = 0
 
     def start(self) -> None:
-        """Lay out the program, which may have been filled anew."""
+        """Lay out the program, which may have been refilled."""
         program = self.program
         count = program.instructions
         if count > self._room or program.idq_uops > self._entry_room:
@@ -51,7 +51,7 @@ class Layout:
         """End of the first 64-byte group of a round (L3)."""
         self.all_cacheable = 1
         self.erratum = NONE
-        """The jump because of which code that could be cached is not: the JCC erratum strikes it."""
+        """The jump whose JCC erratum keeps cacheable code out of the DSB; NONE if there is none."""
         for i in range(count):
             self.address[i] = program.alignment + program.i_offset[i]
             self.cached[i] = 0
@@ -60,12 +60,12 @@ class Layout:
             self._find_cached(self._both_halves)
 
     def key(self) -> bytes:
-        """What a run depends on of where the code lies, and of what predecoder and decoders see of it: blocks
-        with equal keys of instructions that differ in nothing else run alike."""
+        """What a run depends on of the code's position and of what predecoder and decoders see: blocks of
+        otherwise equal instructions with equal keys run alike."""
         program = self.program
         count = program.instructions
         self._length = 0
-        # Which branches fuse, and which are hit by the erratum, depends on their places too.
+        # Which branches fuse, and which have the erratum, depends on their positions too.
         self._tell(program.i_second, count)
         self._tell(program.i_jcc, count)
         cached: bool = program.loop and self.all_cacheable != 0
@@ -87,12 +87,12 @@ class Layout:
         for i in range(count):
             moves = moves or program.i_rsp_change[i] != 0
         if moves:
-            # Extra uops count as younger than all that was fetched before them, a line at a time (L3).
+            # Extra uops count as younger than all uops fetched before them, a line at a time (L3).
             self._tell_number(self.first_group_end if program.loop else program.alignment)
         return bytes(self._told[: self._length])
 
     def _tell(self, column: Strided, count: int) -> None:
-        """Add so many numbers to the key, and how many they are."""
+        """Append the count and this many numbers to the key."""
         self._tell_number(count)
         for place in range(count):
             self._tell_number(column[place])
@@ -102,12 +102,12 @@ class Layout:
         self._length += 1
 
     def _make(self, count: int, entries: int) -> None:
-        """Columns for so many instructions and entries."""
+        """Create columns for this many instructions and entries."""
         self._told = ints(11 * count + 16)
-        """What ``key`` says of the program."""
+        """The content of ``key``."""
         self.address = ints(count)
         self.cached = ints(count)
-        """Whether the instruction's address is served by the DSB (Q4, Q5)."""
+        """Whether the DSB serves the instruction's address (Q4, Q5)."""
         self.block_first = ints(count)
         self.block_end = ints(count)
         self.block_cacheable = ints(count)
@@ -121,7 +121,7 @@ class Layout:
         self.entry_ms = ints(entries)
         self.entry_last = ints(entries)
         self.entry_plain = ints(entries)
-        """Whether it takes one slot and no more: no large immediate, microcode or jump."""
+        """Whether it takes exactly one slot: no large immediate, microcode or jump."""
 
     def _find_blocks(self) -> None:
         program = self.program
@@ -157,7 +157,7 @@ class Layout:
             self.blocks = number + 1
 
     def _find_cached(self, both_halves: bool) -> None:
-        """The cached code is a prefix of the loop body (Q4, Q5)."""
+        """Find the cached code, which is a prefix of the loop body (Q4, Q5)."""
         for number in range(self.blocks):
             if not self.block_cacheable[number]:
                 return
@@ -170,7 +170,7 @@ class Layout:
                 self.cached[i] = 1
 
     def _fill_lines(self, first: int, end: int) -> None:
-        """The DSB lines of a block (K1 to K3)."""
+        """Make the DSB lines of a block (K1 to K3)."""
         program = self.program
         free = 0
         for i in range(first, end):
@@ -204,7 +204,8 @@ class Layout:
                 free = 0
 
     def _too_many_lcps(self, first: int, end: int) -> bool:
-        """Q3: fusible instructions with length-changing prefixes on both sides of a 16-byte boundary."""
+        """Whether Q3 applies: fusible instructions with length-changing prefixes on both sides of a 16-byte
+        boundary."""
         position = first
         while position < end:
             half = self.address[position] // _HALF
@@ -233,17 +234,17 @@ class Layout:
         return self.program.i_lcp[i] != 0 and self.program.i_fusible[i] != 0
 
     def next_is_cached(self, instruction: int) -> bool:
-        """Whether the code that follows a delivered instruction is in the DSB (S3); for a fused pair
-        this asks about the second half."""
+        """Whether the code after a delivered instruction is in the DSB (S3); for a fused pair that is the
+        second half."""
         if instruction >= self.program.key_instruction:
             return self.cached[0] != 0
         return self.cached[instruction + 1] != 0
 
     def queue_fetch_blocks(self, blocks: PairQueue, first: int, end: int, start: int) -> None:
-        """Queue the predecoder's blocks of the instances ``first`` .. ``end``, which lie at ``start`` and
-        behind it (L4).
+        """Queue the predecoder's blocks of the instances ``first`` .. ``end``, which lie from ``start`` on
+        (L4).
 
-        An empty block follows one whose last instance is a branch that reaches beyond it (F1).
+        An empty block follows a block whose last instance is a branch that crosses its end (F1).
         """
         program = self.program
         following = first % program.instructions

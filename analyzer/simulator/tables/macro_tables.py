@@ -1,4 +1,4 @@
-"""What the stages of a core that counts macro-ops share."""
+"""Tables shared by the stages of a core that counts macro-ops."""
 
 from __future__ import annotations
 

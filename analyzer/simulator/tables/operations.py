@@ -1,5 +1,5 @@
-"""What cores that count macro-ops ask about a block beyond ``Program``: costs of instructions, traits of
-uops, how late inputs may come, and what instructions do to addresses."""
+"""Properties of a block that only cores that count macro-ops need, beyond ``Program``: costs of
+instructions, traits of uops, lateness of inputs, and effects of instructions on addresses."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Operations:
         self._make(0, 0, 0)
         self.small_loop = False
         self.still = False
-        """Every access of the loop goes to the same address in every round."""
+        """Whether every access of the loop goes to the same address in every round."""
         self.decoded = False
-        """The code does not come from the op cache: it is no loop, or too long a one."""
+        """Whether the code comes from the decoders: it is no loop, or too long for the op cache."""
 
     def _make(self, instructions: int, uops: int, inputs: int) -> None:
         self.w_last = ints(instructions)
@@ -41,7 +41,7 @@ class Operations:
         self.m_ends_group = ints(instructions)
         self.m_serializing = ints(instructions)
         self.m_pair_source = ints(instructions)
-        """The move that an instruction carries out before itself: the key that it copies, or -1."""
+        """Key that the instruction copies before its own operation (the move of a pair), or -1."""
         self.m_pair_target = ints(instructions)
         self.m_load_seen = ints(instructions)
         self.e_kind = ints(instructions)
@@ -58,14 +58,14 @@ class Operations:
         self.e_constant = longs(instructions)
         self.e_unknown = ints(4 * instructions)
         self.e_followed = ints(instructions)
-        """Whether an address depends on what the instruction does."""
+        """Whether an address depends on the instruction's effect."""
         self.t_traits = ints(uops)
         self.t_busy = ints(uops)
-        """Eighths of cycles for which a uop keeps its unit; 0: one cycle."""
+        """Time for which a uop keeps its unit, in eighths of a cycle; 0: one cycle."""
         self.late = ints(inputs)
 
     def fill(self, block: Block) -> None:
-        """Lay out a block that ``Program`` holds already."""
+        """Add a block that ``Program`` already holds."""
         program = self.program
         count = program.instructions
         if (
@@ -96,11 +96,11 @@ class Operations:
                 operand += 1
         self._lay_out(block)
         if pair != _NO_PAIR:
-            # Straight-line code goes on with its first instruction.
+            # Straight-line code continues with its first instruction.
             self._pair(block, pair, 0)
 
     def _lay_out(self, block: Block) -> None:
-        """Where the windows of the op cache end, and what they cost."""
+        """Find where the windows of the op cache end, and what they cost."""
         rules = self._microarchitecture.macro_ops
         assert rules is not None
         # Straight-line code comes from the decoders.
@@ -113,7 +113,7 @@ class Operations:
             self.w_eighths[window.first] = window.eighths
 
     def follows_place(self) -> bool:
-        """Whether some address depends on where the code lies."""
+        """Whether an address depends on the position of the code."""
         program = self.program
         relative = 0
         for i in range(program.instructions):
@@ -144,12 +144,13 @@ class Operations:
 
 _MOVES = 5
 _FIELDS = 22
-"""Behind them a row has the traits of every uop, for how long they are busy, and how late each of their
-inputs may come."""
+"""Behind the fields a row has, per uop, its traits, for how long it is busy, and how late each of its inputs
+may come."""
 
 
 def operations_row(flat: FlatInstruction) -> LongColumn:
-    """What an instruction adds to the columns: its costs, whether it is the move of a pair, its effect."""
+    """The values that an instruction adds to the columns: its costs, whether it is the move of a pair, its
+    effect."""
     template = flat.like.template
     uops = template.uops
     ops, effect = template.macro_ops or MacroOps(), effect_of(flat)

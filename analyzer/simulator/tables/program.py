@@ -1,4 +1,4 @@
-"""A block flattened into integer columns: all that the stages need and that never changes in a run."""
+"""A block flattened into integer columns: everything that the stages need and that never changes in a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cyclelens.analyzer.uops.templates import merge_uop, sync_uop
 _MERGED = ("RAX", "RBX", "RCX", "RDX")
 _MERGE_KEYS = [KEYS.register(name) for name in _MERGED]
 _SINGLES = 1 + len(_MERGED)
-"""Uops that stand alone, behind those of the block: the stack synchronisation and the merges."""
+"""Uops outside any instruction, behind those of the block: the stack synchronisation and the merges."""
 _INSTRUCTION_FIELDS = len(INSTRUCTIONS)
 _UOP_FIELDS = len(UOPS)
 _IDQ_COUNT = INSTRUCTIONS.index("idq_count")
@@ -51,9 +51,9 @@ class Program(BlockColumns):
         self._core: Microarchitecture | None = None
         self._options: ModelOptions | None = None
         self._singles = ints(0)
-        """The rows of the core's uops that stand alone."""
+        """The rows of the core's uops outside any instruction."""
         self._rows = ints(0)
-        """Those of the instructions one behind the other, then these."""
+        """The rows of the instructions in order, then those."""
         self._merged: Column = array("i", _MERGE_KEYS)  # type: ignore[assignment]
 
     def fill(
@@ -63,11 +63,11 @@ class Program(BlockColumns):
         flats = [getattr(entry, "flat", None) or flatten(entry) for entry in block.entries]
         if microarchitecture is not self._core or options is not self._options:
             self._choose(microarchitecture, options)
-        # The simple front end knows no code layout: it delivers unrolled code, whatever the mode.
+        # The simple front end has no code layout: it delivers unrolled code, whatever the mode.
         self.loop = block.loop and not self.simple_front_end
         self.alignment = block.alignment
         self.instructions = len(flats)
-        # Before the keys are counted: their rules may name new ones.
+        # Before keys are counted: this may add new ones.
         values = [flat.value() for flat in flats] if self.exact_values else []
         self._reserve_keys()
         self._collect(flats)
@@ -89,13 +89,13 @@ class Program(BlockColumns):
         self._find_address_keys()
 
     def _choose(self, microarchitecture: Microarchitecture, options: ModelOptions) -> None:
-        """What is the same for all blocks of a core."""
+        """Set what is the same for all blocks of a core."""
         self._core, self._options = microarchitecture, options
         self._singles = _singles(microarchitecture)
         self.exact_memory = options.hardware
-        """Accesses are compared by the bytes they touch (``memory``)."""
+        """Whether accesses are compared by the bytes that they touch (``memory``)."""
         self.exact_values = options.hardware or microarchitecture.tracks_values
-        """Addresses are compared with what is known of sums and of the stack pointer."""
+        """Whether addresses are compared with known sums and stack-pointer moves taken into account."""
         self.simple_front_end = options.simple_front_end
 
     def _reserve_keys(self) -> None:
@@ -111,7 +111,7 @@ class Program(BlockColumns):
             self._used = ints(keys)
 
     def _collect(self, flats: list[FlatInstruction]) -> None:
-        """Put all rows one behind the other."""
+        """Concatenate all rows."""
         size = len(self._singles)
         for i in range(self.instructions):
             flat: FlatInstruction = flats[i]
@@ -145,7 +145,7 @@ class Program(BlockColumns):
         self._reserve()
 
     def _spread(self, rows: Column) -> None:
-        """Rows one behind the other to the tables."""
+        """Copy the concatenated rows into the tables."""
         registers = merges = idq = fused = uop = operand = result = 0
         place = 0
         for i in range(self.instructions + _SINGLES):
@@ -187,7 +187,7 @@ class Program(BlockColumns):
                 place += 3
 
     def _number(self) -> None:
-        """Where the parts of every instruction and uop begin."""
+        """Number the parts of every instruction and uop."""
         offset = idq = uop = outputs = merges = 0
         for i in range(self.instructions):
             self.i_offset[i] = offset
@@ -219,7 +219,7 @@ class Program(BlockColumns):
             fused += self.q_fused_count[q]
         uop = 0
         self.most_fused = 1
-        """Uops of the largest fused uop."""
+        """Uops in the largest fused uop."""
         for f in range(self.all_fused_uops):
             self.most_fused = max(self.most_fused, self.f_uop_count[f])
             self.f_uop0[f] = uop
@@ -231,16 +231,17 @@ class Program(BlockColumns):
             self.merge_uop[self._merged[number]] = self.uops + 1 + number
 
     def _sum_up(self, flats: list[FlatInstruction]) -> None:
-        """What is true of the block as a whole."""
+        """Set the properties of the block as a whole."""
         self.has_fences = 0
         self.has_moves = 0
-        """Some move may be eliminated."""
+        """Whether any move may be eliminated."""
         self.holds_issue = 0
-        """Some instruction does not issue with those before it: it is merged before, or serializes."""
+        """Whether any instruction cannot issue with those before it: it needs a merge uop first, or it
+        serializes."""
         self.moves_stack = 0
-        """Some instruction has the stack engine move RSP."""
+        """Whether the stack engine moves RSP for any instruction."""
         self.has_joins = 0
-        """Some instruction's issue slots depend on where its uops come from."""
+        """Whether any instruction's issue slots depend on the source of its uops."""
         self.most_merges = 0
         self.has_special = 0
         self.longest_wait = 64
@@ -267,17 +268,17 @@ class Program(BlockColumns):
                 self.has_fences = 1
                 self.has_special = 1
         self.adds_uops = 1 if self.moves_stack or self.most_merges else 0
-        """Some uops are added to those of the instructions, for the stack or to merge: they are numbered when
-        they come, and not in the order of the code."""
+        """Whether uops are added to those of the instructions (stack synchronisation, merges). They are
+        numbered when they are created, and not in code order."""
         self.tp_names = len(names)
         self.compares_addresses = 1 if self.exact_values else 0
-        """It matters what addresses are made of: there are stores, or loads are told apart by them."""
+        """Whether address expressions matter: the block has stores, or loads are distinguished by address."""
         for uop in range(self.uops):
             if self.u_kind[uop] == STORE_ADDRESS:
                 self.compares_addresses = 1
 
     def _find_used_keys(self) -> None:
-        """Every rename key that the block reads or writes, addresses included."""
+        """Find every rename key that the block reads or writes, including addresses."""
         used = self._used
         for key in range(self.keys):
             used[key] = 0
@@ -301,7 +302,7 @@ class Program(BlockColumns):
                 self.used_keys += 1
 
     def _find_address_keys(self) -> None:
-        """Every rename key that addresses are made from, at once or by way of others."""
+        """Find every rename key that addresses are made from, directly or through other registers."""
         self.address_keys = 0
         if not self.compares_addresses:
             return
@@ -318,7 +319,7 @@ class Program(BlockColumns):
                 self.address_keys += 1
 
     def _mark_sources(self) -> int:
-        """Mark what the values of marked keys are made from; returns how many keys that adds."""
+        """Mark the sources of marked keys; returns the number of keys added."""
         added = 0
         for i in range(self.instructions):
             made = 0
@@ -356,7 +357,7 @@ class Program(BlockColumns):
 
 
 def _singles(microarchitecture: Microarchitecture) -> Column:
-    """The rows of the uops that stand alone."""
+    """The rows of the uops outside any instruction."""
     rows = array("i")
     for uop in (sync_uop(microarchitecture), *(merge_uop(microarchitecture, name) for name in _MERGED)):
         rows.extend(FlatUop(uop).rows)
@@ -364,7 +365,7 @@ def _singles(microarchitecture: Microarchitecture) -> Column:
 
 
 def _key_columns(keys: int) -> tuple[Column, LongColumn]:
-    """The columns over the rename keys that have come up so far, so many."""
+    """The columns over the first ``keys`` rename keys."""
     classes = memoryview(array("i", KEYS.classes))
     return classes, memoryview(array("q", [1 << key if classes[key] >= 0 else 0 for key in range(keys)]))
 

@@ -12,7 +12,7 @@ _STALLS = 16
 
 
 class Queues:
-    """All edges of one pipeline; a stage is given those it reads and writes."""
+    """All edges of one pipeline; a stage receives those it reads and writes."""
 
     def __init__(self, microarchitecture: Microarchitecture) -> None:
         self._queue_size = microarchitecture.instruction_queue_size
@@ -31,23 +31,24 @@ class Queues:
         self.issued = PairQueue()
         """Renamer to ROB within one cycle: (first uop, number of uops) of fused uops."""
         self.bound = PairQueue()
-        """Of these the uops that need a unit, renamer to binding and scheduler: (uop, issue slot)."""
+        """The issued uops that need a unit, renamer to binding and scheduler: (uop, issue slot)."""
         self.free = PairQueue()
-        """Of those the uops whose inputs are all known, renamer to scheduler: the same pairs."""
+        """The bound uops whose inputs are all known, renamer to scheduler: the same pairs."""
         self.rob = PairQueue()
-        """What the ROB holds, oldest first: the same pairs. The ROB takes them in, the others look."""
+        """Contents of the ROB, oldest first: the same pairs as ``issued``. Only the ROB adds pairs; other
+        stages read."""
         self.shortage = Shortage()
-        """Front end to renamer: why there is no more in the IDQ."""
+        """Front end to renamer: why the IDQ has no more uops."""
 
     def start(self, program: Program) -> None:
-        """Empty for a run of the program."""
+        """Reset to empty for a run of the program."""
         # Code fetch stops at four blocks and two lines, but takes whole rounds.
         self.blocks.start(4 * program.instructions + 16)
         self.lines.start(2 * program.instructions + 16)
         self.instructions.start(self._queue_size + 8)
         group = 0
         if program.simple_front_end:
-            # It takes all that starts within 64 bytes, with a synchronisation for every instruction at most.
+            # It takes all that starts within 64 bytes, with at most one synchronisation per instruction.
             group = (2 + CODE_LINE // program.size) * (program.idq_uops + program.instructions)
         self.delivered.start(2 * self._idq_size + program.idq_uops + group)
         self.idq.start(4 * self._idq_size + 2 * program.idq_uops + group)
@@ -59,21 +60,21 @@ class Queues:
 
 
 class Shortage:
-    """Why the front end has delivered no more than it has, in its latest cycle. Its stages say so where they
-    stop; the renamer asks when it finds the IDQ empty."""
+    """Why the front end delivered no more in its latest cycle. Its stages set the reason when they stop; the
+    renamer reads it when the IDQ is empty."""
 
     def __init__(self) -> None:
         self._stall_cycle = ints(_STALLS)
-        """The predecoder's latest stalls: cycles, each at its place in a ring, and whose prefix it was."""
+        """The predecoder's latest stalls in rings: the cycle, and the instruction whose prefix caused it."""
         self._stall_instruction = ints(_STALLS)
 
     def start(self, program: Program) -> None:
-        """Nothing has been delivered."""
+        """Reset: nothing has been delivered."""
         self._program = program
         self.delivered = NONE
-        """Row of the IDQ uop of the program that was delivered last."""
+        """Row of the program's IDQ uop that was delivered last."""
         self.reason = PREDECODER
-        """Of ``REFUSALS``, up to ``JCC``."""
+        """One of ``REFUSALS``, up to ``JCC``."""
         self._instruction = NONE
         for slot in range(_STALLS):
             self._stall_cycle[slot] = NONE
@@ -84,24 +85,24 @@ class Shortage:
         self._instruction = NONE
 
     def blame(self, reason: int, instruction: int) -> None:
-        """What is to be delivered next is late because of another instruction."""
+        """The next delivery is late because of another instruction."""
         self.reason = reason
         self._instruction = instruction
 
     def instruction(self) -> int:
-        """Place of the instruction that is to blame."""
+        """Place of the instruction to blame."""
         if self._instruction != NONE:
             return self._instruction
         following = self.delivered + 1
         return self._program.q_instruction[following if following < self._program.idq_uops else 0]
 
     def stall(self, cycle: int, instruction: int) -> None:
-        """The predecoder stands still in this cycle because of an instruction's length-changing prefix."""
+        """The predecoder stalls in this cycle because of an instruction's length-changing prefix."""
         self._stall_cycle[cycle & _STALLS - 1] = cycle
         self._stall_instruction[cycle & _STALLS - 1] = instruction
 
     def starve(self, cycle: int) -> None:
-        """The decoders have nothing to decode because the predecoder had not got to it by this cycle."""
+        """The decoders starve because the predecoder had not finished the next instruction by this cycle."""
         slot = cycle & _STALLS - 1
         if cycle >= 0 and self._stall_cycle[slot] == cycle:
             self.blame(LCP, self._stall_instruction[slot])
@@ -113,19 +114,19 @@ class MicrocodeQueue:
     """IDQ uops handed to the microcode sequencer, and the stalls around them in cycles."""
 
     def start(self) -> None:
-        """Nothing to do."""
+        """Reset: no uops are queued."""
         self.first = 0
         self.end = 0
         self.instance = 0
         self.instruction = NONE
-        """Of the instance."""
+        """The instruction of the instance."""
         self.stall = 0
         self.post_stall = 0
 
     def hand_over(
         self, first: int, end: int, instance: int, instruction: int, stall: int, post_stall: int
     ) -> None:
-        """Give the sequencer the IDQ uops ``first`` .. ``end`` (possibly none) of an instance (MS1)."""
+        """Hand the sequencer the IDQ uops ``first`` .. ``end`` (possibly none) of an instance (MS1)."""
         self.instruction = instruction
         self.first = first
         self.end = end
@@ -134,5 +135,5 @@ class MicrocodeQueue:
         self.post_stall = post_stall
 
     def busy(self) -> bool:
-        """MS2."""
+        """Whether the sequencer is busy or stalled (MS2)."""
         return self.first < self.end or self.stall > 0

@@ -1,4 +1,4 @@
-"""Numbers of what is renamed, the same in every program."""
+"""Numbers of registers and flag groups for renaming, the same in every program."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RenameKeys:
             self.number((ValueKind.REGISTER, name))
 
     def add(self, value: Value) -> int:
-        """The number of one that has not come up before."""
+        """Assign a number to a value that has none yet."""
         kind, name = value
         self.names.append(name)
         register_class = NO_CLASS
@@ -43,7 +43,7 @@ class RenameKeys:
 
 
 class _Numbers(dict[Value, int]):
-    """Numbers of canonical registers and flag groups that have come up."""
+    """Numbers of the canonical registers and flag groups seen so far."""
 
     def __init__(self, keys: RenameKeys) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class _Numbers(dict[Value, int]):
 
 
 class _Registers(dict[str | None, int]):
-    """Numbers of registers by all names that have come up."""
+    """Numbers of registers by all names seen so far."""
 
     def __init__(self, keys: RenameKeys) -> None:
         super().__init__({None: NO_KEY})

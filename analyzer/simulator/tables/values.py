@@ -1,6 +1,6 @@
-"""What an instruction does to the values that addresses are made of: the published rules (``symbol_rule``),
-and the finer ones of the hardware model, where everything that is not known to be a simple sum is unknown.
-"""
+"""The effect of an instruction on the values that addresses are made of: the published rules
+(``symbol_rule``), and the finer ones of the hardware model, which treat every result except a simple sum as
+unknown."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 from msgspec import Struct
 
 UNKNOWN_VALUE, SUM, LOADED = 0, 1, 2
-"""Kinds of results: anything; base + index * scale + delta; a word as it lay in memory."""
+"""Kinds of results: unknown; base + index * scale + delta; an unchanged word of memory."""
 
 _LARGEST = 1 << 40
-"""Larger constants are treated as unknown, so that symbolic values never run into each other."""
+"""Larger constants are treated as unknown, so that symbolic values never collide."""
 _LOADED_BITS = 32
-"""A narrower load does not yield a whole word of memory."""
+"""Narrower loads do not yield a whole word of memory."""
 
 
 class ValueRule(Struct, frozen=True):
-    """How the only register result of an instruction is made; registers by name, None for none."""
+    """Composition of the only register result of an instruction; registers by name, None for none."""
 
     kind: int = UNKNOWN_VALUE
     base: str | None = None
@@ -67,8 +67,8 @@ def _sum(instruction: Instruction, name: str) -> ValueRule:
 
 
 def symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tuple[bool, int]:
-    """Whether the results continue the symbolic value of the first input, and whether what is between them is
-    added, subtracted or nothing (uiCA model, 4.2)."""
+    """Whether the results continue the symbolic value of the first input, and the sign with which the
+    difference is added: 1, -1 or 0 (uiCA model, 4.2)."""
     if not template.register_inputs:
         return False, 0
     name = template.name
@@ -82,5 +82,5 @@ def symbol_rule(template: InstructionTemplate, instruction: Instruction) -> tupl
 
 
 def symbol_delta(sign: int, instruction: Instruction) -> int:
-    """By how much the results differ from the first input: by the immediate, or 1 where there is none."""
+    """The difference between the results and the first input: the immediate, or 1 if there is none."""
     return sign and sign * (1 if instruction.immediate is None else instruction.immediate)
