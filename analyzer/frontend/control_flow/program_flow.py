@@ -12,7 +12,7 @@ from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
 from cyclelens.analyzer.frontend.programs.program import Label, Program, Statement
 from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
-from cyclelens.analyzer.frontend.source.lexer import BEYOND_ASCII, QUOTED_NAME
+from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, letters
 from cyclelens.analyzer.frontend.statements import directives, registers
 from cyclelens.analyzer.frontend.statements.names import shown, symbol_of, typed
 from cyclelens.analyzer.isa.decoder import decode
@@ -37,12 +37,14 @@ _INSTRUCTION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _DIRECT = re.compile(
-    rf"(?:(?:short|near(?:\s+ptr)?|strict)\s+)*({QUOTED_NAME}(?:@\w+)?|[\w.$?@{BEYOND_ASCII}]+)",
+    rf"(?:(?:short|near(?:\s+ptr)?|strict)\s+)*({QUOTED_NAME}(?:@\w+)?|{letters('_.$?@', digits=True)}+)",
     re.IGNORECASE,
 )
 _BY_TABLE = re.compile(r"@(?:plt|got\w*)$", re.IGNORECASE)
 """Suffix of a function that is called through one of the linker's tables."""
-_SYMBOL = re.compile(rf"{QUOTED_NAME}|(?<![\w.$%@])[A-Za-z_.?{BEYOND_ASCII}][\w.$?{BEYOND_ASCII}]*")
+_SYMBOL = re.compile(
+    rf"{QUOTED_NAME}|(?<![\w.$%@]){letters('_.?', digits=False)}{letters('_.$?', digits=True)}*"
+)
 _IN_TABLE = re.compile(rf"({QUOTED_NAME}|[A-Za-z_.][\w.$]*)@GOT\w*")
 _NEAR_SYMBOL = re.compile(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
 _PADDING = re.compile(

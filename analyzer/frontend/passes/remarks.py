@@ -10,7 +10,7 @@ from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.regions.statement_code import Refused
-from cyclelens.analyzer.frontend.source.lexer import BEYOND_ASCII, QUOTED_NAME
+from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, letters
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.statements import directives
@@ -20,7 +20,7 @@ from cyclelens.analyzer.model.source import Severity
 
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
-_ONLY_SYMBOL = re.compile(rf"{QUOTED_NAME}|[A-Za-z_.?{BEYOND_ASCII}][\w.$?{BEYOND_ASCII}]*")
+_ONLY_SYMBOL = re.compile(rf"{QUOTED_NAME}|{letters('_.?', digits=False)}{letters('_.$?', digits=True)}*")
 
 
 def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: CodeRange, section: str) -> None:

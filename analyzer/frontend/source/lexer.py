@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from string import ascii_letters
 
 MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 """Beginning of every region marker."""
@@ -17,14 +18,27 @@ QUOTED = r'"(?:[^"\\]++|\\.)*+"'
 """A string with its closing quote."""
 NASM_QUOTED = r"\"[^\"]*\"|'[^']*'|`(?:[^`\\]++|\\.)*+`"
 """Strings in NASM; only backquoted ones have escapes."""
-BEYOND_ASCII = r"\x80-\U0010ffff"
-"""Character class content: GNU as treats all these characters as letters."""
-SYMBOL = rf"[A-Za-z_.${BEYOND_ASCII}][\w.${BEYOND_ASCII}]*"
+_BEYOND_ASCII = r"[^\x00-\x7f]"
+"""A character beyond ASCII: GNU as treats all of them as letters."""
+
+
+def letters(others: str, *, digits: bool) -> str:
+    """A character class: ASCII letters, characters beyond ASCII, ``others`` and perhaps digits.
+
+    It names the ASCII characters that are left out: Python takes milliseconds to compile a class with a range of
+    a million characters.
+    """
+    inside = ascii_letters + others + "0123456789" * digits
+    return f"[^{''.join(re.escape(chr(each)) for each in range(128) if chr(each) not in inside)}]"
+
+
+SYMBOL = letters("_.$", digits=False) + letters("_.$", digits=True) + "*"
 """A plain name in GNU as, which treats every non-ASCII character as a letter."""
 QUOTED_NAME = r'"[^"\\\r\n]+"'
 """A quoted name in GNU as, which may contain any other character."""
 UNICODE_SYMBOL = (
-    rf"(?<![\w.@{BEYOND_ASCII}])(?=[\w.$]*[{BEYOND_ASCII}])[A-Za-z_.{BEYOND_ASCII}][\w.${BEYOND_ASCII}]*"
+    rf"(?<!{letters('_.@', digits=True)})(?=[\w.$]*{_BEYOND_ASCII})"
+    rf"{letters('_.', digits=False)}{letters('_.$', digits=True)}*"
 )
 """A name with a non-ASCII character."""
 MASM_SYMBOL = r"(?<![\w.$?@])(?:\$[\w.$?@]+|(?=[\w.$]*[@?])[A-Za-z_.?@][\w.$?@]*)"
@@ -35,7 +49,7 @@ CHARACTER = r"'(?:\\[^\r\n]|[^\\\r\n])'?"
 """A character constant; GNU as does not require the closing quote."""
 LABEL = re.compile(
     r'\s*("(?:[^"\\\n]++|\\.)*+"|'
-    rf"[A-Za-z_.$?@{BEYOND_ASCII}][\w.$?@{BEYOND_ASCII}]*|[0-9]+)\s*:(?!:)"
+    rf"{letters('_.$?@', digits=False)}{letters('_.$?@', digits=True)}*|[0-9]+)\s*:(?!:)"
 )
 """A label before a statement, with its colon; group 1 is the name."""
 
