@@ -13,8 +13,8 @@ Names are loaded on first use, so that the command line starts faster.
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.facts.store import TablesUnavailable as TablesUnavailable
     from cyclelens.analyzer.measuring.harness import CannotMeasure as CannotMeasure

@@ -6,12 +6,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.usage import Parser
 from cyclelens.analyzer.engine.files import InputError, analyze_bytes, beside, read_bytes
 from msgspec.structs import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

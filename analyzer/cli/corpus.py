@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, PROBLEMS, microarchitectures
 from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.options import ModelOptions
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, PROBLEMS, new_parser
 from cyclelens.analyzer.cli.examples import EXAMPLES
@@ -25,7 +26,6 @@ from cyclelens.analyzer.common.escaping import Painted, printable
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.engine.files import InputError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn, TextIO
 

@@ -7,12 +7,12 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from io import BufferedReader, StringIO
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, PROBLEMS, alignment, new_parser
 from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.engine.workers import collect_rarely
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

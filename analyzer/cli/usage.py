@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.examples import help_text
 from cyclelens.analyzer.common.log import LOG
 from cyclelens.analyzer.common.own_tables import OWN_TABLES
 from cyclelens.analyzer.common.suggestions import did_you_mean
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn, Self
 

@@ -10,8 +10,8 @@ import errno
 import os
 import stat
 from io import BufferedReader, TextIOWrapper
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.regular_files import read_given, read_opened
 from msgspec.structs import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.defects import internal_error
 from cyclelens.analyzer.common.recent import Caches
@@ -28,7 +29,6 @@ from cyclelens.analyzer.uops.operands import TooManyUopsError
 from msgspec import Struct
 from msgspec.structs import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from msgspec import Struct
 from msgspec.structs import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
     from cyclelens.analyzer.model.result import Finding, PortBinding, Position, Prediction

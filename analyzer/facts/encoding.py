@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cyclelens.analyzer.model.facts import Figures, Latency, OperandFacts, PortUse
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    Fields = list[Any]
+Fields = list[Any]
 
 SCHEMA_VERSION = 2
 """Raised with every change of the tables; stored as sqlite's ``user_version``."""

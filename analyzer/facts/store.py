@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from sqlite3 import Connection, Error, connect
+from typing import TYPE_CHECKING
 
 import cyclelens.data
 from cyclelens.analyzer.common.own_tables import OWN_TABLES
@@ -13,7 +14,6 @@ from cyclelens.analyzer.facts import encoding
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

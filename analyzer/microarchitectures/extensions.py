@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.instruction import Instruction
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import Missing
 

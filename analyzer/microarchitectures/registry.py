@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cyclelens.analyzer.common.suggestions import nearest
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.microarchitectures.processors import Processor
 

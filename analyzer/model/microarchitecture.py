@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.provenance import NO_SOURCES, Source, Sources
@@ -11,7 +12,6 @@ from cyclelens.analyzer.model.units import NO_UNITS, Divider, Scheduler, Units, 
 from msgspec import Struct
 from msgspec.structs import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -8,17 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum, IntFlag
 from functools import cached_property
+from typing import Protocol
 
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind
 from msgspec import Struct, field
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
 
 
 class Trait(IntFlag):

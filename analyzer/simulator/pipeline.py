@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -14,7 +15,6 @@ from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
 from cyclelens.analyzer.simulator.wanted import Wanted
 from msgspec.structs import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
     from cyclelens.analyzer.model.simulation import Simulation

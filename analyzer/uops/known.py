@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.facts.matching import Matcher
@@ -35,7 +36,6 @@ from cyclelens.analyzer.uops.rebinding import (
 from cyclelens.analyzer.uops.templates import ALONE, Context, make_template, unfused
 from cyclelens.analyzer.uops.upper_halves import changed_by_upper_halves
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -7,6 +7,7 @@ template is several times cheaper than making one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
@@ -31,7 +32,6 @@ from cyclelens.analyzer.uops.operands import (
 from cyclelens.analyzer.uops.registers import HIGH8, canonical
 from msgspec.structs import replace
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -10,6 +10,7 @@ import sys
 import pytest
 from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.cli.main import main
+from cyclelens.analyzer.common import regular_files
 from cyclelens.analyzer.engine import files
 from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.microarchitectures.processors import Processor
@@ -156,7 +157,7 @@ def test_a_missing_file_is_one_line(run):
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no file without end here")
 def test_a_file_without_end_is_one_line(run, monkeypatch):
     monkeypatch.setattr(files, "MAXIMUM_BYTES", 8 << 20)
-    monkeypatch.setattr(files, "_PART", 1 << 20)
+    monkeypatch.setattr(regular_files, "_PART", 1 << 20)
     code, out, err = run("analyze", "/dev/zero")
     assert (code, out, err) == (1, "", "cyclelens: /dev/zero has more than 8 MB\n")
 

@@ -30,7 +30,7 @@ def test_layers_that_explain_are_not_loaded(loaded: set[str], layer: str) -> Non
 
 @pytest.mark.parametrize(
     "library",
-    ["cyclelens.server", "keystone", "pygls", "lsprotocol", "lxml", "tqdm", "multiprocessing", "dataclasses"],
+    ["cyclelens.server", "keystone", "pygls", "lsprotocol", "lxml", "tqdm", "multiprocessing"],
 )
 def test_libraries_of_other_commands_are_not_loaded(loaded: set[str], library: str) -> None:
     assert library not in loaded

@@ -11,12 +11,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO, Protocol
-else:
-    Protocol = object
+from typing import BinaryIO, Protocol
 
 TIME_LIMIT = 0.25
 """Seconds of processor time per statement before the child is killed."""

@@ -25,8 +25,8 @@ _BEYOND_ASCII = r"[^\x00-\x7f]"
 def letters(others: str, *, digits: bool) -> str:
     """A character class: ASCII letters, characters beyond ASCII, ``others`` and perhaps digits.
 
-    It names the ASCII characters that are left out: Python takes milliseconds to compile a class with a range of
-    a million characters.
+    It names the ASCII characters that are left out: Python takes milliseconds to compile a class with a range
+    of a million characters.
     """
     inside = ascii_letters + others + "0123456789" * digits
     return f"[^{''.join(re.escape(chr(each)) for each in range(128) if chr(each) not in inside)}]"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from array import array
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 

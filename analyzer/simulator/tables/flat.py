@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.units import UopKind
@@ -26,7 +27,6 @@ from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.operands import added_constant
 from cyclelens.analyzer.uops.rebinding import Names, Original, Sibling
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
