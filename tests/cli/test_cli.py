@@ -10,7 +10,6 @@ import sys
 import pytest
 from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.cli.main import main
-from cyclelens.analyzer.common import regular_files
 from cyclelens.analyzer.engine import files
 from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.microarchitectures.processors import Processor
@@ -155,11 +154,17 @@ def test_a_missing_file_is_one_line(run):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no file without end here")
-def test_a_file_without_end_is_one_line(run, monkeypatch):
-    monkeypatch.setattr(files, "MAXIMUM_BYTES", 8 << 20)
-    monkeypatch.setattr(regular_files, "_PART", 1 << 20)
+def test_a_file_without_end_is_one_line(run):
     code, out, err = run("analyze", "/dev/zero")
-    assert (code, out, err) == (1, "", "cyclelens: /dev/zero has more than 8 MB\n")
+    assert (code, out, err) == (1, "", "cyclelens: /dev/zero cannot be read: it is not a regular file\n")
+
+
+def test_a_file_that_is_too_large_is_one_line(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(files, "MAXIMUM_BYTES", 1 << 20)
+    large = tmp_path / "large.s"
+    large.write_bytes(b" " * ((1 << 20) + 1))
+    code, out, err = run("analyze", str(large))
+    assert (code, out, err) == (1, "", f"cyclelens: {large} cannot be read: it has more than 1 MB\n")
 
 
 @pytest.mark.parametrize(
