@@ -6,8 +6,8 @@ The scanner uses them for whole texts; labels, colours and rewrites use them for
 from __future__ import annotations
 
 import re
+import string
 from enum import StrEnum
-from string import ascii_letters
 
 MARKER_WORDS = re.compile(r"(?:cyclelens|osaca|llvm-mca)-\w", re.IGNORECASE)
 """Beginning of every region marker."""
@@ -28,7 +28,7 @@ def letters(others: str, *, digits: bool) -> str:
     It names the ASCII characters that are left out: Python takes milliseconds to compile a class with a range
     of a million characters.
     """
-    inside = ascii_letters + others + "0123456789" * digits
+    inside = string.ascii_letters + others + string.digits * digits
     return f"[^{''.join(re.escape(chr(each)) for each in range(128) if chr(each) not in inside)}]"
 
 
