@@ -371,7 +371,10 @@ def test_the_variants_of_blocks_come_by_frequency(tmp_path, capsys):
     [
         (["--machine", "vax"], "'vax' is neither native nor sim:NAME"),
         (["--machine", "sim:VAX"], "unknown microarchitecture 'VAX'"),
-        (["--machine", "sim:SKL", "--forms", "^NONSENSE"], "no variant in the tables of SKL is wanted"),
+        (
+            ["--machine", "sim:SKL", "--forms", "^NONSENSE"],
+            "no variant in the tables of SKL matches the options",
+        ),
         (["--machine", "sim:SKL", "--blocks", "/nonexistent"], "/nonexistent"),
     ],
 )

@@ -124,4 +124,4 @@ def test_a_report_overwrites_nothing_and_says_what_it_cannot_read(
     assert (folder / "cyclelens-report.zip").read_text() == "mine"
     assert cli.main(["bug-report", "gone.s", "--output", "new.zip"]) == 1
     assert not (folder / "new.zip").exists()
-    assert "gone.s: No such file or directory" in capsys.readouterr().err
+    assert "gone.s cannot be packed: No such file or directory" in capsys.readouterr().err

@@ -71,7 +71,7 @@ def test_accumulators_are_split_by_name(run):
     assert "2.00  4 accumulators in place of ymm0 and ymm2, unrolled 2 times" in out
     code, out = run("whatif", "--split", "rax=2", text=text)
     assert code == 1
-    assert "registers that do: ymm0, ymm2" in out
+    assert "accumulators: ymm0, ymm2" in out
 
 
 @pytest.mark.parametrize(
