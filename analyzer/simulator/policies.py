@@ -292,7 +292,8 @@ def scheduler_choice(
     """The rule by which a core that counts macro-ops assigns uops to schedulers, or the random one."""
     name = microarchitecture.policies.binding
     if options.port_seed is not None:
-        by_chance = _named(name, SCHEDULER_CHOICES_BY_CHANCE, microarchitecture)
+        rule = name if name in SCHEDULER_CHOICES_BY_CHANCE else "chance_scheduler"
+        by_chance = _named(rule, SCHEDULER_CHOICES_BY_CHANCE, microarchitecture)
         made: SchedulerChoice = by_chance(columns, microarchitecture, queues, in_flight, options.port_seed)
     else:
         made = _named(name, SCHEDULER_CHOICES, microarchitecture)(
