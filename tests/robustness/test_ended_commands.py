@@ -20,10 +20,14 @@ GOES_ON = 1.0
 
 
 @contextmanager
-def in_assembler(folder: Path, hangup: signal.Handlers) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
-    """A command whose assembler is at work, and the folder of its temporary files. ``hangup``: what SIGHUP
-    does when the command starts. It is said here, because whoever runs the tests hands on something else:
-    ``nohup`` has it ignored."""
+def in_assembler(
+    folder: Path, number: signal.Signals, handling: signal.Handlers
+) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """A command whose assembler is at work, and the folder of its temporary files.
+
+    ``handling``: what the signal does when the command starts. A child inherits it: ``nohup`` ignores SIGHUP,
+    and a shell ignores SIGQUIT for what it starts in the background.
+    """
     (text := folder / "k.asm").write_text(ENDLESS)
     (place := folder / "temporary").mkdir()
     process = subprocess.Popen(
@@ -31,7 +35,7 @@ def in_assembler(folder: Path, hangup: signal.Handlers) -> Iterator[tuple[subpro
         env={**os.environ, "TMPDIR": str(place)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, hangup),
+        preexec_fn=lambda: signal.signal(number, handling),
     )
     try:
         # Python itself tries a file there first.
@@ -58,7 +62,7 @@ def in_assembler(folder: Path, hangup: signal.Handlers) -> Iterator[tuple[subpro
     ],
 )
 def test_a_command_that_is_ended_leaves_no_folder(number: signal.Signals, tmp_path: Path) -> None:
-    with in_assembler(tmp_path, signal.SIG_DFL) as (process, place):
+    with in_assembler(tmp_path, number, signal.SIG_DFL) as (process, place):
         process.send_signal(number)
         assert process.wait(60) == 128 + number
         assert list(place.iterdir()) == []
@@ -66,7 +70,7 @@ def test_a_command_that_is_ended_leaves_no_folder(number: signal.Signals, tmp_pa
 
 @needs_nasm
 def test_a_command_under_nohup_goes_on_when_its_terminal_is_closed(tmp_path: Path) -> None:
-    with in_assembler(tmp_path, signal.SIG_IGN) as (process, place):
+    with in_assembler(tmp_path, signal.SIGHUP, signal.SIG_IGN) as (process, place):
         process.send_signal(signal.SIGHUP)
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(GOES_ON)
