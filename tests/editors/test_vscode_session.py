@@ -376,7 +376,7 @@ def test_a_program_that_does_not_start_is_explained_in_one_place(code: Workbench
     code.server.configure(user={}, machine={"cyclelens.server.path": "/nowhere/cyclelens"})
     (message,) = wait("the message", code.notifications)
     assert message.startswith(
-        "Cyclelens: The program of the setting cyclelens.server.path, /nowhere/cyclelens,"
+        "Cyclelens: The program /nowhere/cyclelens of the setting cyclelens.server.path does not start"
     )
     assert "does not start" in message
     wait("the status item", lambda: code.status() == "Cyclelens")
