@@ -67,8 +67,8 @@ def command() -> NoReturn:
 
 
 def _end_on_signals() -> None:
-    """Make SIGTERM and SIGHUP end the process with an exception, so that files are closed and temporary ones
-    removed. Ctrl-C already does."""
+    """Make the signals of ``_ENDING`` end the process with an exception, so that files are closed and
+    temporary ones removed. Ctrl-C already does. A signal that the parent had ignored stays ignored."""
 
     def end(number: int, _frame: object) -> NoReturn:
         raise SystemExit(128 + number)

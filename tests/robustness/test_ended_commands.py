@@ -1,4 +1,4 @@
-"""What a command leaves behind that is ended by a signal, and which signals end it."""
+"""What a command that a signal ends leaves behind, and which signals end it."""
 
 from __future__ import annotations
 
