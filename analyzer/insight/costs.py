@@ -80,7 +80,7 @@ def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost,
     model = registry.get(microarchitecture)
     found: dict[str, dict[str, Cost]] = {}
     for form in store.forms():
-        for facts in store.candidates(microarchitecture, form):
+        for facts in store.candidates(model.facts_name, form):
             match = _NAME.match(facts.name)
             if match is None or "LOCK" in match["rest"] or _REPEATED.search(match["rest"]):
                 continue
