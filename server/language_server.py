@@ -59,6 +59,8 @@ class CyclelensServer(LanguageServer):
         self.shutdown_requested = False
         self.result_listeners: list[Callable[[Snapshot], None]] = []
         """Called with the new snapshot after every analysis, failed ones included."""
+        self.close_listeners: list[Callable[[str], object]] = []
+        """Called with each document that is closed; features drop what they keep of it."""
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
         self.source_jobs = Jobs(self._answered, self._in_trouble, factory=factory, timeout=PATIENCE + 10)
         """Sources have a worker of their own, so that assembly texts never wait for a compiler."""
@@ -259,6 +261,8 @@ class CyclelensServer(LanguageServer):
         self.measurements.forget(uri)
         self.history.forget(uri)
         self.memory.forget(uri)
+        for listener in self.close_listeners:
+            listener(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=[]))
 
     def _log_error(self, message: str) -> None:

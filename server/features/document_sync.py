@@ -11,6 +11,7 @@ def register(server: EditedServer) -> None:
     """Register the methods above."""
     automatic: set[str] = set()
     """Documents that the editor saved automatically; their baseline stays unchanged."""
+    server.close_listeners.append(automatic.discard)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
@@ -42,7 +43,8 @@ def register(server: EditedServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_WILL_SAVE)
     def saving(params: types.WillSaveTextDocumentParams) -> None:
-        if params.reason != types.TextDocumentSaveReason.Manual:
+        is_open = server.session.get(params.text_document.uri) is not None
+        if is_open and params.reason != types.TextDocumentSaveReason.Manual:
             automatic.add(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)

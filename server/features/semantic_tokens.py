@@ -14,6 +14,7 @@ from cyclelens.server.protocol.convert import Converter, to_client
 from cyclelens.server.texts import tokens
 from cyclelens.server.texts.tokens import TokenKind
 from lsprotocol import types
+from msgspec import Struct, field
 
 MAX_LINES = 20_000
 """Longest text, in lines, that is coloured as a whole; of longer texts only the visible part is."""
@@ -44,21 +45,28 @@ _DEFINED, _MARKER = 1, 2
 """Bits of the modifiers above."""
 
 
+class _Coloured(Struct):
+    """What is kept of an open document."""
+
+    words: tokens.Words = field(default_factory=tokens.Words)
+    identifier: str = ""
+    sent: list[int] = []
+    """Numbers of the tokens that the client has, under ``identifier``."""
+
+
 def register(server: CyclelensServer) -> None:
     """Register the requests."""
-    words = tokens.Words()
-    sent: dict[str, tuple[str, list[int]]] = {}
-    """Document -> identifier and numbers of the tokens that its client has."""
+    coloured: dict[str, _Coloured] = {}
+    server.close_listeners.append(lambda uri: coloured.pop(uri, None))
 
     async def whole(uri: str) -> types.SemanticTokens | None:
         snapshot = server.session.assembly(uri)
         if snapshot is None or len(snapshot.lines) > MAX_LINES:
             return None
-        data = await _data(words, snapshot, server.converter, 0, len(snapshot.lines) - 1)
-        sent[uri] = (str(snapshot.revision), data)
-        for closed in sent.keys() - {known.uri for known in server.session}:
-            del sent[closed]
-        return types.SemanticTokens(data=data, result_id=str(snapshot.revision))
+        known = coloured.setdefault(uri, _Coloured())
+        data = await _data(known.words, snapshot, server.converter, 0, len(snapshot.lines) - 1)
+        known.identifier, known.sent = str(snapshot.revision), data
+        return types.SemanticTokens(data=data, result_id=known.identifier)
 
     @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
     async def full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
@@ -68,7 +76,8 @@ def register(server: CyclelensServer) -> None:
     async def delta(
         params: types.SemanticTokensDeltaParams,
     ) -> types.SemanticTokens | types.SemanticTokensDelta | None:
-        identifier, before = sent.get(params.text_document.uri, ("", []))
+        known = coloured.get(params.text_document.uri, _Coloured())
+        identifier, before = known.identifier, known.sent
         answer = await whole(params.text_document.uri)
         if answer is None or identifier != params.previous_result_id:
             return answer
@@ -79,8 +88,9 @@ def register(server: CyclelensServer) -> None:
         snapshot = server.session.assembly(params.text_document.uri, part=True)
         if snapshot is None:
             return None
+        known = coloured.setdefault(snapshot.uri, _Coloured())
         first, last = params.range.start.line, params.range.end.line
-        return types.SemanticTokens(data=await _data(words, snapshot, server.converter, first, last))
+        return types.SemanticTokens(data=await _data(known.words, snapshot, server.converter, first, last))
 
 
 async def _data(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import io
 import random
+import tracemalloc
+from typing import Any
 
 import pytest
+from cyclelens.server.app import create_server
 from cyclelens.server.texts import lines as parts_of_lines
 from cyclelens.server.texts.lines import Lines
 from cyclelens.server.texts.text import split
 from editor import Editor
 from lsprotocol import types
+from pygls.io_ import StdoutWriter
 
 KERNEL = "# cyclelens-begin chain\n1:\n imul %rax, %rax\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
 
@@ -75,3 +82,63 @@ async def test_a_large_text_is_analysed_and_coloured_when_somebody_asks(editor: 
     await editor.run("cyclelens.analyse")
     await editor.until_label(200, "3.00 cycles/iter")
     assert editor.client.messages == []
+
+
+@pytest.mark.asyncio
+async def test_a_closed_document_leaves_nothing_in_memory() -> None:
+    """Bounded by 64 KiB; the words alone of this text take more than 1 MB."""
+    output = io.BytesIO()
+    server = create_server()
+    server.protocol.set_writer(StdoutWriter(output))
+
+    async def send(method: str, identifier: int | None = None, **params: Any) -> None:
+        identified = {} if identifier is None else {"id": identifier}
+        output.seek(0)
+        output.truncate()
+        server.protocol.receive({"jsonrpc": "2.0", "method": method, "params": params, **identified})
+        async with asyncio.timeout(60):
+            while identified and b'"id"' not in output.getvalue():
+                await asyncio.sleep(0.01)
+
+    async def session(uri: str, seed: int) -> None:
+        chance = random.Random(seed)
+        text = "".join(f"l{n}: add ${chance.random()}, %eax # {n}\n" for n in range(2_000))
+        document = {"uri": uri}
+        await send(
+            "textDocument/didOpen", textDocument={**document, "languageId": "asm", "version": 1, "text": text}
+        )
+        spot = {"textDocument": document, "position": {"line": 5, "character": 1}}
+        whole = {"start": {"line": 0, "character": 0}, "end": {"line": 20_000, "character": 0}}
+        for number in range(2):
+            await send("textDocument/semanticTokens/full", 1, textDocument=document)
+            assert b'"data"' in output.getvalue()
+            await send("textDocument/semanticTokens/range", 2, textDocument=document, range=whole)
+            await send("textDocument/documentSymbol", 3, textDocument=document)
+            await send("textDocument/foldingRange", 4, textDocument=document)
+            await send("textDocument/definition", 5, **spot)
+            await send("textDocument/willSave", textDocument=document, reason=2)
+            changes = [{"range": {"start": spot["position"], "end": spot["position"]}, "text": str(number)}]
+            await send(
+                "textDocument/didChange",
+                textDocument={**document, "version": number + 2},
+                contentChanges=changes,
+            )
+        await send("textDocument/didClose", textDocument=document)
+        await send("textDocument/willSave", textDocument=document, reason=2)
+
+    await send("initialize", 0, capabilities={})
+    # What is loaded once is loaded now.
+    await session("file:///first.s", 1)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for number in range(2):
+            await session(f"file:///{number}.s", number + 2)
+        output.seek(0)
+        output.truncate()
+        gc.collect()
+        left = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert left < 64 << 10
