@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from cyclelens.analyzer.cli.common import OK, new_parser
+from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.common.log import LOG
 from cyclelens.analyzer.common.regular_files import read_given
 from cyclelens.analyzer.engine.files import InputError
@@ -38,7 +39,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="input to pack")
     parser.add_argument(
         "--output",
-        type=Path,
+        type=output_path,
         default=Path("cyclelens-report.zip"),
         metavar="PATH",
         help="default: cyclelens-report.zip; existing files are not overwritten",

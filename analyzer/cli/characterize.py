@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, new_parser
+from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.common import temporary
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
 from cyclelens.analyzer.engine.files import InputError
@@ -60,7 +61,7 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument(
         "--output",
-        type=Path,
+        type=output_path,
         metavar="FILE.xml",
         help="write a table to this file; FILE.xml.runs keeps the runs so far, and an interrupted command "
         "resumes from it",

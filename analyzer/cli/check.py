@@ -18,6 +18,7 @@ from cyclelens.analyzer.cli.common import (
     is_clean,
     new_parser,
 )
+from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
 from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.source import Severity
@@ -100,7 +101,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--sarif",
         metavar="FILE.sarif",
-        type=Path,
+        type=output_path,
         help="write slow regions, hazards and problems at their lines, for code scanning",
     )
     parser.add_argument(

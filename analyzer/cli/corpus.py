@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, PROBLEMS, microarchitectures
+from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.options import ModelOptions
 
@@ -33,7 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=".parquet, .csv with a header, or .txt with one block per line",
     )
     files.add_argument(
-        "--output", type=_path, metavar="FILE", help=".parquet or .csv, with one column per microarchitecture"
+        "--output",
+        type=output_path,
+        metavar="FILE",
+        help=".parquet or .csv, with one column per microarchitecture",
     )
     files.add_argument("--column", default="hex", metavar="NAME", help="column of the blocks (default: hex)")
     files.add_argument("--rows", type=int, default=None, metavar="N", help="rows per part (default: 10,000)")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from cyclelens.analyzer.cli.usage import WRONG_USAGE, Parser
+from cyclelens.analyzer.cli.usage import WRONG_USAGE, Parser, output_path
 from cyclelens.analyzer.corpora.formats import CorpusError
 from cyclelens.analyzer.evaluation import report
 from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--limit", type=_count, metavar="N", help="only N blocks, spread over the file")
     parser.add_argument("--jobs", type=_count, default=default_jobs(), metavar="N", help="processes to use")
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep finished predictions here")
+    parser.add_argument("--resume", type=output_path, metavar="FILE", help="keep finished predictions here")
     parser.add_argument(
         "--predictions",
         type=Path,
@@ -109,7 +109,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--worst", type=int, default=10, metavar="N", help="how many of the worst to show")
     parser.add_argument(
-        "--heatmap", type=Path, metavar="FILE", help="draw predicted against true figures (.svg or .png)"
+        "--heatmap",
+        type=output_path,
+        metavar="FILE",
+        help="draw predicted against true figures (.svg or .png)",
     )
     parser.add_argument(
         "--rounds", type=_count, default=TRACE_ROUNDS, metavar="N", help="rounds of the traces to compare"

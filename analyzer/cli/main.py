@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, PROBLEMS, new_parser
 from cyclelens.analyzer.cli.examples import EXAMPLES
-from cyclelens.analyzer.cli.usage import WRONG_USAGE, Parser
+from cyclelens.analyzer.cli.usage import WRONG_USAGE, Parser, output_path
 from cyclelens.analyzer.common import log
 from cyclelens.analyzer.common.defects import described
 from cyclelens.analyzer.common.escaping import Painted, printable
@@ -52,8 +52,12 @@ _COLLECTION_THRESHOLD = 10_000
 command's time."""
 
 
-_ENDING = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGALRM", "SIGVTALRM", "SIGUSR1", "SIGUSR2")
-"""Sent by users, batch systems (before the time is over) and limits."""
+_ENDING = (
+    *("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGUSR1", "SIGUSR2"),
+    *("SIGALRM", "SIGVTALRM", "SIGPROF", "SIGIO", "SIGPWR", "SIGSTKFLT"),
+)
+"""Sent by users, batch systems (before the time is over), limits and timers: all signals that end a process
+by default, apart from Ctrl-C and those of a program's own errors."""
 
 
 def command() -> NoReturn:
@@ -233,7 +237,7 @@ def _data(arguments: list[str]) -> int:
     importer = actions.add_parser("import", help="make the tables from the XML file that uops.info publishes")
     importer.add_argument("file", metavar="FILE.xml[.xz]", type=Path)
     importer.add_argument(
-        "--output", metavar="PATH", type=Path, help="default: the tables that Cyclelens itself uses"
+        "--output", metavar="PATH", type=output_path, help="default: the tables that Cyclelens itself uses"
     )
     importer.add_argument(
         "--merge",

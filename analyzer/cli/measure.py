@@ -18,6 +18,7 @@ from cyclelens.analyzer.cli.common import (
     new_parser,
     title_of,
 )
+from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.common.regular_files import AT_ONCE, open_text, read_given
 from cyclelens.analyzer.engine.files import InputError
 from msgspec.structs import asdict
@@ -88,7 +89,7 @@ def _add_block_arguments(parser: argparse.ArgumentParser) -> None:
         "instructions of copies in that loop",
     )
     parser.add_argument(
-        "--output", type=Path, metavar="FILE.csv", help="write to this file, and resume where it ends"
+        "--output", type=output_path, metavar="FILE.csv", help="write to this file, and resume where it ends"
     )
 
 

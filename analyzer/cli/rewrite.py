@@ -17,6 +17,7 @@ from cyclelens.analyzer.cli.common import (
     nothing,
     title_of,
 )
+from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.engine.files import InputError, explained, read_text
 from cyclelens.analyzer.model.choices import Clocks
 from msgspec.structs import replace
@@ -41,7 +42,9 @@ def main(arguments: list[str]) -> int:
     add_analysis_arguments(parser, objects=False)
     parser.add_argument("--diff", type=_number, metavar="N", help="print a rewrite as a diff")
     parser.add_argument("--apply", type=_number, metavar="N", help="apply a rewrite to the file")
-    parser.add_argument("--output", metavar="FILE", help="with --apply: write to this file instead")
+    parser.add_argument(
+        "--output", type=output_path, metavar="FILE", help="with --apply: write to this file instead"
+    )
     parser.add_argument(
         "--check",
         action="store_true",
@@ -109,7 +112,7 @@ def _run(options: argparse.Namespace) -> int:
     if equality is not None and equality.differs:
         raise InputError(f"{options.file}: rewrite {wanted} was not applied: {said}")
     print(f"rewrite {wanted}: {said}", file=sys.stderr)
-    return _write(changed, options.output or options.file)
+    return _write(changed, str(options.output or options.file))
 
 
 def _harness() -> Harness:

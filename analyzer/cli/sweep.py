@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import add_analysis_arguments, new_parser, report_each, title_of
+from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
         "--load-latency", type=_latencies, metavar="FROM..TO", help="latencies of loads in cycles, e.g. 4..40"
     )
     parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw all tables into one file, .svg or .png"
+        "--plot", type=output_path, metavar="FILE", help="draw all tables into one file, .svg or .png"
     )
     options = parser.parse_args(arguments)
     if (options.resource is None) == (options.load_latency is None):

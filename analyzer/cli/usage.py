@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.cli.examples import help_text
 from cyclelens.analyzer.common.log import LOG
 from cyclelens.analyzer.common.own_tables import OWN_TABLES
+from cyclelens.analyzer.common.regular_files import check_written
 from cyclelens.analyzer.common.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any, NoReturn, Self
 
 WRONG_USAGE = 2
@@ -35,11 +37,24 @@ class _LogFile(_Path):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
     ) -> None:
         try:
+            check_written(values)
             with open(values, "a"):
                 pass
         except OSError as error:
             parser.error(f"{values}: {error.strerror}")
         super().__call__(parser, namespace, values)
+
+
+def output_path(text: str) -> Path:
+    """The type of options that name a file to write."""
+    # Imported here to start faster.
+    from pathlib import Path
+
+    try:
+        check_written(text)
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text} cannot be written: {error.strerror}") from None
+    return Path(text)
 
 
 class Parser(argparse.ArgumentParser):

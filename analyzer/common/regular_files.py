@@ -85,6 +85,20 @@ def is_regular(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def check_written(path: str | os.PathLike[str]) -> None:
+    """Raises OSError if a file named on a command line to be written is a FIFO, which waits for a reader, a
+    device or a socket. What the shell has opened, such as ``>(command)``, and the null device pass."""
+    name = os.fspath(path)
+    if name == os.devnull or name.startswith((*_OPENED, "/dev/stdout", "/dev/stderr")):
+        return
+    try:
+        mode = os.stat(name).st_mode
+    except (OSError, ValueError):
+        return  # a new file, or one whose opening says what is wrong
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "it is not a regular file", path)
+
+
 def read_opened(file: BinaryIO, path: str | os.PathLike[str], maximum: int) -> bytes:
     """The rest of an open file. Raises OSError if it has more than ``maximum`` bytes."""
     parts: list[bytes] = []

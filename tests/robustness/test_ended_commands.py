@@ -19,6 +19,19 @@ GOES_ON = 1.0
 """Seconds after which a command that a signal should have ended would be gone."""
 
 
+OWN_ERRORS = ("SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGSYS")
+"""After these no code of the program may run; the next start removes what is left."""
+ELSEWHERE = ("SIGKILL", "SIGINT", "SIGPIPE", "SIGXFSZ", "SIGRTMIN", "SIGRTMAX")
+"""What cannot be handled, what Python handles itself, and numbers without a meaning of their own."""
+HARMLESS = ("SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGWINCH")
+"""Ignored, or the process only stops."""
+
+
+def ends(number: signal.Signals) -> bool:
+    """Whether a signal ends a process that does nothing about it, and can be handled."""
+    return number.name not in (*OWN_ERRORS, *ELSEWHERE, *HARMLESS)
+
+
 @contextmanager
 def in_assembler(
     folder: Path, number: signal.Signals, handling: signal.Handlers
@@ -51,15 +64,8 @@ def in_assembler(
 @needs_nasm
 @pytest.mark.parametrize(
     "number",
-    [
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGQUIT,
-        signal.SIGXCPU,
-        signal.SIGALRM,
-        signal.SIGUSR1,
-        signal.SIGUSR2,
-    ],
+    sorted(each for each in signal.valid_signals() if isinstance(each, signal.Signals) and ends(each)),
+    ids=lambda number: number.name,
 )
 def test_a_command_that_is_ended_leaves_no_folder(number: signal.Signals, tmp_path: Path) -> None:
     with in_assembler(tmp_path, number, signal.SIG_DFL) as (process, place):
