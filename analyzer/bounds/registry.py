@@ -14,6 +14,7 @@ from cyclelens.analyzer.bounds.lsd import lsd_bound
 from cyclelens.analyzer.bounds.ports import port_bound
 from cyclelens.analyzer.bounds.predecoder import predecoder_bound
 from cyclelens.analyzer.bounds.symbolic import Aliasing
+from cyclelens.analyzer.bounds.throughput import throughput_bound
 from cyclelens.analyzer.bounds.upper_halves import upper_half_bound
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.simulation import Simulation
@@ -36,7 +37,7 @@ def compute_bounds(
     apart: bool = True,
 ) -> Mapping[str, float]:
     """Bound -> cycles per iteration: ``Predecoder Decoder DSB LSD Issue Ports Loads Stores Dependencies``,
-    ``Upper halves``. Bounds that are zero or do not apply are absent.
+    ``Throughput``, ``Upper halves``. Bounds that are zero or do not apply are absent.
 
     With a simulation, only the front-end parts that the block really used count, and moves load the ports as
     often as they were not eliminated. Without one, every part that the block could use counts. ``critical``:
@@ -61,6 +62,10 @@ def compute_bounds(
         if critical is None
         else float(critical.cycles_per_iteration)
     )
+    throughput = throughput_bound(block, microarchitecture)
+    if throughput > bounds["Dependencies"]:
+        # The chain of an instruction that waits for itself has its throughput already.
+        bounds["Throughput"] = throughput
     return {name: value for name, value in bounds.items() if value}
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from cyclelens.analyzer.facts.occupancy import THROUGHPUT
 from cyclelens.analyzer.model.facts import OperandFacts
 
 GOLDEN_COVE = "Golden Cove"
@@ -124,6 +125,8 @@ def _repaired(
                 for key in _FIGURES:
                     if key + suffix in other.figures:
                         figures[key + suffix] = other.figures[key + suffix]
+        if THROUGHPUT in other.figures:
+            figures.setdefault(THROUGHPUT, other.figures[THROUGHPUT])
     figures.setdefault("available_simple_decoders", core.simple_decoders)
     if _HALF_PRECISION_DIVIDER.match(name) and "TP_loop" in figures:
         figures.setdefault("div_cycles", str(int(float(figures["TP_loop"]))))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from cyclelens.analyzer.common.regular_files import open_given
-from cyclelens.analyzer.facts import encoding, golden_cove, rules, zen, zen3, zen5
+from cyclelens.analyzer.facts import encoding, golden_cove, occupancy, rules, zen, zen3, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Latency
@@ -182,6 +182,8 @@ class _Collector:
                     figures = zen3.corrected(name, figures)
             elif microarchitecture == zen5.NAME:
                 figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
+            else:
+                figures = occupancy.with_throughput(name, figures)
             latencies = [zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")]
             if figures.get("provenance") not in rules.COMPLETE:
                 latencies = [

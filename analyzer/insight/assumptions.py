@@ -23,6 +23,7 @@ ONE_PASS = "one-pass"
 CODES = {
     "operand-values": "divisions and square roots have fast operands",
     "few-mask-bits": "the masks of PDEP and PEXT have few bits set, on cores where the time depends on that",
+    "masks-not-empty": "masked loads and stores have some element, or touch pages already written",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses at data-dependent addresses touch a different address each time",
@@ -67,6 +68,7 @@ def assumptions(
         partial(_warm_caches, accessed=accessed),
         _operand_values,
         _few_mask_bits,
+        _masks_not_empty,
         _older_microcode,
         _no_denormals,
     )
@@ -110,6 +112,21 @@ def _few_mask_bits(prediction: Prediction) -> Iterator[Assumption]:
         yield Assumption(
             "few-mask-bits", message, found, {"least_cycles": moves.least, "most_cycles": moves.most}
         )
+
+
+def _masks_not_empty(prediction: Prediction) -> Iterator[Assumption]:
+    found = tuple(
+        index
+        for index, template in enumerate(prediction.instructions)
+        if template.memory_operands
+        and caveats.masks_memory(template.instruction.mnemonic, opmask=template.instruction.mask is not None)
+    )
+    if found:
+        message = (
+            "No mask is empty: a masked access without an element, on a page that is not mapped or was not "
+            "written yet, can take an assist of hundreds of cycles."
+        )
+        yield Assumption("masks-not-empty", message, found)
 
 
 def _older_microcode(prediction: Prediction) -> Iterator[Assumption]:

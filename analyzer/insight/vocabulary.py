@@ -105,6 +105,7 @@ _EXPLANATIONS = {
     "Loads": "Loads read the same four bytes of a cache line: only two of them can start per cycle.",
     "Stores": "Stores can write only one cache line per cycle.",
     "Dependencies": "A chain of dependent instructions runs from one iteration into the next.",
+    "Throughput": "One instruction starts only every so many cycles, whatever units its uops need.",
     "Upper halves": "Legacy SSE and 256-bit AVX take turns, and each time the core moves all upper halves.",
 }
 
@@ -120,6 +121,7 @@ _BOUND_BY = {
     "Scheduling": "scheduling",
     "Divider": "divider",
     "Dependencies": "latency",
+    "Throughput": "throughput",
     "Upper halves": "SSE/AVX-mix",
 }
 

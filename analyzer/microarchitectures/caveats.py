@@ -27,6 +27,24 @@ PAGE_ALIASING = Source(
     "cycles; 6.00 at 4,352 bytes, where both addresses wait for one register; 6.00 if the store's "
     "address is known",
 )
+MEMORY_WRITES = Source(
+    Certainty.MEASURED,
+    "written through",
+    "Loops of 512-bit VMOVNTDQ and of CLFLUSHOPT to one line took 17 to 98 and 75 to 320 cycles an iteration "
+    "on an Emerald Rapids, in several steady states; their uops take one",
+)
+EMPTY_MASKS = Source(
+    Certainty.MEASURED,
+    "empty masks",
+    "Loops of a masked load or store with an empty mask, on a page that the loop had not written, took 54 to "
+    "330 cycles an iteration on an Emerald Rapids; 1 to 2 where another store wrote the page",
+)
+PAUSES = Source(
+    Certainty.MEASURED,
+    "pause",
+    "A loop of PAUSE on an Emerald Rapids took 41.8 cycles an iteration by time stamps; uops.info publishes "
+    "160 for Alder Lake and Meteor Lake and 43 for Arrow Lake",
+)
 
 
 class BitMoves(NamedTuple):
@@ -39,6 +57,12 @@ class BitMoves(NamedTuple):
 _SLOWED_GATHERS = frozenset({"SKL", "SKX", "KBL", "CFL", "CLX", "ICL", "TGL", "RKL"})
 _PAGE_ALIASING = {"ADL": 7, "SPR": 7}
 _GATHER = re.compile(r"vp?gather[dq](?:[dq]|p[sd])")
+_TO_MEMORY = re.compile(
+    r"v?movnt(i|q|dq|p[sd]|s[sd])|v?maskmov(q|dqu)|clflush|clflushopt|clwb|cldemote|clzero|movdir(i|64b)"
+)
+_MASKED = re.compile(r"vp?maskmov(p[sd]|d|q)")
+_BY_ELEMENT = re.compile(r"vp?(gather|scatter|compress|expand)\w+")
+_PAUSES = {"SPR": 42}
 _BIT_MOVES = {"ZEN+": BitMoves(18, 290), "ZEN2": BitMoves(18, 290)}
 
 
@@ -58,3 +82,20 @@ def page_aliasing_cycles(name: str) -> int:
     """Extra cycles of a load that seems to depend on an earlier store, if measured and not a rule of the
     core; 0: not known (PAGE_ALIASING)."""
     return _PAGE_ALIASING.get(name, 0)
+
+
+def pause_cycles(name: str) -> int:
+    """Cycles of PAUSE where a core was measured that shares its records with others; 0: as recorded
+    (PAUSES)."""
+    return _PAUSES.get(name, 0)
+
+
+def goes_to_memory(mnemonic: str) -> bool:
+    """True for non-temporal stores and operations that write cache lines back (MEMORY_WRITES)."""
+    return _TO_MEMORY.fullmatch(mnemonic) is not None
+
+
+def masks_memory(mnemonic: str, *, opmask: bool) -> bool:
+    """True for an access that leaves out elements of one piece of memory; ``opmask``: it has an opmask. An
+    empty mask may take an assist (EMPTY_MASKS)."""
+    return _MASKED.fullmatch(mnemonic) is not None or (opmask and not _BY_ELEMENT.fullmatch(mnemonic))

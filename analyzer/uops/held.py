@@ -28,9 +28,9 @@ def hold(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int) -> No
         return
     pipes = [uop for uop in computing if uop.units.mask & ~subject.alus.mask]
     if pipes:
-        _hold_unit(subject, pipes, measured)
+        _hold_unit(subject, pipes, uops, measured)
     elif macro_ops < _MICROCODE:
-        _hold_unit(subject, computing, measured)
+        _hold_unit(subject, computing, uops, measured)
     else:
         computing[0].busy, computing[0].traits = measured, computing[0].traits | Trait.ALONE
 
@@ -48,12 +48,14 @@ def _explains(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int, 
     return needed >= _EXPLAINED * measured
 
 
-def _hold_unit(subject: MacroInstruction, uops: Sequence[Draft], measured: float) -> None:
-    """Makes the uop with the fewest units occupy one of them for the time that the others leave. Other uops
-    with a choice avoid that unit."""
-    chosen = min(uops, key=lambda uop: uop.units.mask.bit_count())
+def _hold_unit(
+    subject: MacroInstruction, choices: Sequence[Draft], uops: Sequence[Draft], measured: float
+) -> None:
+    """Makes the uop with the fewest units occupy one of them for the time that the others leave, the store's
+    data among them. Other uops with a choice avoid that unit."""
+    chosen = min(choices, key=lambda uop: uop.units.mask.bit_count())
     kept = chosen.units = subject.only(chosen.units)
-    for uop in uops:
+    for uop in choices:
         uop.units = subject.units.of(uop.units.mask & ~kept.mask or kept.mask)
-    others = sum(max(1.0, uop.busy) for uop in uops if uop is not chosen and uop.units is kept)
+    others = sum(max(1.0, uop.busy) for uop in uops if uop is not chosen and uop.units.mask == kept.mask)
     chosen.busy = max(chosen.busy, measured - others)

@@ -244,9 +244,7 @@ def _shape(
     shape = cache.shapes.get(key)
     if shape is None:
         options = cache.options
-        prepared = prepare(
-            instruction, facts, operands, cache.microarchitecture, sources_decide=options.hardware
-        )
+        prepared = prepare(instruction, facts, operands, cache.microarchitecture, hardware=options.hardware)
         sibling = ablated(prepared, options)
         as_branch = 0
         if sibling.is_branch:

@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from cyclelens.analyzer.microarchitectures.caveats import bit_moves
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.uops.binding import BoundOperand
+from cyclelens.analyzer.uops.occupancy import occupied
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
 from msgspec import Struct
 from msgspec.structs import replace
@@ -89,11 +89,12 @@ def prepare(
     operands: Sequence[BoundOperand],
     microarchitecture: Microarchitecture,
     *,
-    sources_decide: bool = False,
+    hardware: bool = False,
 ) -> Prepared:
     """Selects the figures of an instruction on a core; ``operands`` are its bound operands.
 
-    ``sources_decide``: idioms with a known result are recognised whatever their target register (V10, V11).
+    ``hardware``: the hardware model's rules apply: idioms with a known result are recognised whatever their
+    target register (V10, V11), and measured throughputs keep instances apart (D4).
     Raises TooManyUopsError.
     """
     rsp_change = _rsp_change(instruction, facts)
@@ -107,7 +108,7 @@ def prepare(
         if o.register and (is_general_purpose(o.register) or is_simd(o.register))
     ]
     same_register = len(simd_or_gpr) >= 2 and len(set(simd_or_gpr)) == 1
-    alike = sources_decide and _sources_are_alike(instruction)
+    alike = hardware and _sources_are_alike(instruction)
     if alike and not same_register:
         same_register = _waits_for_no_source(facts)
     indexed = [o for o in memory if o.memory and o.memory.index]
@@ -120,8 +121,7 @@ def prepare(
             table = _LatencyTable(facts, same_register=True)
     if indexed:
         figures = _override(figures, facts.indexed)
-    if (moves := bit_moves(instruction.mnemonic, microarchitecture.name)) is not None:
-        figures = replace(figures, tp=max(figures.tp or 0, moves.least))
+    figures = occupied(figures, instruction.mnemonic, microarchitecture, hardware=hardware)
 
     issued = (figures.mite_uops or 0) + (figures.ms_uops or 0)
     count = max(figures.uops or 0, figures.retire_slots or 0, issued)

@@ -1,0 +1,71 @@
+"""Instructions that start less often than their uops explain (D4), and what their bound is called."""
+
+from __future__ import annotations
+
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.insight.explain import explain
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.simulator.pipeline import simulate
+
+# vpcmpeqd ymm1, ymm1, ymm1; vpgatherqq ymm3, [rsi+ymm2*8], ymm1; dec r15; jnz
+FOUR = "c5f576c9 c4e2f5911cd6 49ffcf 75f1"
+# vpcmpeqd xmm9, xmm9, xmm9; vgatherdps xmm0, [rdi+xmm8*4], xmm9; dec r15; jnz
+SINGLE_PRECISION = "c4413176c9 c4a231920487 49ffcf 75f0"
+# vmovdqa ymm1, ymm15; vpxor xmm3, xmm3, xmm3; vpgatherqq ymm3, [rsi+ymm2*8], ymm1; dec r15; jnz
+COPIED_MASK = "c4c17d6fcf c5e1efdb c4e2f5911cd6 49ffcf 75ec"
+RDTSCP = "0f01f9 49ffcf 75f8"
+LDMXCSR = "0fae16 49ffcf 75f8"
+MASKED_STORES = {
+    "vpmaskmovd [rdi], ymm1, ymm0": ("c4e2758e07 49ffcf 75f6", 12.0),
+    "vmaskmovps [rdi], ymm1, ymm0": ("c4e2752e07 49ffcf 75f6", 12.0),
+    "vpmaskmovd [rdi], xmm1, xmm0": ("c4e2718e07 49ffcf 75f6", 6.0),
+}
+
+
+def predicted(code: str, name: str, options: ModelOptions = DEFAULT) -> Prediction:
+    core = registry.get(name)
+    block = block_of(code.replace(" ", ""), name, options=options)
+    return explain(block, core, simulate(block, core, options=options), options)
+
+
+@pytest.mark.parametrize("code", [FOUR, SINGLE_PRECISION], ids=["vpgatherqq", "vgatherdps"])
+@pytest.mark.parametrize(("name", "cycles"), [("SKL", 4.0), ("SKX", 4.0), ("ICL", 3.0), ("TGL", 3.0)])
+def test_gathers_of_four_elements_take_more_than_their_loads(code: str, name: str, cycles: float) -> None:
+    """uops.info: 4.00 and 3.00; four loads on two ports take 2."""
+    made = predicted(code, name)
+    assert made.cycles_per_iteration == pytest.approx(cycles, abs=0.05)
+    assert "Throughput" in made.bottlenecks
+    assert made.bounds["Throughput"] == cycles
+
+
+def test_the_published_model_has_no_such_rule() -> None:
+    made = predicted(COPIED_MASK, "SKL", PUBLISHED)
+    assert made.cycles_per_iteration == pytest.approx(2.0, abs=0.05)
+    assert "Throughput" not in made.bounds
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "cycles"),
+    [(RDTSCP, "SKL", 32), (RDTSCP, "SPR", 33), (RDTSCP, "GNR", 33), (LDMXCSR, "SKL", 3), (LDMXCSR, "ADL", 4)],
+)
+def test_others_take_their_measured_throughput(code: str, name: str, cycles: float) -> None:
+    assert predicted(code, name).cycles_per_iteration == pytest.approx(cycles, abs=0.3)
+
+
+@pytest.mark.parametrize(("name", "cycles"), [("SPR", 42), ("ADL", 160), ("ARL", 43), ("SKL", 140)])
+def test_pause_has_its_own_time_on_each_core(name: str, cycles: int) -> None:
+    """41.8 measured on an Emerald Rapids; the others by uops.info."""
+    made = predicted("f390 49ffcf 75f9", name)
+    assert made.cycles_per_iteration == pytest.approx(cycles, abs=1.1)
+    assert made.bottlenecks == ("Throughput",)
+
+
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN4"])
+@pytest.mark.parametrize("case", MASKED_STORES)
+def test_the_data_of_a_masked_store_are_part_of_its_throughput(name: str, case: str) -> None:
+    """A Zen 3 took 11.9 cycles for 256 bits; the held unit took the stored data on top, so 13."""
+    code, cycles = MASKED_STORES[case]
+    assert predicted(code, name).cycles_per_iteration == pytest.approx(cycles, abs=0.1)
