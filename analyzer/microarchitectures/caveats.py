@@ -30,19 +30,19 @@ PAGE_ALIASING = Source(
 MEMORY_WRITES = Source(
     Certainty.MEASURED,
     "written through",
-    "Loops of 512-bit VMOVNTDQ and of CLFLUSHOPT to one line took 17 to 98 and 75 to 320 cycles an iteration "
-    "on an Emerald Rapids, in several steady states; their uops take one",
+    "Loops of 512-bit VMOVNTDQ and of CLFLUSHOPT to one line took 17 to 98 and 75 to 320 cycles per "
+    "iteration on an Emerald Rapids, in several steady states; their uops take one",
 )
 EMPTY_MASKS = Source(
     Certainty.MEASURED,
     "empty masks",
     "Loops of a masked load or store with an empty mask, on a page that the loop had not written, took 54 to "
-    "330 cycles an iteration on an Emerald Rapids; 1 to 2 where another store wrote the page",
+    "330 cycles per iteration on an Emerald Rapids; 1 to 2 where another store wrote the page",
 )
 PAUSES = Source(
     Certainty.MEASURED,
     "pause",
-    "A loop of PAUSE on an Emerald Rapids took 41.8 cycles an iteration by time stamps; uops.info publishes "
+    "A loop of PAUSE on an Emerald Rapids took 41.8 cycles per iteration by time stamps; uops.info publishes "
     "160 for Alder Lake and Meteor Lake and 43 for Arrow Lake",
 )
 

@@ -133,7 +133,7 @@ def gather(mask: str, number: int, name: str, instruction: str) -> float:
 
 @pytest.mark.parametrize("number", [2, 12])
 @pytest.mark.parametrize("instruction", ["vpgatherdd", "vpgatherqq"])
-@pytest.mark.parametrize(("name", "most"), [("HSW", 15), ("BDW", 10), ("SKL", 5.7), ("ICL", 4.7)])
+@pytest.mark.parametrize(("name", "most"), [("HSW", 15), ("BDW", 10), ("SKL", 5.7), ("ICL", 5.0)])
 def test_a_mask_that_is_made_costs_no_more_than_one_that_is_copied(
     name: str, most: float, instruction: str, number: int
 ) -> None:
