@@ -20,11 +20,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.assemblers.gnu_backend import GNU_AS
-from cyclelens.analyzer.frontend.assemblers.program_client import ProgramClient
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.source import AssembledFile
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+from gnu_as import assembled
 
 PACKAGES = ("libdav1d6", "libx264-164", "libx265-199", "libssl3")
 CHUNK = 4000
@@ -103,13 +104,13 @@ def libraries(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def encode(texts: list[str], external: bool) -> dict[str, tuple[str, str]]:
+def encode(texts: list[str]) -> dict[str, tuple[str, str]]:
     """Bytes in hexadecimal (empty if refused) and backend of every statement."""
     result: dict[str, tuple[str, str]] = {}
     for start in range(0, len(texts), CHUNK):
         chunk = texts[start : start + CHUNK]
         text = "\n".join(["# cyclelens-begin", *chunk, "# cyclelens-end"])
-        done = assemble(text, SourceOptions(syntax=Syntax.ATT, allow_external_programs=external))
+        done = assemble(text, SourceOptions(syntax=Syntax.ATT, allow_external_programs=False))
         for line in done.regions[0].lines:
             result[chunk[line.line - 1]] = line.code.hex(), line.backend
     return {text: result.get(text, ("", "")) for text in texts}
@@ -126,27 +127,21 @@ def compare_shapes() -> None:
             new = len(found) - before
             print(f"{library.name}: {counted.total():,} instructions, {new:,} new shapes", flush=True)
     texts = list(dict.fromkeys(found.values()))
-    reference = ProgramClient(GNU_AS).encode([("att", text) for text in texts])
-    texts = [text for text in texts if reference["att", text].failure is None]
+    reference = assembled("att", texts)
+    texts = [text for text in texts if reference[text]]
     print(f"{len(texts):,} shapes that GNU as assembles again")
-    for external in (False, True):
-        ours = encode(texts, external)
-        counts: dict[str, Counter[str]] = {"legacy and VEX": Counter(), "EVEX": Counter()}
-        for text in texts:
-            expected = reference["att", text].code
-            kind = (
-                "EVEX"
-                if expected.lstrip(b"\x26\x2e\x36\x3e\x64\x65\x67")[:1] == b"\x62"
-                else "legacy and VEX"
-            )
-            code, backend = ours[text]
-            verdict = backend if code == expected.hex() else "refused" if not code else "different"
-            counts[kind][verdict] += 1
-            if verdict == "different" or (verdict == "refused" and (external or kind != "EVEX")):
-                print(f"    {verdict}: {text}  {expected.hex()} {code}")
-        print("with GNU as as the fallback" if external else "without a fallback")
-        for kind, verdicts in counts.items():
-            print(f"  {kind}: {sum(verdicts.values()):,} shapes, {dict(verdicts)}")
+    ours = encode(texts)
+    counts: dict[str, Counter[str]] = {"legacy and VEX": Counter(), "EVEX": Counter()}
+    for text in texts:
+        expected = reference[text]
+        is_evex = expected.lstrip(b"\x26\x2e\x36\x3e\x64\x65\x67")[:1] == b"\x62"
+        code, backend = ours[text]
+        verdict = backend if code == expected.hex() else "refused" if not code else "different"
+        counts["EVEX" if is_evex else "legacy and VEX"][verdict] += 1
+        if verdict in ("different", "refused"):
+            print(f"    {verdict}: {text}  {expected.hex()} {code}")
+    for kind, verdicts in counts.items():
+        print(f"  {kind}: {sum(verdicts.values()):,} shapes, {dict(verdicts)}")
 
 
 def in_object(result: AssembledFile, text: str) -> tuple[int, int]:

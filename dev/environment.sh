@@ -69,7 +69,7 @@ prepare() {
         "$root/.venv/bin/python" "$root/dev/declarations.py" >&2
         wanted="$root $(inputs | sha256sum)"
         "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            --constraint "$root/dev/locks/development.txt" --editable "$root[test,dev,plots,llvm]" >&2
+            --constraint "$root/dev/locks/development.txt" --editable "$root[test,dev,plots]" >&2
         link_packages
         # As pip does for what it copies: commands start in half the time where Python may not write bytecode.
         "$root/.venv/bin/python" -m compileall -q "$root/analyzer" "$root/server" "$root/data" || true

@@ -17,7 +17,7 @@ from cyclelens.analyzer.common.log import LOG
 from cyclelens.analyzer.common.regular_files import read_given
 from cyclelens.analyzer.engine.files import InputError
 
-_PACKAGES = ("cyclelens", "iced-x86", "keystone-engine", "llvmlite", "lsprotocol", "lxml", "pygls")
+_PACKAGES = ("cyclelens", "iced-x86", "keystone-engine", "lsprotocol", "lxml", "pygls")
 _PROGRAMS = ("as", "nasm", "gcc", "clang", "rustc")
 _LARGEST = 32 << 20
 """Largest file that is packed, in bytes."""

@@ -47,9 +47,17 @@ class Decoration(Struct, frozen=True):
     broadcast: bool = False
     suppress_exceptions: bool = False
     lock: bool = False
+    rounding: str = ""
+    """``rn``, ``rd``, ``ru`` or ``rz``."""
 
 
 PLAIN = Decoration()
+_ROUNDINGS = {
+    "rn": RoundingControl.ROUND_TO_NEAREST,
+    "rd": RoundingControl.ROUND_DOWN,
+    "ru": RoundingControl.ROUND_UP,
+    "rz": RoundingControl.ROUND_TOWARD_ZERO,
+}
 Operand = str | int | EncoderMemory | Target
 """A register's name in Intel's spelling, an immediate's value, a memory operand or a jump's target."""
 
@@ -63,6 +71,7 @@ _IMMEDIATES = {
     OpCodeOperandKind.IMM8SEX64: OpKind.IMMEDIATE8TO64,
     OpCodeOperandKind.IMM32SEX64: OpKind.IMMEDIATE32TO64,
     OpCodeOperandKind.IMM8_CONST_1: OpKind.IMMEDIATE8,
+    OpCodeOperandKind.IMM4_M2Z: OpKind.IMMEDIATE8,
 }
 
 _MEMORY = frozenset(
@@ -90,7 +99,7 @@ _JUMPS = (OpCodeOperandKind.BR64_1, OpCodeOperandKind.BR64_4)
 def encodings(mnemonic: str, operands: Sequence[Operand], decoration: Decoration = PLAIN) -> Iterator[bytes]:
     """Every encoding of a mnemonic (lower case) with these operands in 64-bit mode."""
     for code in _codes().get(mnemonic, ()):
-        encoded = _encode(code, operands, decoration)
+        encoded = encode(code, operands, decoration)
         if encoded is not None:
             yield encoded
 
@@ -115,7 +124,11 @@ def _registers() -> dict[str, int]:
     return known | {f"R{number}B": known[f"R{number}L"] for number in range(8, 16)}
 
 
-def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> bytes | None:
+def encode(
+    code: int, operands: Sequence[Operand], decoration: Decoration = PLAIN, *, long_vex: bool = False
+) -> bytes | None:
+    """The encoding of an iced-x86 code with these operands; None if it does not accept them. ``long_vex``:
+    never with the two-byte VEX prefix."""
     about = OpCodeInfo(code)  # type: ignore[arg-type]
     if not _decorated(about, decoration):
         return None
@@ -139,20 +152,23 @@ def _encode(code: int, operands: Sequence[Operand], decoration: Decoration) -> b
     instruction.op_mask = _registers().get(decoration.mask, Register.NONE)  # type: ignore[assignment]
     instruction.zeroing_masking = decoration.zeroing
     instruction.is_broadcast = decoration.broadcast
-    if decoration.suppress_exceptions and about.can_use_rounding_control:
+    if decoration.rounding:
+        instruction.rounding_control = _ROUNDINGS[decoration.rounding]
+    elif decoration.suppress_exceptions and about.can_use_rounding_control:
         instruction.rounding_control = RoundingControl.ROUND_TO_NEAREST
     elif decoration.suppress_exceptions:
         instruction.suppress_all_exceptions = True
     instruction.has_lock_prefix = decoration.lock
-    encoded = _bytes(instruction)
+    encoded = _bytes(instruction, long_vex)
     # RIP-relative values count from the instruction's end. Its length does not depend on them.
     for operand in operands:
         if encoded is not None and isinstance(operand, Target):
             instruction.near_branch64 = len(encoded) + operand.distance
-            return _bytes(instruction)
-        if encoded is not None and isinstance(operand, EncoderMemory) and operand.base == "RIP":
-            instruction.memory_displacement = len(encoded) + operand.displacement
-            return _bytes(instruction)
+            return _bytes(instruction, long_vex)
+        if encoded is not None and isinstance(operand, EncoderMemory) and operand.base in ("RIP", "EIP"):
+            mask = (1 << (64 if operand.base == "RIP" else 32)) - 1
+            instruction.memory_displacement = (len(encoded) + operand.displacement) & mask
+            return _bytes(instruction, long_vex)
     return encoded
 
 
@@ -175,7 +191,7 @@ def _set(instruction: Instruction, position: int, kind: int, operand: Operand | 
         instruction.memory_base = _registers().get(operand.base, Register.NONE)  # type: ignore[assignment]
         instruction.memory_index = _registers().get(operand.index, Register.NONE)  # type: ignore[assignment]
         instruction.memory_index_scale = operand.scale
-        instruction.memory_displacement = operand.displacement
+        instruction.memory_displacement = operand.displacement % (1 << 64)
         instruction.memory_displ_size = _displacement_size(operand)
     elif isinstance(operand, Target):
         if kind not in _JUMPS:
@@ -190,8 +206,9 @@ def _set(instruction: Instruction, position: int, kind: int, operand: Operand | 
     return True
 
 
-def _bytes(instruction: Instruction) -> bytes | None:
+def _bytes(instruction: Instruction, long_vex: bool) -> bytes | None:
     encoder = Encoder(64)
+    encoder.prevent_vex2 = long_vex
     try:
         encoder.encode(instruction, 0)
     except ValueError:
@@ -216,8 +233,12 @@ def _decorated(about: OpCodeInfo, decoration: Decoration) -> bool:
 
 def _displacement_size(memory: EncoderMemory) -> int:
     """Displacement size in iced-x86's convention: 8 for the four bytes of a 64-bit address."""
+    is_narrow = (memory.base or memory.index).startswith("E") or (memory.base or memory.index).endswith("D")
+    if memory.displacement_bytes == 4 or (memory.displacement and not memory.base):
+        return 4 if is_narrow else 8
     if memory.displacement_bytes:
-        return 8 if memory.displacement_bytes == 4 else memory.displacement_bytes
+        return memory.displacement_bytes
     if not memory.displacement:
         return 0
-    return 1 if -128 <= memory.displacement < 128 else 8
+    # The encoder takes one byte if the value, or with EVEX its quotient, fits, and otherwise four.
+    return 1

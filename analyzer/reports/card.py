@@ -22,7 +22,7 @@ _ENCODERS = {
     "keystone": "Keystone",
     "gnu as": "GNU as",
     "nasm": "NASM",
-    "llvm": "LLVM",
+    "iced-x86": "iced-x86",
 } | {"object file": "the object file's producer"}
 
 

@@ -31,6 +31,8 @@ PURE = (
 )
 
 COMPLETED = {
+    "isa.encodable:_forms": "the encodings of each mnemonic",
+    "isa.encodable:_kind": "the kinds of operands that encodings have",
     "microarchitectures.registry:_MODELS": "the cores whose files were loaded, as Python keeps modules",
     "microarchitectures.values:confidence": "a sentence about each core",
     "simulator.tables.rename_keys:KEYS": "a number for each register and group of flags",
@@ -41,7 +43,6 @@ makes them longer than that."""
 PROCESSES = {
     "frontend.assemblers.external:_not_confined": "programs that this machine cannot confine",
     "frontend.assemblers.assembler_client:_shared": "the assembler's child process",
-    "frontend.assemblers.fallbacks:_llvm_client": "LLVM's child process",
     "engine.prediction:_worker": "what a process of a batch works with",
     "engine.shared:_lock": "the workspace that a process shares among its threads",
     "engine.shared:_mine": "the workspace of each thread",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.cli.main import main
-from cyclelens.analyzer.frontend.regions import statement_code as encoding
 
 TEXT = "f: xor %eax, %eax\n1: add %rax, %rbx\ndec %rcx\njnz 1b\n# cyclelens-begin k\nnop\n# cyclelens-end\n"
 
@@ -49,15 +48,24 @@ def test_the_blocks_of_a_region_are_chosen_by_its_name(
     assert [region["name"] for region in report["regions"]] == ["a.1", "a.2"]
 
 
-def test_without_external_programs_avx512_is_refused(
+def test_without_external_programs_avx512_has_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A library that is installed would encode it: that is no program of the machine.
-    monkeypatch.setattr(encoding, "FALLBACKS", [each for each in encoding.FALLBACKS if each.is_program])
+    monkeypatch.setenv("PATH", str(tmp_path))
     path = tmp_path / "x.s"
-    path.write_text("# cyclelens-begin\nvaddps %zmm0, %zmm1, %zmm2\n# cyclelens-end\n")
-    assert main(["analyze", str(path), "--no-external-programs"]) == 1
-    assert "AVX-512" in capsys.readouterr().out
+    path.write_text(
+        "1: vaddps %zmm0, %zmm1, %zmm1{%k1}{z}\nvpternlogd $3, (%rdi), %zmm2, %zmm3\ndec %rcx\njnz 1b\n"
+    )
+    assert main(["analyze", str(path), "--no-external-programs", "--arch", "SKX", "--format", "json"]) == 0
+    (region,) = json.loads(capsys.readouterr().out)["regions"]
+    (prediction,) = region["predictions"]
+    assert prediction["cycles_per_iteration"] == 4.0
+    assert [row["encoded_by"] for row in prediction["rows"]] == [
+        "iced-x86",
+        "iced-x86",
+        "keystone",
+        "cyclelens",
+    ]
 
 
 def test_who_encoded_an_instruction_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.regions import statement_code as encoding
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.source import AssembledFile
 
@@ -20,18 +19,10 @@ _CONTINUATION = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
 
 
 @pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No assembler but the built-in one is asked."""
-    monkeypatch.setattr(encoding, "FALLBACKS", ())
-
-
-@pytest.fixture
-def region(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AssembledFile]:
+def region() -> Callable[..., AssembledFile]:
     """Assemble a text as one region whose first line is line 1, without help unless asked for."""
 
     def run(text: str, syntax: str = "att", external: bool = False) -> AssembledFile:
-        if not external:
-            monkeypatch.setattr(encoding, "FALLBACKS", ())
         marked = f"# cyclelens-begin\n{text}\n# cyclelens-end\n"
         return assemble(marked, SourceOptions(syntax=syntax, allow_external_programs=external))
 

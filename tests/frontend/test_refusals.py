@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from cyclelens.analyzer.frontend.statements.refusals import APX, is_apx, no_such
+from cyclelens.analyzer.frontend.statements.refusals import APX, AVX10, no_such
 from cyclelens.analyzer.model.source import AssembledFile
 
 Region = Callable[..., AssembledFile]
@@ -61,10 +61,6 @@ def test_every_spelling_of_an_instruction_is_known(mnemonic: str) -> None:
     assert "such operands" in no_such(mnemonic, "X")
 
 
-def test_several_assemblers() -> None:
-    assert no_such("vaddps", "X and Y", several=True) == "X and Y do not accept 'vaddps' with such operands."
-
-
 @pytest.mark.parametrize(
     "statement",
     [
@@ -85,6 +81,22 @@ def test_apx_is_named(statement: str, region: Region) -> None:
     assert (problem.code, problem.message) == ("unsupported-instruction", APX)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "vaddbf16 %zmm0, %zmm1, %zmm2",
+        "vminmaxps $1, %ymm0, %ymm1, %ymm2",
+        "vcvtps2ibs %zmm0, %zmm1",
+        "vcvttps2dqs %zmm0, %zmm1",
+        "vcomxsd %xmm0, %xmm1",
+        "vaddps {rn-sae}, %ymm1, %ymm2, %ymm3",
+    ],
+)
+def test_avx10_is_named(statement: str, region: Region) -> None:
+    (problem,) = region(statement).problems
+    assert (problem.code, problem.message) == ("unsupported-instruction", AVX10)
+
+
 def test_apx_in_intel_syntax(region: Region) -> None:
     (problem,) = region("add rax, qword ptr [r16 + 8]", syntax="intel").problems
     assert problem.message == APX
@@ -95,24 +107,6 @@ def test_a_symbol_may_be_called_like_a_register_of_apx(region: Region) -> None:
     assert found.problems == ()
     assert found.regions[0].code.hex() == "4883c003"
     assert region("mov r16(%rip), %rax").regions[0].code.hex().startswith("488b05")
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [("62f4f41801c3", True), ("d50001c3", True), ("62f17c4858c1", False), ("4801c3", False), ("62", False)],
-)
-def test_bytes_of_apx(code: str, expected: bool) -> None:
-    assert is_apx(bytes.fromhex(code)) == expected
-
-
-@pytest.mark.parametrize("statement", ["tdpbssd %tmm0, %tmm1, %tmm2", "tilezero %tmm7"])
-def test_amx_is_named_where_nobody_encodes_it(
-    statement: str, region: Region, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cyclelens.analyzer.frontend.regions.statement_code.FALLBACKS", ())
-    (problem,) = region(statement).problems
-    assert problem.code == "unsupported-instruction"
-    assert f"'{statement.split()[0]}' needs AMX" in problem.message
 
 
 def test_a_label_that_is_not_there(region: Region) -> None:

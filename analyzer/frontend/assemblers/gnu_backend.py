@@ -1,46 +1,48 @@
-"""GNU as as a fallback assembler. Its listing has the bytes of each line; a rejected line has none."""
+"""Finds the machine's GNU as for x86-64."""
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-
 from cyclelens.analyzer.frontend.assemblers import external
-from cyclelens.analyzer.frontend.assemblers.program_client import Assembler, ProgramClient
 
 TIMEOUT = 3.0
-"""Seconds for one run, which usually takes some milliseconds."""
-_HEADERS = {"att": ".att_syntax prefix", "intel": ".intel_syntax noprefix"}
-_OPTIONS = ("--64", "-aln", "--listing-lhs-width=8", "--listing-cont-lines=20", "-o", "out.o", "-")
-_LISTED = re.compile(r"\s*(\d+) (?:[0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*)(?=\s|$)")
-_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,})\s*$")
+"""Seconds for the self-test, which usually takes some milliseconds."""
+_NAMES = ("as", "x86_64-linux-gnu-as", "x86_64-elf-as")
+"""Where the machine is not x86-64, ``as`` targets another processor and fails the self-test."""
+_SELF_TEST = "vaddps 0x40(%rdi),%zmm1,%zmm2{%k1}{z}\n"
+_LISTED = b"62F174C9 585701"
+_OPTIONS = ("--64", "-aln", "--listing-lhs-width=8", "-o", "out.o", "-")
 
 
-def run(program: str, dialect: str, statements: Sequence[str]) -> Mapping[int, bytes]:
-    """See ``Assembler.run``."""
-    text = "\n".join([_HEADERS[dialect], *statements, ""])
-    done = external.run(external.Job([program, *_OPTIONS], TIMEOUT, text))
-    listed = parse_listing(done.output.decode("ascii", "replace"))
-    return {line - 2: code for line, code in listed.items()}
+class GnuAs:
+    """The first program on PATH that is GNU as for x86-64."""
+
+    def __init__(self, program: str | None = None) -> None:
+        """``program``: path of the program; by default those on PATH are tried."""
+        self._given = program
+        self._found: str | None = None
+        self._is_known = False
+
+    @property
+    def program(self) -> str | None:
+        """Path of the program; None if none works. Found once, unless a test could not be run."""
+        if not self._is_known:
+            named = [self._given] if self._given else [external.find_program(name) for name in _NAMES]
+            try:
+                self._found = next((each for each in named if each is not None and _works(each)), None)
+            except (OSError, external.HungError):
+                return None
+            self._is_known = True
+        return self._found
 
 
-def parse_listing(listing: str) -> dict[int, bytes]:
-    """Bytes by line (from 1) in GNU as's listing of a text."""
-    digits: dict[int, str] = defaultdict(str)
-    for line in listing.splitlines():
-        match = _LISTED.match(line) or _CONTINUED.fullmatch(line)
-        if match:
-            digits[int(match[1])] += match[2].replace(" ", "")
-    return {line: bytes.fromhex(text) for line, text in digits.items()}
+def _works(program: str) -> bool:
+    done = external.run(external.Job([program, *_OPTIONS], TIMEOUT, _SELF_TEST))
+    return _LISTED in b" ".join(done.output.split())
 
 
-GNU_AS = Assembler("GNU as", ("as", "x86_64-linux-gnu-as", "x86_64-elf-as"), run)
-"""Where the machine is not x86-64, ``as`` targets another processor."""
-
-_shared = ProgramClient(GNU_AS)
+_shared = GnuAs()
 
 
-def shared_gnu_client() -> ProgramClient:
-    """This process's client."""
+def shared_gnu_as() -> GnuAs:
+    """This process's search."""
     return _shared

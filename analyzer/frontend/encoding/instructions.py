@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cyclelens.analyzer.frontend.assemblers.assembler_client import Request
+from cyclelens.analyzer.frontend.encoding.choice import Asked
 from cyclelens.analyzer.frontend.encoding.nasm_choices import (
     ACCUMULATORS,
     as_nasm_chooses,
@@ -76,6 +76,7 @@ _WISH = re.compile(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
 )
 """Pseudo-prefixes that choose an encoding."""
+_WISHES = re.compile(r"\w+")
 _SUFFIX = re.compile(r"(?<=[a-z0-9])\.(s|d8|d32)$")
 """GNU as's older suffixes that choose an encoding: the alternative one, or a displacement size."""
 _SCALAR_VECTOR = re.compile(
@@ -101,6 +102,8 @@ class Encoded(Struct, frozen=True):
 
     code: bytes
     backend: str = "cyclelens"
+    shortened: int | None = None
+    """The encoded immediate if the written one is too long for its operand."""
 
 
 def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | EncodingRequest:
@@ -264,28 +267,36 @@ def _asked(
 ) -> EncodingRequest:
     """The request to the assemblers."""
     mnemonic, wishes, suffix = name
-    fallback = _plain_request(wishes + mnemonic + suffix, operands, dialect, branch)
+    ordered = _intel_order(mnemonic, operands, dialect.is_att)
+    asked = Asked(mnemonic, ordered, dialect.is_att, _wished(wishes, suffix))
     reason = ""
-    if any(needs_evex(operand) for operand in operands):
-        reason = f"'{mnemonic}' with these operands needs AVX-512, which the built-in assembler lacks."
-    elif any(isinstance(operand, Register) and operand.name in registers.TILES for operand in operands):
-        reason = f"'{mnemonic}' needs AMX, which the built-in assembler lacks."
-    elif wishes or suffix:
-        reason = f"'{wishes.strip() or suffix}' is not supported by the built-in assembler."
-    elif mnemonic.startswith("bnd"):
-        reason = "Bound checks (MPX) are not supported by the built-in assembler."
-    else:
+    if not (wishes or suffix or _is_beyond_keystone(mnemonic, operands)):
         try:
             if mnemonic in _NOPS and len(operands) == 1:
                 question = _nop(mnemonic, operands[0], prefix)
             else:
                 question = _question(mnemonic, operands, prefix, dialect, branch)
-            question.fallback = fallback
+            question.asked = asked
             return question
         except UnsupportedError as error:
             reason = str(error)
-    ordered = _intel_order(mnemonic, operands, dialect.is_att)
-    return EncodingRequest(None, mnemonic, ordered, prefix, fallback=fallback, reason=reason)
+    return EncodingRequest(None, mnemonic, ordered, prefix, asked=asked, reason=reason)
+
+
+def _is_beyond_keystone(mnemonic: str, operands: Sequence[Operand]) -> bool:
+    """Whether Keystone lacks the instruction: AVX-512, AMX and MPX."""
+    return mnemonic.startswith("bnd") or any(
+        needs_evex(operand) or (isinstance(operand, Register) and operand.name in registers.TILES)
+        for operand in operands
+    )
+
+
+_SUFFIXES = {".s": "swap", ".d8": "disp8", ".d32": "disp32"}
+
+
+def _wished(wishes: str, suffix: str) -> frozenset[str]:
+    """Names of the pseudo-prefixes that choose an encoding."""
+    return frozenset(_WISHES.findall(wishes)) | ({_SUFFIXES[suffix]} if suffix else frozenset())
 
 
 def _with_registers(text: str, scope: Scope) -> str:
@@ -306,21 +317,9 @@ def _check_characters(parts: Sequence[str]) -> None:
 
 
 def _intel_order(mnemonic: str, operands: Sequence[Operand], att: bool) -> tuple[Operand, ...]:
-    return tuple(reversed(operands)) if att and mnemonic not in ("enter", "bound") else tuple(operands)
-
-
-def _plain_request(
-    mnemonic: str, operands: Sequence[Operand], dialect: Dialect, indirect: bool
-) -> Request | None:
-    """The statement in GNU as's syntax; None if it is too long."""
-    rendered = []
-    for operand in operands:
-        if isinstance(operand, MemoryOperand) and operand.index in registers.VECTOR_INDEXES:
-            # For a gather LLVM writes the size of all elements, GNU as that of one; both accept none.
-            operand = replace(operand, size=None)
-        rendered.append(render_att(operand, indirect=indirect) if dialect.is_att else render_intel(operand))
-    statement = f"{mnemonic} {','.join(rendered)}".strip()
-    return (dialect.name, statement) if len(statement) <= _MAXIMUM_REQUEST else None
+    return (
+        tuple(reversed(operands)) if att and not mnemonic.startswith(("enter", "bound")) else tuple(operands)
+    )
 
 
 def _check_implied_address(mnemonic: str, operands: Sequence[Operand]) -> None:

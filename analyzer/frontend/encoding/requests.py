@@ -6,6 +6,7 @@ from enum import Enum
 
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers.assembler_client import Request
+from cyclelens.analyzer.frontend.encoding.choice import Asked, Chosen, choose
 from cyclelens.analyzer.frontend.encoding.verify import Written, mismatch
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.statements import registers
@@ -14,10 +15,8 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     Operand,
     OperandError,
     Register,
-    UnsupportedError,
 )
 from cyclelens.analyzer.frontend.statements.prefixes import prefixed
-from cyclelens.analyzer.frontend.statements.refusals import APX, is_apx
 from msgspec import Struct
 
 _VEX2, _VEX3 = 0xC5, 0xC4
@@ -44,14 +43,14 @@ class EncodingRequest(Struct):
     the statement is parsed, because copies take longer, and not changed afterwards."""
 
     request: Request | None
-    """For Keystone; None if only the fallback can encode this."""
+    """For Keystone; None if it cannot encode this."""
     mnemonic: str
     operands: tuple[Operand, ...]
     """In Intel order."""
     prefix: bytes
     repair: Repair = Repair.NONE
-    fallback: Request | None = None
-    """For the fallback: the statement without workarounds for Keystone's defects."""
+    asked: Asked | None = None
+    """The instruction as written, without workarounds for Keystone's defects."""
     reason: str = ""
     """Why Keystone is not asked."""
     key: tuple[Dialect, str, bool] | None = None
@@ -103,19 +102,19 @@ def finish(question: EncodingRequest, answer: bytes, caches: Caches | None = Non
     return question.before + (_loading(code) if question.is_nasm else code)
 
 
-def finish_fallback(
-    question: EncodingRequest, answer: bytes, *, cut: bool = False, caches: Caches | None = None
-) -> bytes:
-    """The statement's bytes from the fallback's answer, which may be an AVX-512 form. ``cut``: immediates may
-    be truncated. Raises MismatchError, and UnsupportedError for bytes that the decoder does not know."""
-    code = prefixed(question.prefix, answer, is_nasm=question.is_nasm)
-    if is_apx(code):
-        raise UnsupportedError(APX)
-    assert question.fallback is not None, "the fallback answers only what it was asked"
-    wrong = mismatch(question.written(question.fallback), code, evex=True, cut=cut, caches=caches)
-    if wrong:
-        raise MismatchError(f"The assembler encodes this wrongly ({wrong}); its bytes are not used.")
-    return question.before + (_loading(code) if question.is_nasm else code)
+def complete(question: EncodingRequest, caches: Caches | None = None) -> Chosen | None:
+    """The statement's encoding without Keystone; None if GNU as rejects it or there is none. ``caches``
+    keep decoded instructions. Raises OperandError for prefixes that GNU as rejects or that change the
+    instruction."""
+    chosen = choose(question.asked) if question.asked is not None else None
+    if question.asked is None or chosen is None:
+        return None
+    code = prefixed(question.prefix, chosen.code, is_nasm=question.is_nasm)
+    if question.prefix:
+        written = Written(question.asked.mnemonic, question.asked.operands, question.asked.is_att)
+        if wrong := mismatch(written, code, evex=True, cut=True, caches=caches):
+            raise MismatchError(f"A prefix makes another instruction of this ({wrong}).")
+    return Chosen(question.before + (_loading(code) if question.is_nasm else code), chosen.shortened)
 
 
 def _loading(code: bytes) -> bytes:

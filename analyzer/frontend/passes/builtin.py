@@ -151,9 +151,7 @@ class OwnReading:
 
     def _encoder(self, program: Program) -> Encoder:
         reading = self.reading
-        return Encoder(
-            program, reading.client, reading.options.allow_external_programs, reading.stop, reading.memory
-        )
+        return Encoder(program, reading.client, reading.stop, reading.memory)
 
     def _measure(self, program: Program) -> DistanceAt:
         """Function for distances between labels in the part of the text read so far."""

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.encoding.instructions import NARROW, Encoded
 from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
-from cyclelens.analyzer.frontend.encoding.verify import shortened
 from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts
@@ -44,7 +43,7 @@ _DOUBTFUL = (
 
 _TOO_MUCH = f"More than {MAXIMUM_BYTES} bytes of one statement are not supported inside of a region."
 
-Codes = Mapping[int, tuple[bytes, str] | Refused]
+Codes = Mapping[int, Encoded | Refused]
 """Answers of the assemblers, by statement."""
 
 
@@ -231,11 +230,7 @@ class RegionCode(Struct):
             answer = codes[index]
             if isinstance(answer, Refused):
                 raise answer
-            code, backend = answer
-            if backend != "keystone" and content.fallback is not None:
-                number = shortened(content.written(content.fallback), code, self.encoder.memory.caches)
-                if number is not None:
-                    self.shortened[index] = number
+            code, backend = self._encoded(index, answer)
             for stand_in, value, is_immediate in self._filled_in.get(index, ()):
                 code = _with_number(code, stand_in, value, is_immediate)
         elif isinstance(content, Jump):
@@ -259,10 +254,16 @@ class RegionCode(Struct):
             if content.fills_with_nops(is_code):
                 code = executed(code)
         elif isinstance(content, Encoded):
-            code, backend = content.code, content.backend
+            code, backend = self._encoded(index, content)
         else:
             code = self._filling(index, content)
         return Piece(code, backend, offset=offset)
+
+    def _encoded(self, index: int, encoded: Encoded) -> tuple[bytes, str]:
+        """Bytes and encoder of an instruction."""
+        if encoded.shortened is not None:
+            self.shortened[index] = encoded.shortened
+        return encoded.code, encoded.backend
 
     def _size(self, index: int) -> int:
         """Size in bytes of a statement whose size the layout decides. Raises Refused."""

@@ -25,7 +25,7 @@ from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, P
 from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.regions.jump_targets import find_target, jump_scope
-from cyclelens.analyzer.frontend.regions.statement_code import UNAVAILABLE, Content, Encoder, Refused
+from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, Refused
 from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized, leb128
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value, evaluate
 from cyclelens.analyzer.frontend.statements.jumps import Jump
@@ -130,11 +130,10 @@ class Layouts(Struct):
         chunk.sizes[at] = self._size(index, content)
         return None
 
-    def _answered(self, index: int, answer: tuple[bytes, str] | Refused, chunk: Fragment) -> int | Element:
+    def _answered(self, index: int, answer: Encoded | Refused, chunk: Fragment) -> int | Element:
         if isinstance(answer, Refused):
-            chunk.is_fleeting |= answer.code in UNAVAILABLE
             return self._size(index, answer)  # type: ignore[return-value]
-        return len(answer[0])
+        return len(answer.code)
 
     def _size(self, index: int, content: Content | Refused | None) -> int | Element | None:
         if content is None:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.source.lexer import QUOTED
-from cyclelens.analyzer.frontend.statements.operand_types import Scope, UnsupportedError
+from cyclelens.analyzer.frontend.statements.operand_types import (
+    Operand,
+    Register,
+    Rounding,
+    Scope,
+    UnsupportedError,
+)
 from cyclelens.analyzer.isa import decoder
 
 APX = "APX (r16 to r31, {nf}, a new destination for the result) is not supported here."
@@ -16,11 +23,16 @@ _APX_NAME = re.compile(
     r"\s*(push2p?|pop2p?|pushp|popp|ccmp[a-z]+|ctest[a-z]+|cfcmov[a-z]+|setzu[a-z]+|jmpabs)\b", re.IGNORECASE
 )
 _APX_REGISTER = re.compile(r"(%?)\b(r(?:1[6-9]|2\d|3[01])[bwd]?)(?![\w.$@])", re.IGNORECASE)
-_QUOTED = re.compile(QUOTED)
-_EVEX, _REX2 = b"\x62", b"\xd5"
-_APX_MAP = 4
-"""EVEX opcode map of promoted legacy instructions."""
+AVX10 = "AVX10.2 is not supported here."
 
+_AVX10_NAME = re.compile(
+    r"v(?:add|sub|mul|div|min|max|sqrt|rcp|rsqrt|getexp|getmant|scalef|reduce|rndscale|fpclass|cmp|comis"
+    r"|fn?m(?:add|sub)(?:132|213|231))s?(?:ne)?p?bf16"
+    r"|vminmax(?:[ps][sdh]|(?:ne)?p?bf16)|vu?comxs[sdh]|vdpphps|vmovrs[bwdq]"
+    r"|vcvt(?:t?(?:ps|ph|(?:ne)?bf16)2iu?bs|tp[sd]2u?[dq]qs|ts[sd]2u?sis)"
+    r"|vcvt(?:(?:2|bias|ne2?)?ph2[bh]f8s?|hf82ph|2ps2phx)"
+)
+_QUOTED = re.compile(QUOTED)
 _SUFFIXES = frozenset("bwlqstxyz")
 """Operand size suffixes of AT&T syntax."""
 _FAMILIES = re.compile(
@@ -45,19 +57,23 @@ def refuse_apx(text: str, is_att: bool, scope: Scope) -> None:
             raise UnsupportedError(APX)
 
 
-def is_apx(code: bytes) -> bool:
-    """Whether these are the bytes of an APX instruction, which the decoder does not know."""
-    return code[:1] == _REX2 or (code[:1] == _EVEX and len(code) > 1 and code[1] & 7 == _APX_MAP)
+def refused(mnemonic: str, operands: Sequence[Operand], who: str) -> str:
+    """Message that ``who`` rejects an instruction with these operands."""
+    is_narrow = any(isinstance(operand, Register) and operand.name[0] == "y" for operand in operands)
+    if _AVX10_NAME.fullmatch(mnemonic) or (
+        is_narrow and any(isinstance(operand, Rounding) for operand in operands)
+    ):
+        return AVX10
+    return no_such(mnemonic, who)
 
 
-def no_such(mnemonic: str, who: str, *, several: bool = False) -> str:
+def no_such(mnemonic: str, who: str) -> str:
     """Message that ``who`` rejects an instruction: it does not exist (with the nearest name), or not with
     such operands."""
-    verb = "do" if several else "does"
     if _is_known(mnemonic):
-        return f"{who} {verb} not accept '{mnemonic}' with such operands."
+        return f"{who} does not accept '{mnemonic}' with such operands."
     hint = did_you_mean(mnemonic, decoder.mnemonics())
-    return f"{who} {verb} not know the instruction '{mnemonic}'{hint or '.'}"
+    return f"{who} does not know the instruction '{mnemonic}'{hint or '.'}"
 
 
 def _is_known(mnemonic: str) -> bool:

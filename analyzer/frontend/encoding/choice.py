@@ -1,0 +1,338 @@
+"""Chooses the encoding of an instruction as GNU as does, out of those that the instruction set has for its
+operands.
+
+The rules are those of binutils 2.40 (``i386-opc.tbl``, and ``match_template``, ``optimize_imm`` and
+``build_vex_prefix`` of ``tc-i386.c``); ``tests/frontend/test_choice.py`` compares every form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cyclelens.analyzer.frontend.encoding import immediates, names
+from cyclelens.analyzer.frontend.encoding.names import Reading
+from cyclelens.analyzer.frontend.encoding.operand_forms import IMPLIED, class_of, classes, written_out
+from cyclelens.analyzer.frontend.statements import registers
+from cyclelens.analyzer.frontend.statements.operand_types import (
+    Immediate,
+    MemoryOperand,
+    Operand,
+    Register,
+    Rounding,
+)
+from cyclelens.analyzer.isa import encodable
+from cyclelens.analyzer.isa.encodable import Form
+from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory
+from msgspec import Struct
+from msgspec.structs import replace
+
+_SIZES = {
+    "byte": 1, "word": 2, "dword": 4, "fword": 6, "qword": 8, "tbyte": 10, "xmmword": 16, "ymmword": 32,
+    "zmmword": 64,
+}  # fmt: skip
+_ANY_SIZE = frozenset(["lea", "clflush", "clflushopt", "clwb", "cldemote", "invlpg"])
+"""Instructions whose address may have any size, besides prefetches and MPX."""
+_DEFAULT_64 = frozenset(["push", "pop", "call", "jmp"])
+"""Instructions that access 64 bits unless the text says otherwise."""
+_ENVIRONMENTS = frozenset(["fnstenv", "fldenv", "fnsave", "frstor"])
+"""x87 instructions with a shorter form for 16-bit code."""
+_ONLY_32 = frozenset(["vmovw", "umwait", "tpause", "sldt", "str"])
+"""Instructions without the form for 64-bit registers that the encoding allows."""
+_FAR = frozenset(["lds", "les", "lfs", "lgs", "lss"])
+_SIZE_BEFORE_ADDRESS = b"\x66\x67"
+"""GNU as writes these prefixes the other way round."""
+_VECTOR_BYTES = (16, 32, 64)
+_CLASSES = frozenset(["r8", "r16", "r32", "r64"])
+_WORDS = {size: (word,) for word, size in _SIZES.items()}
+
+
+class Asked(Struct, frozen=True):
+    """An instruction to encode."""
+
+    mnemonic: str
+    operands: Sequence[Operand]
+    """In Intel's order."""
+    is_att: bool
+    wishes: frozenset[str] = frozenset()
+    """Names of the pseudo-prefixes (``evex``, ``load``, ``disp32``)."""
+
+
+class Chosen(Struct, frozen=True):
+    """The encoding of an instruction."""
+
+    code: bytes
+    shortened: int | None = None
+    """The encoded immediate if the written one is too long for its operand."""
+
+
+def choose(asked: Asked) -> Chosen | None:
+    """The encoding of an instruction; None if GNU as rejects it or the instruction set lacks it."""
+    ranked = sorted(_candidates(asked), key=lambda each: each[0])
+    if "swap" in asked.wishes and all(isinstance(operand, Register) for operand in asked.operands):
+        # The registers the other way round; GNU as then does not look for the shorter VEX prefix.
+        ranked.sort(key=lambda each: (*each[0][:2], each[0][-1]))
+        ranked = ranked[1:2] or ranked
+    if not ranked:
+        return None
+    _, code, shortened = ranked[0]
+    if code.startswith(_SIZE_BEFORE_ADDRESS):
+        code = code[1::-1] + code[2:]
+    return Chosen(code, shortened)
+
+
+def _candidates(asked: Asked) -> Iterator[tuple[tuple[object, ...], bytes, int | None]]:
+    """The possible encodings: their ranks, the lowest of which is chosen, their bytes, and the number that
+    was truncated."""
+    operands = [operand for operand in asked.operands if not isinstance(operand, Rounding)]
+    decoration = _decoration(asked.operands)
+    if not _is_decorated_right(asked, operands, decoration):
+        return
+    for reading in names.readings(asked.mnemonic, is_att=asked.is_att, operands=operands):
+        given = [*operands, *(Immediate(number) for number in reading.predicate)]
+        matching = []
+        for order, form in enumerate(encodable.forms(reading.name)):
+            filled = written_out(form, given, reading.name)
+            if filled is not None and _fits(form, filled, decoration, asked, reading):
+                matching.append((order, form, filled))
+        matching = _of_one_size(matching, asked, reading, decoration)
+        for order, form, filled in matching:
+            width = immediates.known_width(form, filled, reading.suffix)
+            given_to = _given(form, filled, asked, width)
+            code = None if given_to is None else _bytes(form, given_to, decoration, asked)
+            if given_to is not None and code is not None:
+                yield (
+                    _rank(form, code, order, filled, asked),
+                    code,
+                    immediates.shortened(filled, given_to, width),
+                )
+
+
+def _may_have(word: str, operand: Operand, *, is_target: bool) -> bool:
+    """Whether a mask, ``z`` or a broadcast may follow an operand."""
+    if word[0] in "kz":
+        return is_target
+    return isinstance(operand, MemoryOperand) and not word.endswith("sae")
+
+
+_Matching = list[tuple[int, Form, Sequence[Operand]]]
+
+
+def _of_one_size(matching: _Matching, asked: Asked, reading: Reading, decoration: Decoration) -> _Matching:
+    """The matching forms if the text says how many bytes of memory are accessed; otherwise those of the
+    default, if there is one."""
+    memory = next((operand for operand in asked.operands if isinstance(operand, MemoryOperand)), None)
+    if memory is None or memory.size is not None or reading.suffix:
+        return matching
+    sizes = {form.element if decoration.broadcast else form.size for _, form, _ in matching}
+    if len(sizes) < 2:
+        return matching
+    if reading.name in _DEFAULT_64:
+        default = 8
+    elif reading.name in ("movzx", "movsx") and asked.is_att:
+        default = 1
+    elif not asked.is_att:
+        return []
+    elif reading.name.startswith("fi"):
+        default = 2
+    else:
+        default = 4
+    if default not in sizes or any(size > 10 for size in sizes):
+        return []
+    return [each for each in matching if each[1].size == default]
+
+
+def _rank(
+    form: Form, code: bytes, order: int, operands: Sequence[Operand], asked: Asked
+) -> tuple[object, ...]:
+    is_turned = (
+        all(isinstance(operand, Register) for operand in operands) and form.operands[:1] != ("k",)
+    ) and (("store" in asked.wishes and not form.stores) or ("load" in asked.wishes and form.stores))
+    has_memory = any(isinstance(operand, MemoryOperand) for operand in operands)
+    by_number = has_memory and "r64/m" in form.operands and bool({"xmm", "mm"} & set(form.operands))
+    fused = asked.mnemonic.startswith("vf") and len(form.operands) == 4 and form.operands[-1].endswith("/m")
+    return (
+        is_turned,
+        2 if form.is_late else form.encoding == "evex",
+        by_number and form.encoding != "evex",
+        len(code),
+        "imm8s" not in form.operands,
+        not fused,
+        order,
+    )
+
+
+def _decoration(operands: Sequence[Operand]) -> Decoration:
+    words = [
+        word
+        for operand in operands
+        if isinstance(operand, Register | MemoryOperand)
+        for word in operand.decorations
+    ]
+    rounding = next((operand.text for operand in operands if isinstance(operand, Rounding)), "")
+    return Decoration(
+        mask=next((word.upper() for word in words if word[0] == "k"), ""),
+        zeroing="z" in words,
+        broadcast=any(word == "bcst" or word.startswith("1to") for word in words),
+        suppress_exceptions=bool(rounding),
+        rounding=rounding.partition("-")[0] if "-" in rounding else "",
+    )
+
+
+def _is_decorated_right(asked: Asked, operands: Sequence[Operand], decoration: Decoration) -> bool:
+    """Whether masks, broadcasts and rounding stand where GNU as accepts them."""
+    for number, operand in enumerate(operands):
+        words = operand.decorations if isinstance(operand, Register | MemoryOperand) else ()
+        if any(not _may_have(word, operand, is_target=number == 0) for word in words):
+            return False
+        if len({word[0] for word in words}) < len(words):
+            return False
+    if decoration.zeroing and not decoration.mask:
+        return False
+    if decoration.mask == "K0" or (decoration.zeroing and isinstance(operands[0], MemoryOperand)):
+        return False
+    if not asked.is_att and any(
+        isinstance(operand, MemoryOperand)
+        and operand.is_absolute
+        and operand.decorations not in ((), ("bcst",))
+        for operand in operands
+    ):
+        return False
+    at = next((at for at, operand in enumerate(asked.operands) if isinstance(operand, Rounding)), None)
+    if at is None:
+        return True
+    if any(isinstance(operand, MemoryOperand) for operand in operands):
+        return False
+    if at == 0 or isinstance(asked.operands[at - 1], Immediate):
+        return False
+    behind = asked.operands[at + 1 :]
+    last = operands[-1]
+    if len(operands) == 3 and isinstance(last, Register) and registers.width(last.name):
+        # A general-purpose source: the one place where the dialects differ.
+        return len(behind) == asked.is_att
+    return all(isinstance(operand, Immediate) for operand in behind)
+
+
+def _fits(
+    form: Form, operands: Sequence[Operand], decoration: Decoration, asked: Asked, reading: Reading
+) -> bool:
+    """Whether a form has such operands, whatever the values of numbers."""
+    wishes = asked.wishes
+    if "evex" in wishes and form.encoding != "evex":
+        return False
+    if not wishes.isdisjoint(("vex", "vex2", "vex3")) and form.encoding != "vex":
+        return False
+    if (decoration.mask and not form.masked) or (form.needs_mask and not decoration.mask):
+        return False
+    if decoration.zeroing and not form.zeroed:
+        return False
+    if decoration.rounding and not form.rounds:
+        return False
+    if decoration.suppress_exceptions and not decoration.rounding and (form.rounds or not form.suppresses):
+        return False
+    if not names.has_suffix(form, reading, operands):
+        return False
+    if form.needs_other_target and any(_bare(operands[0]) == _bare(operand) for operand in operands[1:]):
+        return False
+    if form.needs_different and len({_bare(each) for each in operands}) < len(operands):
+        return False
+    if form.width == 16 and not reading.suffix and form.operands and _is_odd(form, reading):
+        return False
+    if reading.written.startswith("movabs") and not {"moffs", "imm64"} & set(form.operands):
+        return False
+    if reading.name == "xchg" and form.operands[1] in ("ax", "eax", "rax") and operands[0] == operands[1]:
+        return False
+    if reading.name == "bswap" and form.width == 16:
+        return False
+    if reading.name == "movsxd" and (form.width == 16 or (form.width != 64 and reading.written == "movsx")):
+        return False
+    if (reading.name in _FAR and form.width == 64) or (reading.name in _ONLY_32 and "r64" in classes(form)):
+        return False
+    named = (kind for kind in form.operands if not kind.startswith(IMPLIED))
+    return all(
+        _is_kind(kind, operand, form, reading)
+        for kind, operand in zip(named, operands, strict=bool(operands))
+    )
+
+
+def _is_odd(form: Form, reading: Reading) -> bool:
+    """Whether this is a 16-bit form that only a suffix asks for."""
+    if reading.name in _ENVIRONMENTS or reading.name in ("ret", "retf", "enter"):
+        return True
+    return reading.name == "push" and form.operands[0] in ("imm16", "imm8s", "fs", "gs")
+
+
+def _bare(operand: Operand) -> Operand:
+    return replace(operand, decorations=()) if isinstance(operand, Register) else operand
+
+
+def _is_kind(kind: str, operand: Operand, form: Form, reading: Reading) -> bool:
+    if isinstance(operand, Register):
+        base = kind.removesuffix("/m")
+        return (
+            base == class_of(operand)
+            or (base == operand.name and base not in _CLASSES)
+            or (base == "st0" and operand.name in ("st", "st(0)"))
+            or (base == "kp1" and class_of(operand) == "k")
+        )
+    if isinstance(operand, MemoryOperand):
+        return _is_memory(kind, operand, form, reading)
+    return isinstance(operand, Immediate) and (
+        kind.startswith("imm") or (kind == "one" and operand.value == 1)
+    )
+
+
+def _is_memory(kind: str, operand: MemoryOperand, form: Form, reading: Reading) -> bool:
+    is_far = operand.is_absolute and not -(1 << 31) <= operand.displacement < 1 << 31
+    if (kind == "moffs") != (is_far or reading.written.startswith("movabs")):
+        return is_far and reading.name == "lea"
+    if kind == "moffs":
+        return operand.is_absolute and operand.size in (None, *_WORDS.get(form.size, ()))
+    size = form.size
+    broadcast = next((word for word in operand.decorations if word == "bcst" or word.startswith("1to")), "")
+    if broadcast:
+        if not form.element or (broadcast != "bcst" and form.size != form.element * int(broadcast[3:])):
+            return False
+        size = form.element
+    vector = operand.index[0] if operand.index in registers.VECTOR_INDEXES and operand.index else ""
+    if kind[0] == "v":
+        # A gather may have the size of one element, as for GNU as, of all, as for LLVM, or none.
+        return vector == kind[1] and (
+            operand.size is None or _SIZES[operand.size] in (form.size, *_VECTOR_BYTES)
+        )
+    elif vector or not (kind.endswith("/m") or kind == "m"):
+        return False
+    if reading.name in ("call", "jmp") and form.size not in ((6, 8) if operand.size else (8,)):
+        return False
+    if operand.size is None or reading.name in _ANY_SIZE or reading.name.startswith(("prefetch", "bnd")):
+        return True
+    return _SIZES[operand.size] == size and (size < 64 or "zmm" in classes(form))
+
+
+_Given = str | int | EncoderMemory
+
+
+def _given(form: Form, operands: Sequence[Operand], asked: Asked, width: int) -> list[_Given] | None:
+    """The operands for the encoder; None if a number does not fit."""
+    given: list[_Given] = []
+    named = (kind for kind in form.operands if not kind.startswith(IMPLIED))
+    for kind, operand in zip(named, operands, strict=bool(operands)):
+        if isinstance(operand, Register):
+            given.append(registers.model_name(operand.name))
+        elif isinstance(operand, MemoryOperand):
+            given.append(_address(operand, asked))
+        elif isinstance(operand, Immediate):
+            number = immediates.encoded(kind, operand, width)
+            if number is None:
+                return None
+            given.append(number)
+    return given
+
+
+def _bytes(form: Form, given: Sequence[_Given], decoration: Decoration, asked: Asked) -> bytes | None:
+    return encodable.code_of(form, given, decoration, long_vex="vex3" in asked.wishes)
+
+
+def _address(operand: MemoryOperand, asked: Asked) -> EncoderMemory:
+    size = 1 if "disp8" in asked.wishes else 4 if "disp32" in asked.wishes else 0
+    base, index = ((name or "").upper() for name in (operand.base, operand.index))
+    return EncoderMemory(base, index, operand.scale, operand.displacement, size)

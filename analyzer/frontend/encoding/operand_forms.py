@@ -1,0 +1,130 @@
+"""The operands that an encoding has, from those of the text: what may be left out, swapped, or written in
+another width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.frontend.encoding.nasm_choices import ACCUMULATORS, narrowed
+from cyclelens.analyzer.frontend.statements import registers
+from cyclelens.analyzer.frontend.statements.operand_types import (
+    Immediate,
+    MemoryOperand,
+    Operand,
+    Register,
+)
+from cyclelens.analyzer.isa.encodable import Form
+
+IMPLIED = ("seg_", "es_")
+"""Beginnings of the kinds of operands that a text leaves out: the addresses of string instructions."""
+_LOWER_HALF = frozenset(
+    f"{vex}{name}"
+    for vex in ("", "v")
+    for name in ("movmskpd", "movmskps", "pmovmskb", "pextrb", "pextrw", "pinsrb", "pinsrw", "extractps")
+)
+"""Instructions of which a 64-bit register is encoded as its lower half."""
+_SELECTORS = frozenset(["lldt", "ltr", "verr", "verw", "lmsw", "lkgs"])
+"""Instructions that read a 16-bit register, without an operand size prefix."""
+_STORED_SELECTORS = frozenset(["sldt", "str", "smsw"])
+_MONITOR = (("rax", "rcx", "rdx"), ("eax", "ecx", "edx"), ("rdx", "rcx", "rax"), ("edx", "ecx", "eax"))
+_WAIT = (("rax", "rcx"), ("eax", "ecx"), ("rcx", "rax"), ("ecx", "eax"))
+_WRITTEN = {
+    "monitor": _MONITOR,
+    "mwait": _WAIT,
+    **dict.fromkeys(("blendvpd", "blendvps", "pblendvb", "sha256rnds2"), (("xmm0",),)),
+}
+"""Registers that an encoding implies and a text may name."""
+_OF_ST0 = frozenset(["fcom", "fcomp", "fxch", "fucom", "fucomp"])
+"""x87 instructions that never name their first operand."""
+
+
+def written_out(form: Form, given: Sequence[Operand], name: str) -> Sequence[Operand] | None:
+    """The operands of a form; None if the text has others. ``name``: Intel's name of the instruction."""
+    operands = _completed(form.operands, given, name)
+    return None if operands is None else _resized(form, operands, name)
+
+
+def classes(form: Form) -> set[str]:
+    """Classes of registers that a form has."""
+    return {kind.removesuffix("/m") for kind in form.operands}
+
+
+def class_of(operand: Operand) -> str:
+    """The class of a register, as forms name it; empty for anything else."""
+    name = operand.name if isinstance(operand, Register) else ""
+    if width := registers.width(name):
+        return f"r{width}"
+    if name in registers.SEGMENTS:
+        return "seg"
+    return "sti" if name.startswith("st") else name.rstrip("0123456789")
+
+
+def _completed(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Sequence[Operand] | None:
+    """The operands with those that the text may leave out."""
+    if any(kind.startswith(IMPLIED) for kind in kinds):
+        # Only a masked move names its registers.
+        named = [kind for kind in kinds if not kind.startswith(IMPLIED)] if "seg_rdi" in kinds else []
+        return given if len(given) == len(named) else None
+    if kinds in (("st0", "sti"), ("sti", "st0")):
+        return _of_x87(kinds, given, name)
+    if len(given) == len(kinds):
+        return _swapped(kinds, given, name)
+    if len(kinds) < len(given):
+        return given[: len(kinds)] if _names(given) in _WRITTEN.get(name, ()) else None
+    if len(kinds) != len(given) + 1:
+        return None
+    if kinds[-1] == "one":
+        return [*given, Immediate(1)]
+    if name == "imul" and len(given) == 2 and isinstance(given[1], Immediate):
+        return [given[0], *given]
+    return None
+
+
+def _names(operands: Sequence[Operand]) -> tuple[str, ...]:
+    """Names of the registers from the third on; of all if the first is an accumulator."""
+    names = tuple(operand.name if isinstance(operand, Register) else "" for operand in operands)
+    return names if "" not in names and names[0] in (*ACCUMULATORS, "rdx", "edx", "rcx", "ecx") else names[2:]
+
+
+def _of_x87(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Sequence[Operand] | None:
+    pops = name.endswith("p")
+    if len(given) == 2:
+        return None if name in _OF_ST0 else given
+    if kinds == ("st0", "sti"):
+        return [Register("st"), *(given or [Register("st(1)")])]
+    return [*(given or [Register("st(1)")]), Register("st")] if pops else None
+
+
+def _swapped(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Sequence[Operand]:
+    """The operands in the order of a form, for instructions that do not distinguish them."""
+    if name not in ("test", "xchg"):
+        return given
+    first = given[0].name if isinstance(given[0], Register) else ""
+    is_short = name == "xchg" and kinds[1] in ACCUMULATORS and first == kinds[1]
+    return given[::-1] if is_short or isinstance(given[1], MemoryOperand) else given
+
+
+def _resized(form: Form, given: Sequence[Operand], name: str) -> Sequence[Operand] | None:
+    """The operands with the registers that the encoding has where their width does not matter."""
+    if name in _LOWER_HALF:
+        return None if "r64" in classes(form) else [narrowed(each) for each in given]
+    if name in _SELECTORS:
+        fits = "r32" in classes(form) and class_of(given[0]) in ("r16", "")
+        return [_in_32_bits(each) for each in given] if fits else None
+    if name in _STORED_SELECTORS and isinstance(given[0], MemoryOperand):
+        return given if "r32" in classes(form) else None
+    if name in ("sldt", "str") and class_of(given[0]) == "r64":
+        return [narrowed(each) for each in given]
+    if name == "mov" and "seg" in form.operands:
+        if form.operands[1] == "seg" and class_of(given[0]) == "r16":
+            return given
+        return [_in_32_bits(each) for each in given] if "r32" in classes(form) else None
+    return given
+
+
+def _in_32_bits(operand: Operand) -> Operand:
+    """The 32-bit register around a 16-bit register, or the lower half of a 64-bit one."""
+    if isinstance(operand, Register) and registers.width(operand.name) == 16:
+        name = operand.name
+        return Register(f"{name[:-1]}d" if name[1].isdigit() else f"e{name}")
+    return narrowed(operand)

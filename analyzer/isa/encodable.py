@@ -1,0 +1,201 @@
+"""The encodings that an instruction set has for a mnemonic: the kinds of their operands, and their bytes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from functools import cache
+
+from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, encode
+from iced_x86 import (
+    Code,
+    CpuidFeature,
+    EncodingKind,
+    Formatter,
+    FormatterSyntax,
+    Instruction,
+    MemorySizeInfo,
+    Mnemonic,
+    OpCodeInfo,
+    OpCodeOperandKind,
+)
+from msgspec import Struct
+
+_ENCODINGS = {
+    EncodingKind.LEGACY: "legacy",
+    EncodingKind.D3NOW: "legacy",
+    EncodingKind.VEX: "vex",
+    EncodingKind.XOP: "vex",
+    EncodingKind.EVEX: "evex",
+}
+_AFTER_EVEX = frozenset(
+    # Older versions of iced-x86 do not know all of these.
+    getattr(CpuidFeature, name, None)
+    for name in ("AVX_VNNI", "AVX_IFMA", "AVX_NE_CONVERT")
+)
+"""VEX forms of instructions that AVX-512 had first."""
+_UNDOCUMENTED = frozenset(
+    ["reservednop", "fstpnce", "undoc", "xsha512", "xsha512_alt", "xstore_alt", "rdudbg", "wrudbg", "pcommit"]
+)
+"""Mnemonics that no assembler has."""
+_WIDTHS = {0: 0, 16: 16, 32: 32, 64: 64}
+_PLACE = re.compile(r"_(?:REG|RM|VVVV|IS4|IS5|OPCODE|MEM|REG_MEM)$")
+_WITH_MEMORY = re.compile(r"(\w+?)_OR_MEM(?:_MPX)?$")
+
+
+class Form(Struct, frozen=True):
+    """One encoding of a mnemonic."""
+
+    code: int
+    """iced-x86's number."""
+    operands: tuple[str, ...]
+    """Kinds in Intel's order: classes of registers (``r32``, ``xmm``, ``k``), with ``/m`` if memory may take
+    the place; ``m``; ``vx``, ``vy`` and ``vz`` for memory with a vector index; ``moffs``; names of fixed
+    registers; ``imm8`` ... ``imm64``, ``imm8s`` and ``imm32s`` for immediates that are extended with their
+    sign; ``one``."""
+    encoding: str
+    """``legacy``, ``vex`` or ``evex``."""
+    size: int = 0
+    """Bytes of the memory operand; 0 if it has no size."""
+    element: int = 0
+    """Bytes of an element that can be broadcast; 0 if none can."""
+    masked: bool = False
+    needs_mask: bool = False
+    zeroed: bool = False
+    rounds: bool = False
+    """The rounding can be written."""
+    suppresses: bool = False
+    """``{sae}`` can be written."""
+    is_late: bool = False
+    """A VEX form of an instruction that AVX-512 had first."""
+    width: int = 0
+    """Operand size in bits that the encoding says."""
+    att: str = ""
+    """AT&T's name, with its suffix."""
+    needs_other_target: bool = False
+    """The target must not be one of the sources."""
+    is_suffixed: bool = False
+    """3DNow!, whose opcode comes last."""
+    stores: bool = False
+    """GNU as's ``{store}`` chooses this form of two: its first operand may be memory, or with XOP its
+    last."""
+    needs_different: bool = False
+    """All registers must differ."""
+
+
+def forms(mnemonic: str) -> tuple[Form, ...]:
+    """The forms of a mnemonic (lower case, Intel's name) in 64-bit mode, without direct jumps, in the order
+    of their opcodes."""
+    return _forms(mnemonic)
+
+
+def mnemonics() -> Collection[str]:
+    """All mnemonics that have forms."""
+    return _codes().keys()
+
+
+def code_of(
+    form: Form, operands: Sequence[Operand], decoration: Decoration, *, long_vex: bool = False
+) -> bytes | None:
+    """The bytes of a form with these operands, with ``long_vex`` never with the two-byte VEX prefix; None if
+    it cannot have them."""
+    if form.is_suffixed and any(
+        isinstance(operand, EncoderMemory) and re.search(r"R\d", operand.base + operand.index)
+        for operand in operands
+    ):
+        return None  # iced-x86 leaves out the REX prefix
+    return encode(form.code, operands, decoration, long_vex=long_vex)
+
+
+@cache
+def _codes() -> dict[str, tuple[int, ...]]:
+    names = {value: name.lower() for name, value in vars(Mnemonic).items() if isinstance(value, int)}
+    found = defaultdict(list)
+    for code in vars(Code).values():
+        if isinstance(code, int):
+            about = OpCodeInfo(code)  # type: ignore[arg-type]
+            if about.is_instruction and about.mode64 and about.encoding in _ENCODINGS:
+                name = names[about.mnemonic]
+                if name not in _UNDOCUMENTED and not name.startswith("ccs_"):
+                    found[name].append(code)
+    return {name: tuple(codes) for name, codes in found.items()}
+
+
+@cache
+def _formatter() -> Formatter:
+    formatter = Formatter(FormatterSyntax.GAS)
+    formatter.gas_show_mnemonic_size_suffix = True
+    return formatter
+
+
+@cache
+def _kind_names() -> dict[int, str]:
+    return {value: name for name, value in vars(OpCodeOperandKind).items() if isinstance(value, int)}
+
+
+@cache
+def _kind(kind: int) -> str:
+    name = _kind_names()[kind]
+    if name.startswith("IMM"):
+        return {
+            "IMM8_CONST_1": "one",
+            "IMM8SEX16": "imm8s",
+            "IMM8SEX32": "imm8s",
+            "IMM8SEX64": "imm8s",
+            "IMM32SEX64": "imm32s",
+        }.get(name, name.lower())
+    if name.startswith("MEM_VSIB"):
+        return f"v{name[-1].lower()}"
+    if match := _WITH_MEMORY.match(name):
+        return f"{match[1].lower()}/m"
+    if name == "MEM_OFFS":
+        return "moffs"
+    if name in ("MEM", "MEM_MPX", "MEM_MIB", "SIBMEM"):
+        return "m"
+    return {"KP1_REG": "kp1", "XMMP3_VVVV": "xmm", "ZMMP3_VVVV": "zmm", "STI_OPCODE": "sti"}.get(
+        name, _PLACE.sub("", name).lower()
+    )
+
+
+def _stores(about: OpCodeInfo) -> bool:
+    kind = about.op2_kind if about.encoding == EncodingKind.XOP else about.op0_kind
+    return _kind_names()[kind].endswith(("_RM", "_OR_MEM"))
+
+
+@cache
+def _forms(mnemonic: str) -> tuple[Form, ...]:
+    made = []
+    for code in _codes().get(mnemonic, ()):
+        about = OpCodeInfo(code)  # type: ignore[arg-type]
+        kinds = tuple(_kind(about.op_kind(position)) for position in range(about.op_count))
+        if any(kind.startswith(("br", "far", "xbegin")) for kind in kinds):
+            continue
+        instruction = Instruction()
+        instruction.code = code  # type: ignore[assignment]
+        if CpuidFeature.KNC in instruction.cpuid_features():
+            continue
+        late = about.encoding == EncodingKind.VEX and not _AFTER_EVEX.isdisjoint(instruction.cpuid_features())
+        element = MemorySizeInfo(about.broadcast_memory_size).element_size if about.can_broadcast else 0
+        made.append(
+            Form(
+                code,
+                kinds,
+                _ENCODINGS[about.encoding],
+                MemorySizeInfo(about.memory_size).size,
+                element,
+                about.can_use_op_mask_register,
+                about.require_op_mask_register,
+                about.can_use_zeroing_masking,
+                about.can_use_rounding_control and not about.ignores_rounding_control,
+                about.can_suppress_all_exceptions,
+                late,
+                _WIDTHS[about.operand_size],
+                _formatter().format_mnemonic(instruction),
+                about.requires_unique_dest_reg_num,
+                about.encoding == EncodingKind.D3NOW,
+                _stores(about),
+                about.requires_unique_reg_nums and "tmm" in kinds,
+            )
+        )
+    return tuple(made)
