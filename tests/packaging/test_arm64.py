@@ -1,7 +1,6 @@
-"""On arm64 there is no Keystone and no wheel of ours: other assemblers encode, and the figures are the same.
+"""On arm64 there is no Keystone and no wheel of ours: iced-x86 encodes, and the figures are the same.
 
-The processor is emulated (dev/arm64): Python and all packages are those of arm64. The assembler is one of
-this machine, as it would be one for x86-64 there.
+The processor is emulated (dev/arm64): Python and all packages are those of arm64.
 """
 
 import os
@@ -68,14 +67,22 @@ def test_machine_code_has_the_same_figures(sources: Path) -> None:
     assert found.stdout == here(*arguments, text=BLOCKS).stdout
 
 
-@pytest.mark.parametrize(("program", "name"), [("as", "x86_64-linux-gnu-as"), ("clang", "clang")])
-def test_text_is_encoded_by_another_assembler(sources: Path, tmp_path: Path, program: str, name: str) -> None:
-    """Debian calls GNU as for x86-64 so on other machines; `as` would be the wrong one there."""
-    path = shutil.which(program)
-    if path is None:
-        pytest.skip(f"there is no {program}")
-    (tmp_path / name).symlink_to(path)
+AVX512 = """
+1:  vaddps (%rdi){1to16}, %zmm0, %zmm1{%k1}{z}
+    vpternlogd $3, 64(%rsi), %zmm1, %zmm0
+    dec %rcx
+    jnz 1b
+"""
+
+
+def test_text_is_encoded_without_any_program(sources: Path, tmp_path: Path) -> None:
     found = emulated(sources, "analyze", EXAMPLE, programs=tmp_path)
     assert found.returncode == 0, found.stdout + found.stderr
     assert "4.00 cycles/iter on SKL" in found.stdout
-    assert found.stdout == here("analyze", EXAMPLE).stdout
+    path = tmp_path / "k.s"
+    path.write_text(AVX512)
+    arguments = ("analyze", path, "--arch", "SKX", "--no-external-programs")
+    found = emulated(sources, *arguments, programs=tmp_path)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert "cycles/iter on SKX" in found.stdout
+    assert found.stdout == here(*arguments).stdout

@@ -9,7 +9,6 @@ from cyclelens.analyzer.model.source import Problem, Severity
 CODES: Mapping[str, str] = {
     "assembler-error": "the user's assembler rejects this line",
     "assembler-mismatch": "the assembler's bytes differ from the text and were discarded",
-    "assembler-timeout": "the assembler hung or died on this statement and was restarted",
     "assembler-unavailable": "the assembler cannot be started here",
     "binary-file": "the text contains NUL characters, so it is not an assembly file",
     "branch-out-of-range": "the jump only has a short form, and its target is too far away",
