@@ -20,7 +20,7 @@ AS = shutil.which("as")
 def assembled(dialect: str, statements: Sequence[str]) -> dict[str, bytes]:
     """Bytes by statement; empty for those that GNU as rejects."""
     assert AS is not None
-    found = {}
+    found: dict[str, bytes] = {}
     for first in range(0, len(statements), _BATCH):
         batch = statements[first : first + _BATCH]
         text = "\n".join([_HEADERS[dialect], *batch, ""])

@@ -72,7 +72,7 @@ def _statement(rng: random.Random, name: str, form: Form, dialect: str) -> str:
     if operands and not isinstance(operands[0], Immediate | Rounding):
         wanted = 0.4 if form.masked else 0.95 if form.needs_mask else 0.01
         if rng.random() < wanted and isinstance(operands[0], Register | MemoryOperand):
-            mask = (f"k{rng.randrange(0 if rng.random() < 0.1 else 1, 8)}",)
+            mask: tuple[str, ...] = (f"k{rng.randrange(0 if rng.random() < 0.1 else 1, 8)}",)
             mask += ("z",) if rng.random() < 0.4 else ()
             operands[0] = replace(operands[0], decorations=operands[0].decorations + mask)
     if operands and not has_memory and (form.rounds or form.suppresses) and rng.random() < 0.4:
@@ -141,7 +141,8 @@ def _memory(rng: random.Random, kind: str, form: Form, broadcasts: bool) -> Memo
         base, displacement = None, rng.choice(_ABSOLUTE)
     elif rng.random() < 0.1:
         base, index = rng.choice(_GENERAL["r32"]), rng.choice((None, "ecx", "r9d"))
-    size, decorations = form.size, ()
+    size = form.size
+    decorations: tuple[str, ...] = ()
     if broadcasts:
         size = form.element
         count = form.size // size if rng.random() < 0.9 else rng.choice((2, 4, 8, 16))
