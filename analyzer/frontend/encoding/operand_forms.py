@@ -3,6 +3,7 @@ another width."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.encoding.nasm_choices import ACCUMULATORS, narrowed
@@ -15,6 +16,7 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
 )
 from cyclelens.analyzer.isa.encodable import Form
 
+_NUMBER = re.compile(r"\d+$")
 IMPLIED = ("seg_", "es_")
 """Beginnings of the kinds of operands that a text leaves out: the addresses of string instructions."""
 _LOWER_HALF = frozenset(
@@ -56,7 +58,7 @@ def class_of(operand: Operand) -> str:
         return f"r{width}"
     if name in registers.SEGMENTS:
         return "seg"
-    return "sti" if name.startswith("st") else name.rstrip("0123456789")
+    return "sti" if name.startswith("st") else _NUMBER.sub("", name)
 
 
 def _completed(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Sequence[Operand] | None:
