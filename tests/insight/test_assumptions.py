@@ -108,6 +108,14 @@ def test_masks_of_memory_are_taken_to_have_an_element(code, said):
     assert ("masks-not-empty" in [each.code for each in told(code, "SPR")]) is said
 
 
+@pytest.mark.parametrize("code", ["c4e26d9004 8e", "c4e2f59304 96"], ids=["vpgatherdd", "vgatherqpd"])
+def test_gathers_on_zen_3_have_their_measured_spread(code):
+    """8.2, 9.6 and 10.8 cycles were measured where the model says 9.0."""
+    (found,) = [each for each in told(code, "ZEN3") if each.code == "gather-neighbours"]
+    assert found.values == {"least_percent": -9, "most_percent": 20}
+    assert "gather-neighbours" not in [each.code for each in told(code, "ZEN5")]
+
+
 def test_each_names_its_instructions():
     # mov rax, [rsi]; add eax, ebx; vaddps ymm0, ymm1, ymm2; call; mov [rdi], rax
     found = told("488b0601d8c5f458c2e800000000488907")

@@ -36,8 +36,6 @@ def test_what_a_microarchitecture_does_not_have_is_not_offered():
     assert "vfmadd231ps" not in costs(open_store(), "SNB")
 
 
-@pytest.mark.parametrize(
-    "core", [name for name in registry.names() if registry.get(name).facts_name != name]
-)
+@pytest.mark.parametrize("core", [name for name in registry.names() if registry.get(name).facts_name != name])
 def test_a_core_has_costs_even_if_its_tables_have_another_name(core: str) -> None:
     assert costs(open_store(), core)["add"][0].operands == "R64, R64"
