@@ -15,7 +15,7 @@ from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.core import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from measuring import describe, print_table, real_blocks, spread

@@ -17,7 +17,7 @@ from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator.core import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from measuring import describe, print_table

@@ -17,7 +17,6 @@ from pathlib import Path
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.simulator.form import compiled
 from iced_x86 import Decoder, Formatter, FormatterSyntax
 
 ROOT = Path(__file__).parents[1]
@@ -127,9 +126,8 @@ def describe() -> None:
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     load = os.getloadavg()[0]
-    form = "compiled" if compiled() else "uncompiled"
     print(
-        f"commit {run.stdout.strip() or 'unknown'}, {form}; Python {platform.python_version()}, "
+        f"commit {run.stdout.strip() or 'unknown'}; Python {platform.python_version()}, "
         f"{_processor()}, {os.cpu_count()} cores, load {load:.1f}\n"
     )
 

@@ -1,7 +1,7 @@
 """Measures the time of each phase of a prediction: ``python benchmarks/phases.py [--blocks N]``.
 
 One process runs the same blocks, as loops, through one phase after the other: first with empty caches, then
-with full ones. Another process measures the phases of the uncompiled simulator.
+with full ones.
 """
 
 from __future__ import annotations
@@ -9,12 +9,8 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from cyclelens.analyzer.facts.matching import find_facts
@@ -22,19 +18,17 @@ from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.options import DEFAULT
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import simulate
-from cyclelens.analyzer.simulator.reuse import Pipelines
+from cyclelens.analyzer.simulator import placement_of, simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
-from measuring import ROOT, describe, print_table, real_blocks
+from measuring import describe, print_table, real_blocks
 
 Result = TypeVar("Result")
-UNCOMPILED = ROOT / "tests" / "support" / "uncompiled.py"
-SIMULATOR = ("lay out", "simulate")
 ABOUT = """
 decode: bytes to instructions. loop counter: a free register, dec and jnz. match: the facts of every different
-instruction. expand: templates of uops, fusion. lay out: templates to columns, new stages.
+instruction. expand: templates of uops, fusion. lay out: templates to tables, new stages.
 simulate: the clock, and the figure. report: a line of CSV.
 """
 
@@ -80,9 +74,8 @@ class Run:
 
     def lay_out(self, blocks: Iterable[Block]) -> None:
         """All steps of a simulation except the clock."""
-        pipelines = self.store.caches.of(Pipelines)
         for block in blocks:
-            pipelines.release(pipelines.started(block, self.model))
+            placement_of(block, self.model, DEFAULT, self.store.caches)
 
     def report(self, figures: Iterable[float]) -> None:
         """Format the figures as the command line does."""
@@ -105,46 +98,25 @@ def measure(blocks: list[str], name: str) -> dict[str, Any]:
     return {"first": first, "again": again, "cycles": run.cycles}
 
 
-def measure_uncompiled(blocks: list[str], name: str) -> dict[str, Any]:
-    command = [sys.executable, str(UNCOMPILED), str(Path(__file__)), "--child", "--arch", name]
-    run = subprocess.run(command, input="\n".join(blocks), capture_output=True, text=True, check=True)
-    result: dict[str, Any] = json.loads(run.stdout)
-    return result
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="Where the time of a block goes.")
     parser.add_argument("--blocks", type=int, default=2000, metavar="N")
-    parser.add_argument("--uncompiled", type=int, default=100, metavar="N", help="blocks for the other form")
     parser.add_argument("--source", choices=("auto", "corpus", "reference", "examples"), default="auto")
     parser.add_argument("--arch", default="SKL")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.child:
-        json.dump(measure(sys.stdin.read().split(), options.arch), sys.stdout)
-        return
-
     describe()
     description, blocks = real_blocks(options.blocks, options.source)
-    few = blocks[:: max(len(blocks) // options.uncompiled, 1)]
     result = measure(blocks, options.arch)
-    compiled, plain = measure(few, options.arch), measure_uncompiled(few, options.arch)
-    print(f"{description}, {options.arch}, loops; uncompiled: {len(few)} of them\n")
+    print(f"{description}, {options.arch}, loops\n")
     rows = []
     for name in result["first"]:
         row = [name, *(f"{1e6 * result[when][name] / len(blocks):.1f}" for when in ("first", "again"))]
-        if name in SIMULATOR:
-            row += [f"{1e6 * plain['again'][name] / len(few):.0f}"]
-            row += [f"{plain['again'][name] / compiled['again'][name]:.1f}"]
-        else:
-            row += ["", ""]
         rows.append(row)
     totals = [f"{1e6 * sum(result[when].values()) / len(blocks):.1f}" for when in ("first", "again")]
-    rows.append(["all", *totals, "", ""])
-    print_table(["us per block", "first time", "cached", "cached, uncompiled", "ratio of the forms"], rows)
+    rows.append(["all", *totals])
+    print_table(["us per block", "first time", "cached"], rows)
     rate = result["cycles"] / result["again"]["simulate"] / 1e6
-    slow = plain["cycles"] / plain["again"]["simulate"] / 1e6
-    print(f"\nsimulated cycles: {rate:.2f} million a second; uncompiled {slow:.3f} million")
+    print(f"\nsimulated cycles: {rate:.2f} million a second")
     print(ABOUT.rstrip())
 
 

@@ -1,6 +1,7 @@
 # Sourced by the commands in this folder. Makes the virtual environment .venv and keeps it in step with
 # pyproject.toml, so that no command needs anything to be installed by hand.
 
+everything=test,dev,plots
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
 # apt_install PACKAGE: only as root on a machine with apt-get; says so and returns 1 anywhere else.
@@ -27,10 +28,10 @@ find_python() {
     return 1
 }
 
-# inputs: all that an install depends on. The stages are compiled, so their sources belong to it: an editable
-# install goes on using what was compiled from an older text.
+# inputs: all that an install depends on. The core is compiled, so its sources belong to it: an editable install
+# goes on using what was compiled from an older text.
 inputs() {
-    (cd "$root" && cat pyproject.toml setup.py dev/locks/development.txt $(find analyzer/simulator -name "*.py" -o -name "*.pxd" | LC_ALL=C sort) $(find analyzer/measuring/native -name "*.[ch]" | LC_ALL=C sort))
+    (cd "$root" && cat pyproject.toml setup.py dev/locks/development.txt $(find analyzer/simulator -name "*.p?[xi]" | LC_ALL=C sort) $(find analyzer/measuring/native -name "*.[ch]" | LC_ALL=C sort))
 }
 
 # link_packages: the packages under their names. They live in mapped folders (analyzer/ is cyclelens.analyzer),
@@ -51,30 +52,49 @@ link_packages() {
     done
 }
 
-# prepare: an editable install with all extras, made again only when its inputs changed.
+# step TEXT COMMAND...: runs a command of the installation, and says what it does and how long it took.
+step() {
+    local text="$1" begin=$SECONDS
+    shift
+    echo "$text" >&2
+    "$@" >&2
+    echo "    $((SECONDS - begin)) s" >&2
+}
+
+pip_install() {
+    "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --constraint "$root/dev/locks/development.txt" "$@"
+}
+
+compile_core() {
+    find "$root/analyzer/simulator" -name "*.so" -delete
+    pip_install --no-build-isolation --no-deps --editable "$root"
+    link_packages
+    # As pip does for what it copies: commands start in half the time where Python may not write bytecode.
+    "$root/.venv/bin/python" -m compileall -q "$root/analyzer" "$root/server" "$root/data" || true
+    "$root/.venv/bin/python" -m compileall -q -l "$root/build/ns/cyclelens" || true
+}
+
+# prepare [EXTRAS]: the packages that commands need, and with EXTRAS ("test,dev") those of these extras too; then
+# the project itself. Each is made again only when what it depends on changed.
 prepare() {
-    local python stamp wanted
-    stamp="$root/.venv/installed"
+    local python extras="${1:-}" stamp="$root/.venv/installed" packages core
     if [ ! -x "$root/.venv/bin/python" ]; then
         python="$(find_python)"
         "$python" -c 'import ensurepip' 2>/dev/null || apt_install python3-venv
-        echo "making .venv" >&2
-        "$python" -m venv --clear "$root/.venv"
+        step "making an environment in .venv" "$python" -m venv --clear "$root/.venv"
     fi
-    # The path is part of the stamp: a copied or moved tree gets its own install.
-    wanted="$root $(inputs | sha256sum)"
-    if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
-        echo "installing the project and its packages into .venv" >&2
-        find "$root/analyzer/simulator" -name "*.so" -delete
-        "$root/.venv/bin/python" "$root/dev/declarations.py" >&2
-        wanted="$root $(inputs | sha256sum)"
-        "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            --constraint "$root/dev/locks/development.txt" --editable "$root[test,dev,plots]" >&2
-        link_packages
-        # As pip does for what it copies: commands start in half the time where Python may not write bytecode.
-        "$root/.venv/bin/python" -m compileall -q "$root/analyzer" "$root/server" "$root/data" || true
-        "$root/.venv/bin/python" -m compileall -q -l "$root/build/ns/cyclelens" || true
-        echo "$wanted" >"$stamp"
+    # The path is part of the stamps: a copied or moved tree gets its own install.
+    packages="$root $(cat "$root/pyproject.toml" "$root/dev/locks/development.txt" | sha256sum)"
+    if [ "$(cat "$stamp-packages$extras" 2>/dev/null)" != "$packages" ]; then
+        step "installing packages${extras:+ for $extras}" \
+            pip_install --requirement <("$root/.venv/bin/python" "$root/dev/requirements.py" "$extras")
+        echo "$packages" >"$stamp-packages$extras"
+    fi
+    core="$root ${CYCLELENS_CHECKED:-} $(inputs | sha256sum)"
+    if [ "$(cat "$stamp" 2>/dev/null)" != "$core" ]; then
+        step "compiling the simulator (about half a minute)" compile_core
+        echo "$core" >"$stamp"
     else
         link_packages
     fi

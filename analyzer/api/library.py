@@ -1,5 +1,5 @@
-"""The functions of the library. Any thread may call them, but one call runs at a time: the caches are shared,
-and the interpreter would not run two simulations at once anyway. Processes run in parallel
+"""The functions of the library. Any thread may call them, but one call runs at a time, because the caches are
+shared. Processes run in parallel
 (``predict_batch(..., jobs=2)``).
 """
 

@@ -24,7 +24,7 @@ from cyclelens.analyzer.microarchitectures.events import events
 from cyclelens.analyzer.model.choices import Clocks, Pages, Repetition
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.block import build_block
 from msgspec import Struct
 from msgspec.structs import replace

@@ -81,11 +81,9 @@ def _about() -> Iterator[str]:
     from cyclelens.analyzer.common.own_tables import OWN_TABLES
     from cyclelens.analyzer.facts.store import default_tables
     from cyclelens.analyzer.microarchitectures import registry
-    from cyclelens.analyzer.simulator.form import compiled
 
     for package in _PACKAGES:
         yield f"{package}: {_version(package)}"
-    yield f"form: {'compiled' if compiled() else 'plain Python'}"
     yield f"Python: {sys.version.split()[0]} ({platform.python_implementation()})"
     yield f"system: {platform.platform()}"
     native = registry.native()

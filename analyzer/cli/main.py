@@ -39,11 +39,6 @@ PLUGIN_SUMMARIES = {
 }
 """Summaries of plugins in this package, known without loading them."""
 
-SIMULATING = frozenset(
-    {"analyze", "cc", "characterize", "check", "compare", "evaluate", "predict", "rewrite", "sweep", "whatif"}
-)
-"""Subcommands that simulate; on the uncompiled simulator they print a note that they are slow."""
-
 Command = Callable[[list[str]], int]
 
 
@@ -157,8 +152,6 @@ def _complain(message: object) -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments and not arguments[0].startswith("-"):
         name, rest = arguments[0], arguments[1:]
-        if name in SIMULATING:
-            _note_if_uncompiled()
         if name in COMMANDS:
             return COMMANDS[name][0](rest)
         for plugin, command in _plugins():
@@ -169,13 +162,6 @@ def _dispatch(arguments: list[str]) -> int:
     parser = _top_parser()
     parser.parse_args(arguments)
     parser.error("a command is missing")
-
-
-def _note_if_uncompiled() -> None:
-    from cyclelens.analyzer.simulator.form import compiled
-
-    if not compiled():
-        _complain("running uncompiled, about 50 times slower; reinstall with a C compiler to fix this")
 
 
 def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
@@ -218,10 +204,7 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version
 
-        from cyclelens.analyzer.simulator.form import compiled
-
-        form = "" if compiled() else " (uncompiled: about 50 times slower)"
-        print(f"cyclelens {version('cyclelens')}{form}")
+        print(f"cyclelens {version('cyclelens')}")
         parser.exit()
 
 

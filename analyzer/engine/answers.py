@@ -17,7 +17,7 @@ from cyclelens.analyzer.model.result import Assumption, PortBinding, Position, P
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import Origin, Placement
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import LeftOut, what_counts

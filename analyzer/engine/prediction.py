@@ -21,8 +21,7 @@ from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.alike import Key
-from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, key_of, simulate
+from cyclelens.analyzer.simulator import Key, cycles_per_iteration, key_of, simulate
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import names, what_counts
 from cyclelens.analyzer.uops.operands import TooManyUopsError

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 
 from cyclelens.analyzer.model.uops import InstructionTemplate, MemoryAccess
-from cyclelens.analyzer.simulator.tables.values import SUM, ValueRule, value_rule
 from cyclelens.analyzer.uops.calls import coming_back
 from cyclelens.analyzer.uops.registers import canonical
+from cyclelens.analyzer.uops.values import SUM, ValueRule, value_rule
 from msgspec import Struct, field
 
 _MASK = (1 << 64) - 1

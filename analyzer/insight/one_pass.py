@@ -20,7 +20,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import Assumption, OnePass, Prediction
 from cyclelens.analyzer.model.simulation import Simulation, Trace
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.upper_halves import may_mix
 from msgspec.structs import replace

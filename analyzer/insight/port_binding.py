@@ -10,7 +10,7 @@ from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.result import PortBinding, Prediction
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.policies import other_bindings, unbound
+from cyclelens.analyzer.simulator.variants import other_bindings, unbound
 from msgspec.structs import replace
 
 LEAST_FACTOR = 1.05

@@ -13,8 +13,7 @@ from cyclelens.analyzer.model.result import Assumption, Position, Prediction
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.reuse import Pipelines
-from cyclelens.analyzer.simulator.tables.program import Program
+from cyclelens.analyzer.simulator import placement_of
 from msgspec.structs import replace
 
 
@@ -31,17 +30,14 @@ def positions(
     one; ``known`` caches positions by the front end's ``placement`` and grows. Raises like ``simulate``.
     """
     known = {} if known is None else known
-    pipelines = runs.caches.of(Pipelines)
     found: dict[int, Position] = {}
     at = shown[0].alignment if shown is not None else None
     for offset in sorted(offsets, key=lambda offset: offset != at):
         block, simulation = shown if shown is not None and offset == at else (build(offset), None)
-        pipeline = pipelines.started(block, runs.microarchitecture, runs.options)
-        key, hit = pipeline.front_end.placement(), _erratum(pipeline.program)
-        pipelines.release(pipeline)
+        key = placement_of(block, runs.microarchitecture, runs.options, runs.caches)
         if key not in known:
             cycles = runs.cycles(block) if simulation is None else steady_state(simulation)
-            known[key] = Position(offset, cycles, hit)
+            known[key] = Position(offset, cycles, _erratum(block))
         found[offset] = known[key]._replace(offset=offset)
     return tuple(found[offset] for offset in offsets)
 
@@ -82,21 +78,19 @@ def unknown_offset(prediction: Prediction, placement: Placement) -> Iterator[Ass
 
 def alone(block: Block, simulation: Simulation) -> tuple[Position, ...]:
     """The single position of a region that was simulated nowhere else."""
-    hit = frozenset(
-        index
-        for index, template in enumerate(block.instructions)
-        if block.loop and template.jcc_erratum and not template.fused_with_previous
-    )
-    return (Position(block.alignment, steady_state(simulation), hit),)
+    return (Position(block.alignment, steady_state(simulation), _erratum(block)),)
 
 
-def _erratum(program: Program) -> frozenset[int]:
+def _erratum(block: Block) -> frozenset[int]:
     """The instructions that the JCC erratum slows down; the first one of a macro-fused pair.
 
     Unrolled code is decoded every time anyway, so the erratum makes no difference there.
     """
-    places = range(program.instructions) if program.loop else ()
-    return frozenset(i for i in places if program.i_jcc[i] and not program.i_second[i])
+    return frozenset(
+        index
+        for index, template in enumerate(block.instructions)
+        if block.loop and template.jcc_erratum and not template.fused_with_previous
+    )
 
 
 def usual(found: Sequence[Position]) -> int:

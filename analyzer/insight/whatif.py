@@ -29,8 +29,8 @@ from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopTemplate, Value, ValueKind
+from cyclelens.analyzer.simulator import rounds_to_settle, simulate
 from cyclelens.analyzer.simulator.failures import SimulationStuck
-from cyclelens.analyzer.simulator.pipeline import rounds_to_settle, simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical

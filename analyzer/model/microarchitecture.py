@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 class Policies(Struct, frozen=True, kw_only=True):
     """The rules by which cores differ in kind, each by the name under which
-    ``simulator/policies.py`` lists its class."""
+    ``simulator/policies.pxi`` lists its class."""
 
     front_end: str = "mite_dsb_lsd"
     binding: str

@@ -134,6 +134,8 @@ class Simulation(Struct, frozen=True):
     cycles_per_iteration: float
     """Window value, rounded to 2 decimals (docs/pipeline.md 5.2)."""
     simulated_cycles: int
+    visited_cycles: int
+    """Those of them that were simulated one by one; nothing could happen in the others."""
     first_round: int
     last_round: int
     """The relevant rounds (5.3)."""

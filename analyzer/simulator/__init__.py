@@ -1,11 +1,16 @@
-"""The cycle-accurate pipeline: one file per unit; pipeline.py alone holds the clock and orders the stages.
+"""The cycle-accurate simulator.
 
-State lives in integer columns; an instruction, a uop or a result in flight is an index into them.
+``core`` is one compiled module, written in Cython with a file for every stage and policy (``core.pyx``); the
+other files describe what it is asked for.
 """
 
-import os
+from cyclelens.analyzer.simulator.core import (
+    Key,
+    cycles_per_iteration,
+    key_of,
+    placement_of,
+    rounds_to_settle,
+    simulate,
+)
 
-from cyclelens.analyzer.simulator.form import take_compiled
-
-if not os.environ.get("CYCLELENS_PLAIN"):
-    take_compiled()
+__all__ = ["Key", "cycles_per_iteration", "key_of", "placement_of", "rounds_to_settle", "simulate"]

@@ -17,6 +17,8 @@ class Wanted(Struct, frozen=True):
     """Every event of the run."""
     trace_rounds: int | None = None
     """Trace only the first rounds, without causes."""
+    every_cycle: bool = False
+    """Simulate even the cycles in which nothing can happen, which are skipped otherwise."""
     account: bool = False
     """Use or loss of every issue slot; the run may be longer for it."""
 

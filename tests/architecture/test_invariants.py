@@ -1,9 +1,11 @@
 """Invariants of ARCHITECTURE.md that the source text shows."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from enum import IntEnum
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
@@ -13,16 +15,17 @@ from typing import get_type_hints
 
 import pytest
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.units import MOST_UNITS, UopKind
+from cyclelens.analyzer.model.uops import Trait
 from cyclelens.server.documents.session import Session, Snapshots
 from cyclelens.server.language_server import CyclelensServer, EditedServer
-from simulator_kinds import kinds_of_simulator_files
+from simulator_kinds import classes_used, kinds_of_simulator_files
 
 ROOT = Path(__file__).parents[2]
 ANALYZER = ROOT / "analyzer"
 
 PURE = ("model", "facts", "microarchitectures", "uops", "simulator", "bounds", "insight", "hints", "reports")
 """Layers whose output depends on their input alone."""
-SIMULATOR = "cyclelens.analyzer.simulator."
 PARAMETERIZED = ("uops", "simulator", "bounds", "insight", "hints", "reports")
 """Layers that ask a microarchitecture for parameters and never for its name."""
 
@@ -44,11 +47,6 @@ def imported(tree: ast.Module) -> set[str]:
     return names
 
 
-def unit(file: str) -> str:
-    """The module below the simulator that this file holds: ``back_end.scheduler``."""
-    return ".".join(Path(file).relative_to("analyzer/simulator").with_suffix("").parts)
-
-
 def test_no_module_needs_itself() -> None:
     """The graph of imports has no cycle, those for types alone included."""
     trees = {}
@@ -61,10 +59,11 @@ def test_no_module_needs_itself() -> None:
     assert list(TopologicalSorter(graph).static_order())  # it names a cycle if there is one
 
 
-def test_every_file_of_the_simulator_has_a_kind() -> None:
-    files = (ANALYZER / "simulator").rglob("*.py")
-    names = {unit(file.relative_to(ROOT).as_posix()) for file in files if file.stem != "__init__"}
-    assert set(kinds_of_simulator_files()) == names
+def test_every_file_of_the_core_has_a_kind_and_is_included() -> None:
+    files = classes_used().keys()
+    assert set(kinds_of_simulator_files()) == files
+    included = re.findall(r'^include "(.*)\.pxi"$', (ANALYZER / "simulator" / "core.pyx").read_text(), re.M)
+    assert sorted(included) == sorted(file.replace(".", "/") for file in files)
 
 
 @pytest.mark.parametrize(
@@ -81,21 +80,38 @@ def test_every_file_of_the_simulator_has_a_kind() -> None:
 )
 def test_stages_meet_only_in_the_pipeline(kind: str, may_import: set[str]) -> None:
     kinds = kinds_of_simulator_files()
-    wrong = []
-    for file, tree in modules("simulator"):
-        name = unit(file)
-        if kinds.get(name) == kind:
-            others = {other.removeprefix(SIMULATOR) for other in imported(tree)} & set(kinds)
-            wrong += [f"{name} imports {other}" for other in others if kinds[other] not in may_import]
+    wrong = [
+        f"{name} uses {other}"
+        for name, others in classes_used().items()
+        for other in others
+        if kinds[name] == kind and kinds[other] not in may_import
+    ]
     assert wrong == []
 
 
 def test_a_helper_belongs_to_one_stage_or_to_one_helper() -> None:
     kinds = kinds_of_simulator_files()
     for helper in (name for name, kind in kinds.items() if kind == "helper"):
-        users = [unit(file) for file, tree in modules("simulator") if SIMULATOR + helper in imported(tree)]
+        users = [user for user, others in classes_used().items() if helper in others]
         owners = [user for user in users if kinds[user] in ("stage", "helper")]
         assert len(owners) == 1, f"{helper} is used by {users}"
+
+
+def test_the_core_imports_only_what_stands_below_it() -> None:
+    text = (ANALYZER / "simulator" / "core.pyx").read_text()
+    rooms = set(re.findall(r"^from cyclelens\.analyzer\.(\w+)", text, re.M))
+    assert rooms == {"common", "model", "simulator", "uops"}
+
+
+@pytest.mark.parametrize("kinds", [UopKind, Trait])
+def test_the_core_numbers_kinds_and_traits_as_the_model_does(kinds: type[IntEnum]) -> None:
+    text = (ANALYZER / "simulator" / "tables" / "constants.pxi").read_text()
+    numbers = dict(re.findall(r"^    (\w+) = (\d+)\b", text, re.M))
+    suffix = "_TRAIT" if kinds is Trait else ""
+    named = {item.name: item.value for item in kinds if item.name != "NONE"}
+    own = {name: int(numbers[name + suffix]) for name in named if name + suffix in numbers}
+    assert own == named
+    assert int(numbers["MOST_UNITS"]) == MOST_UNITS
 
 
 def test_nothing_below_the_command_line_prints() -> None:
@@ -237,7 +253,6 @@ NO_UNITS = {
     "reports/html.py": ("2 <= position < 2 + ports", "1 <= position < 2 + ports"),  # columns of a table
     "reports/interactive.py": ("_ALL_PORTS = 8",),  # lines that the page has room for
     "reports/timeline.py": ("_PORTS_WIDTH = 10",),  # characters
-    "simulator/observed/accounting.py": ("100 * self.busy[port] >= _SATURATED * (end - begin)",),  # per cent
 }
 """What looks like a port or a unit and is none."""
 
@@ -342,22 +357,16 @@ def test_every_module_can_be_imported_first() -> None:
 
 MOST_LINES = 450
 """Of a file that a person writes: what it knows fits into one head."""
-LONGER = {
-    "analyzer/simulator/tables/column_classes.py",  # made by dev/declarations.py
-}
 
 
 def test_no_file_is_too_long() -> None:
     files = (
         file
         for folder in ("analyzer", "server", "benchmarks", "dev", "tests", "data")
-        for file in (ROOT / folder).rglob("*.py")
+        for file in (ROOT / folder).rglob("*.p*")
+        if file.suffix in (".py", ".pyx", ".pxi")
     )
-    found = {
-        file.relative_to(ROOT).as_posix() for file in files if len(file.read_text().splitlines()) > MOST_LINES
-    }
-    assert found - LONGER == set()
-    assert LONGER - found == set(), "no longer too long"
+    assert [file.name for file in files if len(file.read_text().splitlines()) > MOST_LINES] == []
 
 
 MOST_PARAMETERS = 6
@@ -369,10 +378,6 @@ FOR_USERS = {
     "analyzer/corpora/parts.py parts",
 }
 """The library's functions, whose named arguments are choices that users write one by one."""
-STAGES = {
-    "analyzer/simulator/back_end/renamer.py __init__",
-}
-"""Stages are handed queues, columns and policies one by one, so that each says what it touches."""
 
 
 def test_no_function_has_too_many_parameters() -> None:
@@ -385,7 +390,7 @@ def test_no_function_has_too_many_parameters() -> None:
                     names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
                     if len(names) - (names[:1] in (["self"], ["cls"])) > MOST_PARAMETERS:
                         found.add(f"{file.relative_to(ROOT).as_posix()} {node.name}")
-    assert found == FOR_USERS | STAGES
+    assert found == FOR_USERS
 
 
 def test_messages_of_the_server_stand_in_one_place() -> None:

@@ -49,13 +49,13 @@ def test_every_package_is_listed_for_the_wheel() -> None:
 
 
 def test_other_files_of_packages_are_listed_for_the_wheel() -> None:
-    """What is no module ships only if package-data names it. Cython's declarations need not ship."""
+    """What is no module ships only if package-data names it. The core's source need not ship."""
     patterns = PROJECT["tool"]["setuptools"]["package-data"]
     others = [
         file
         for folder in folders_with_modules()
         for file in (ROOT / folder).iterdir()
-        if file.is_file() and file.suffix not in {".py", ".pyc", ".pxd", ".so", ".pyd"}
+        if file.is_file() and file.suffix not in {".py", ".pyc", ".pyx", ".pxi", ".so", ".pyd"}
     ]
 
     def listed(file: Path) -> bool:
@@ -67,18 +67,26 @@ def test_other_files_of_packages_are_listed_for_the_wheel() -> None:
 
 def test_architecture_page_names_the_folders() -> None:
     documented = {name.rstrip("/") for name in architecture_table("folder")}
-    assert documented == folders_with_modules()
+    of_the_core = {file.parent.relative_to(ROOT).as_posix() for file in (ROOT / "analyzer").rglob("*.pxi")}
+    assert documented == folders_with_modules() | of_the_core
 
 
 def test_the_command_that_lists_files_has_all_of_them() -> None:
     """Each line has a path and the first sentence of the docstring."""
     run = subprocess.run([sys.executable, ROOT / "dev/files.py"], capture_output=True, text=True, check=True)
     listed = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in run.stdout.splitlines())
-    files = [file for top in ("analyzer", "server") for file in (ROOT / top).rglob("*.py")]
+    files = [
+        file
+        for top in ("analyzer", "server")
+        for file in (ROOT / top).rglob("*.p*")
+        if file.suffix in (".py", ".pxi")
+    ]
     assert listed.keys() == {file.relative_to(ROOT).as_posix() for file in files}
     for file in files:
         sentence = listed[file.relative_to(ROOT).as_posix()]
         text = file.read_text().removeprefix("r").removeprefix('"""')
+        if file.suffix == ".pxi":
+            text = text.split("\n\n")[0].replace("# ", "")
         assert sentence and " ".join(text.split()).startswith(sentence)
 
 
@@ -103,7 +111,6 @@ def test_every_module_says_what_it_is() -> None:
 
 INSTALLERS = re.compile(r'"(?:pip|npm|apt-get|apt_install|uv|pipx|cargo install)"')
 INSTALLING = {
-    "tests/compiled/test_without_compiler.py",
     "tests/editors/conftest.py",
     "tests/packaging/test_wheel.py",
 }

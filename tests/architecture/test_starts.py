@@ -2,11 +2,7 @@
 
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
-
-import pytest
-from cyclelens.analyzer.simulator.form import compiled
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,13 +28,3 @@ def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
     )
     assert "cyclelens" in loaded
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone"} == set()
-
-
-@pytest.mark.skipif(not compiled(), reason="the simulator is not compiled")
-def test_all_that_is_compiled_lies_in_one_file() -> None:
-    """To open one for every module took longer than to run a short block."""
-    declared = {
-        ".".join(("cyclelens", *file.relative_to(ROOT).with_suffix("").parts))
-        for file in (ROOT / "analyzer").rglob("*.pxd")
-    }
-    assert len({import_module(name).__file__ for name in declared}) == 1

@@ -35,7 +35,7 @@ COMPLETED = {
     "isa.encodable:_kind": "the kinds of operands that encodings have",
     "microarchitectures.registry:_MODELS": "the cores whose files were loaded, as Python keeps modules",
     "microarchitectures.values:confidence": "a sentence about each core",
-    "simulator.tables.rename_keys:KEYS": "a number for each register and group of flags",
+    "uops.rename_keys:KEYS": "a number for each register and group of flags",
 }
 """Tables of what instruction sets and cores have, completed as it is asked for. No text and no machine code
 makes them longer than that."""
@@ -51,7 +51,7 @@ PROCESSES = {
 
 _CORES = re.compile(r"microarchitectures\.[a-z0-9]+:[A-Z_0-9]+")
 """Cores and their units, which keep the sets of units that were asked for."""
-_KEYS = re.compile(r"simulator\.[\w.]+:KEYS")
+_KEYS = re.compile(r"[\w.]+:KEYS")
 """The numbers of registers, wherever they are imported."""
 
 CHANGING = re.compile(

@@ -19,9 +19,8 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.failures import SimulationStuck
-from cyclelens.analyzer.simulator.form import compiled
-from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 
 MODELS = Model.UICA, Model.HARDWARE
@@ -76,7 +75,6 @@ def above(name: str, model: Model, mode: str, code: str) -> Iterator[str]:
                 yield f"{model} {mode}: {bound} {value:.2f} above {figure:.2f}: {code}"
 
 
-@pytest.mark.skipif(not compiled(), reason="as plain Python the kernels take minutes")
 @pytest.mark.parametrize("name", registry.names())
 def test_no_figure_is_under_its_bound(name: str) -> None:
     found = [

@@ -314,6 +314,7 @@ def simulated(sources, elimination=None):
     return Simulation(
         cycles_per_iteration=1.0,
         simulated_cycles=500,
+        visited_cycles=500,
         first_round=5,
         last_round=10,
         usage=(),

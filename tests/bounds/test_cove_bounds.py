@@ -10,7 +10,7 @@ from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 
 MEASURED = Path(__file__).parents[2].parent / "shared" / "measured" / "redwood-cove-dev.csv"

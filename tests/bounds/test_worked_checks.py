@@ -8,7 +8,7 @@ from cyclelens.analyzer.bounds.dependencies import critical_chains
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.options import PUBLISHED
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 
 UNROLLED_BOUNDS = [
     ("lcp stall", "6605341249ffcf", "SKL", {"Predecoder": 3.4375}),

@@ -45,9 +45,6 @@ def test_the_assembler_is_not_loaded(loaded: set[str]) -> None:
     [
         "microarchitectures.icelake",
         "microarchitectures.zen5",
-        "simulator.back_end.ten_ports",
-        "simulator.macro_pipeline",
-        "simulator.observed.accounting",
         "uops.macro_ops",
     ],
 )

@@ -10,7 +10,7 @@ from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from factories import prediction
 
 

@@ -11,7 +11,7 @@ from cyclelens.analyzer.bounds.dependency_graph import MOST_CHAINS
 from cyclelens.analyzer.insight.dependencies import dependencies, dependencies_of
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "kernels.csv"
 FMA = "c4e275b8"  # vfmadd231ps ymm0, ymm1, [rdi]: 07

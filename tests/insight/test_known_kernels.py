@@ -8,8 +8,7 @@ import pytest
 from blocks import block_of, in_a_loop
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.form import compiled
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from narrowing import some
 
@@ -96,7 +95,7 @@ def test_the_table_says_what_the_account_says():
 def test_the_account_adds_up_on_every_block_of_the_reference_set():
     with (REFERENCE / "throughput-dev.csv").open() as stream:
         rows = [row for row in csv.DictReader(stream) if row["microarchitecture"] in registry.names()]
-    for row in rows if compiled() else rows[:: len(rows) // 60]:
+    for row in rows:
         loop = row["mode"] == "loop"
         model = registry.get(row["microarchitecture"])
         block = block_of(row["hex"], model.name, loop=loop)

@@ -13,7 +13,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Position
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from factories import prediction, template
 from msgspec.structs import replace
 

@@ -17,8 +17,8 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, T
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import PortBinding, Prediction
-from cyclelens.analyzer.simulator import policies
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
+from cyclelens.analyzer.simulator.variants import other_bindings
 from cyclelens.analyzer.simulator.wanted import Wanted
 from simulated import cycles
 
@@ -154,8 +154,8 @@ def test_few_simulations_are_made(name: str, monkeypatch: pytest.MonkeyPatch) ->
     tried = Counted(monkeypatch)
     # Of its own rule and another one on Zen 3 the prefix sum makes different figures.
     found(PREFIX_SUM if name == "ZEN3" else WITH_MOV, name)
-    rules = max(len(policies.OTHER_BINDINGS), len(policies.OTHER_SCHEDULER_CHOICES))
-    assert 0 < tried.count <= 1 + rules + len(policies.SEEDS)
+    others = max(len(list(other_bindings(registry.get(each), ModelOptions()))) for each in registry.names())
+    assert 0 < tried.count <= 1 + others
 
 
 TEXT = (

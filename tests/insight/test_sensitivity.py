@@ -13,7 +13,7 @@ from cyclelens.analyzer.insight.whatif import Edit, Experiment
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from narrowing import some
 
 LOAD = "    vmovups {offset}(%rsi), %ymm15\n"

@@ -9,7 +9,7 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.static_ports import spread_at_best, spread_evenly, static_ports
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@ from cyclelens.analyzer.insight.waits import Timeline, Wait, timeline
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.simulation import TraceRow
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 
 LOOP = "49ffcf"

@@ -1,12 +1,14 @@
-"""On arm64 there is no Keystone and no wheel of ours: iced-x86 encodes, and the figures are the same.
+"""On arm64 there is no Keystone: iced-x86 encodes, and the figures are the same.
 
-The processor is emulated (dev/arm64): Python and all packages are those of arm64.
+The processor is emulated (dev/arm64): Python and all packages are those of arm64. The core is compiled here
+for that processor.
 """
 
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,10 @@ MAIN = "import sys; from cyclelens.analyzer.cli.main import main; sys.exit(main(
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packages as their names say, with nothing that is compiled."""
+    """The packages as their names say, with the core compiled for arm64."""
+    compiler = shutil.which("aarch64-linux-gnu-gcc")
+    if compiler is None:
+        pytest.skip("there is no compiler for arm64 (gcc-aarch64-linux-gnu)")
     run = subprocess.run(
         [ROOT / "dev/arm64", "-c", "import platform; print(platform.machine())"],
         capture_output=True,
@@ -32,7 +37,17 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("analyzer", "data"):
         compiled = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "cyclelens-harness")
         shutil.copytree(ROOT / name, folder / "cyclelens" / name, ignore=compiled)
+    compile_core(compiler, folder / "cyclelens" / "analyzer" / "simulator")
     return folder
+
+
+def compile_core(compiler: str, simulator: Path) -> None:
+    """With few optimisations: what runs here runs few cycles."""
+    name = "cyclelens.analyzer.simulator.core"
+    cython = [sys.executable, "-m", "cython", "-X", "boundscheck=False", "--module-name", name, "core.pyx"]
+    subprocess.run(cython, cwd=simulator, check=True)
+    flags = ["-shared", "-fPIC", "-O1", "-DPy_LIMITED_API=0x030B0000", f"-I{sysconfig.get_path('include')}"]
+    subprocess.run([compiler, *flags, "core.c", "-o", "core.abi3.so"], cwd=simulator, check=True)
 
 
 def emulated(

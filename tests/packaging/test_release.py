@@ -59,7 +59,7 @@ def test_every_direct_package_of_development_is_locked() -> None:
     extras = project["optional-dependencies"]
     asked = [
         *project["dependencies"],
-        *(each for name in ("test", "dev", "plots", "llvm") for each in extras[name]),
+        *(each for name in ("test", "dev", "plots") for each in extras[name]),
     ]
     names = {re.split(r"[\[<>=;~! ]", each, maxsplit=1)[0].lower() for each in asked}
     locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "dev/locks/development.txt").read_text(), re.MULTILINE))

@@ -9,13 +9,10 @@ from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
 from cyclelens.analyzer.evaluation.metrics import mean_error
 from cyclelens.analyzer.model.choices import Pointers, Repetition
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.simulator.form import compiled
 
 BLOCKS = Path(__file__).resolve().parents[3] / "shared" / "measured" / "redwood-cove-dev.csv"
 if not BLOCKS.is_file():
     pytest.skip(f"the measured blocks are not here ({BLOCKS})", allow_module_level=True)
-if not compiled():
-    pytest.skip("the simulator is not compiled", allow_module_level=True)
 
 
 @pytest.mark.parametrize(("mode", "most"), [(Repetition.UNROLL, 0.018), (Repetition.LOOP, 0.013)])

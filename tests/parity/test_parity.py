@@ -1,11 +1,9 @@
 """Agreement with the published uiCA model: figures, alignments and every event of its traces.
 
 The reference's files are not part of the project. They lie in a folder ``shared`` beside the repository;
-where they are missing these tests are skipped. All is compared; where the simulator is not compiled, a fixed
-sample.
+where they are missing these tests are skipped.
 """
 
-import random
 from pathlib import Path
 
 import pytest
@@ -17,19 +15,12 @@ from cyclelens.analyzer.evaluation.metrics import share_equal, share_within
 from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED
-from cyclelens.analyzer.simulator.form import compiled
-from cyclelens.analyzer.simulator.pipeline import simulate as simulate_block
+from cyclelens.analyzer.simulator.core import simulate as simulate_block
 from cyclelens.analyzer.simulator.wanted import Wanted
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference"
 if not REFERENCE.is_dir():
     pytest.skip(f"the reference's figures are not here ({REFERENCE})", allow_module_level=True)
-
-EVERYTHING = compiled()
-BLOCKS = 20
-"""For each microarchitecture and mode."""
-OFFSETS = 5
-"""For each kernel and microarchitecture."""
 
 LONG_RUN = 5000
 """Cycles after which what happened before and after the measured window no longer shows."""
@@ -41,13 +32,6 @@ ALIGNMENTS = read_samples(
     REFERENCE / "alignment.csv", Selection(kernels={name: code for name, (code, _) in KERNELS.items()})
 )
 BLOCK_FIGURES = read_samples(REFERENCE / "throughput-dev.csv", Selection())
-
-
-def sampled(items, count):
-    """``count`` of the items, the same ones every time."""
-    if EVERYTHING or count >= len(items):
-        return items
-    return [items[number] for number in sorted(random.Random(1).sample(range(len(items)), count))]
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +75,7 @@ def test_figures_of_alignments(simulate, kernel):
             for sample in ALIGNMENTS
             if (sample.name, sample.microarchitecture) == (kernel, microarchitecture)
         ]
-        check_figures(simulate, sampled(samples, OFFSETS))
+        check_figures(simulate, samples)
 
 
 @pytest.mark.parametrize("microarchitecture", TRACED)
@@ -145,7 +129,7 @@ def test_figures_of_real_blocks(builder, microarchitecture, mode):
     ]
     model = registry.get(microarchitecture)
     pairs = []
-    for sample in sampled(samples, BLOCKS):
+    for sample in samples:
         block, simulation = builder.simulate(sample)
         cycles = simulation.cycles_per_iteration
         pairs.append((cycles, sample.cycles))

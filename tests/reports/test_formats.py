@@ -14,7 +14,7 @@ from cyclelens.analyzer.model.result import Assumption, Finding, Position
 from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import FORMATS, render
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from factories import analysis, prediction, region_analysis, template
 from msgspec.structs import replace

@@ -13,9 +13,9 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.alike import Alike, Key
-from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
-from cyclelens.analyzer.simulator.reuse import Pipelines
+from cyclelens.analyzer.simulator import Key, cycles_per_iteration, placement_of, simulate
+from cyclelens.analyzer.simulator import key_of as core_key_of
+from cyclelens.analyzer.simulator.core import loop_key
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 
@@ -36,7 +36,7 @@ def block_of(
 
 def key_of(code: str, store: FactsStore, name: str = "SKL", options: ModelOptions = PUBLISHED) -> Key:
     block = block_of(code, store, name)
-    return store.caches.of(Alike).key(block, registry.get(name), options)
+    return core_key_of(block, registry.get(name), options, store.caches)
 
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
@@ -72,10 +72,12 @@ def test_everything_else_counts(one: str, other: str, store: FactsStore) -> None
 
 
 def test_mode_and_place_count(store: FactsStore) -> None:
-    alike, core = store.caches.of(Alike), registry.get("SKL")
+    core = registry.get("SKL")
     instructions = decode(bytes.fromhex("4801d8"))
     keys = {
-        alike.key(build_block(instructions, core, store, loop=loop, alignment=place), core, PUBLISHED)
+        core_key_of(
+            build_block(instructions, core, store, loop=loop, alignment=place), core, PUBLISHED, store.caches
+        )
         for loop in (False, True)
         for place in (0, 16)
     }
@@ -101,9 +103,8 @@ def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
     core, keys = registry.get("SKL"), []
     for code in (one, other):
         block = block_of(code + END + bytes([254 - len(bytes.fromhex(code)) - 3]).hex(), store, loop=True)
-        pipeline = store.caches.of(Pipelines).started(block, core)
-        alike = store.caches.of(Alike)
-        keys.append(alike.key_of_loop(alike.key(block, core, PUBLISHED), pipeline.front_end.placement()))
+        placement = placement_of(block, core, PUBLISHED, store.caches)
+        keys.append(loop_key(core_key_of(block, core, PUBLISHED, store.caches), placement))
         figure = cycles_per_iteration(block, core, caches=store.caches)
         assert figure == simulate(block, core, wanted=FIGURE).cycles_per_iteration
     assert (keys[0] == keys[1]) is equal
@@ -122,15 +123,15 @@ def test_where_registers_are_more_than_names_only_the_same_code_is_alike(
     code: str, name: str, options: ModelOptions, store: FactsStore
 ) -> None:
     """And that at several places, which are looked for when there are some."""
-    core, alike = registry.get(name), Alike(Caches())
+    core, caches = registry.get(name), Caches()
     keys = [
-        alike.key(block_of(code, store, name, loop=True, alignment=place), core, options)
+        core_key_of(block_of(code, store, name, loop=True, alignment=place), core, options, caches)
         for place in (0, 32, 0, 32)
     ]
     assert keys[0] == ()
     assert keys[1] == keys[3] != keys[2] != ()
-    assert alike.key_of_loop(keys[1], b"there") == alike.key_of_loop(keys[2], b"there")
-    assert alike.key_of_loop(keys[1], b"there") != alike.key_of_loop(keys[2], b"here")
+    assert loop_key(keys[1], b"there") == loop_key(keys[2], b"there")
+    assert loop_key(keys[1], b"there") != loop_key(keys[2], b"here")
 
 
 @pytest.mark.parametrize("options", [ModelOptions(port_seed=1), ModelOptions(simple_front_end=True)])
@@ -184,7 +185,7 @@ def test_the_figure_is_that_of_a_run(name: str, loop: bool, store: FactsStore) -
             for _ in range(2)
         ]
         block = block_of("".join(parts), store, name, loop=loop)
-        keys.add(store.caches.of(Alike).key(block, core, PUBLISHED))
+        keys.add(core_key_of(block, core, PUBLISHED, store.caches))
         figure = cycles_per_iteration(block, core, caches=store.caches)
         assert figure == simulate(block, core, wanted=FIGURE).cycles_per_iteration, parts
     assert len(keys) < blocks

@@ -9,7 +9,6 @@ from cyclelens.analyzer.characterizing.machines import SimulatedMachine
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.form import compiled
 from simulated import cycles
 
 COUNTER = "49ffcf75"
@@ -113,8 +112,6 @@ def test_straight_line_code(text: str, code: str, core: str, measured: float) ->
 @pytest.mark.parametrize("core", ["ZEN+", "ZEN2", "ZEN3", "ZEN4"])
 def test_nothing_is_faster_than_it_was_measured(core: str) -> None:
     """A sample; ``benchmarks/amd_throughput.py`` does all forms."""
-    if not compiled():
-        pytest.skip("as plain Python the forms take minutes")
     model, tables = registry.get(core), store()
     every = [
         facts

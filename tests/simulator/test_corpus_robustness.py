@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "blocks.hex.xz"

@@ -6,17 +6,18 @@ from collections import Counter
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
+from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator.pipeline import simulate
-from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
-from cyclelens.analyzer.simulator.tables.constants import ISSUE_GROUP, REFUSALS, RETIRING, RS_FULL, SCHEDULERS
+from cyclelens.analyzer.simulator import simulate
+from cyclelens.analyzer.simulator.core import REFUSALS
 from cyclelens.analyzer.simulator.wanted import Wanted
 from wide_core import WIDE
 
 LOOP = "49ffcf75"
+ISSUE_GROUP = REFUSALS.index("issue group")
+"""The reasons before it lie in the front end."""
 KERNELS = {
     "a chain": "480fafc0",  # imul rax, rax
     "NOPs": "90909090",
@@ -30,60 +31,68 @@ KERNELS = {
 }
 
 
-def ran(block: Block, name: str, options: ModelOptions = DEFAULT) -> AnyPipeline:
-    pipeline = Pipelines(Caches()).started(block, registry.get(name), options)
-    pipeline.run(10, 300)
-    return pipeline
+def traced(block: Block, name: str, options: ModelOptions = DEFAULT) -> Trace:
+    wanted = Wanted(trace=True, min_cycles=300)
+    trace = simulate(block, registry.get(name), wanted=wanted, options=options).trace
+    assert trace is not None
+    return trace
 
 
 @pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
 @pytest.mark.parametrize("code", KERNELS.values(), ids=KERNELS.keys())
 @pytest.mark.parametrize("name", ["SNB", "SKL", "ICL", "GNR", "ZEN2", "ZEN4", "ZEN5"])
 def test_every_empty_slot_has_a_reason_and_someone_to_blame(name: str, code: str, loop: bool) -> None:
-    pipeline = ran(block_of(code + f"{LOOP}{251 - len(code) // 2:02x}" * loop, name, loop=loop), name)
-    columns, program = pipeline.columns, pipeline.program
+    trace = traced(block_of(code + f"{LOOP}{251 - len(code) // 2:02x}" * loop, name, loop=loop), name)
+    rows = (*trace.rows, *trace.later)
     width = registry.get(name).issue_width
-    heads = {program.f_uop0[fused] for fused in range(program.all_fused_uops)}
-    issued = Counter(columns.issued[uop] for uop in range(columns.uops) if columns.static[uop] in heads)
+    heads = {(row.round, row.instruction, row.kind, row.idq_uop, row.fused_uop): row.issued for row in rows}
+    issued = Counter(heads.values())
     reasons = 0
-    for cycle in range(pipeline.cycle):
-        refusal, by = columns.refusal[cycle], columns.refused_by[cycle]
+    for cycle, refusal in enumerate(trace.refusals):
         if issued[cycle] == width:
-            assert refusal == 0, cycle
+            assert refusal.what == "", cycle
             continue
         reasons += 1
-        assert 0 < refusal % RETIRING < len(REFUSALS), cycle
-        if refusal < ISSUE_GROUP:
-            assert 0 <= by < program.instructions, cycle
-        else:
+        if refusal.what in REFUSALS[ISSUE_GROUP:] or refusal.full:
             # Whoever is to blame was issued before, or is the next to be issued.
-            assert 0 <= by < columns.uops, cycle
-            assert columns.issued[by] < cycle or refusal < RS_FULL, cycle
+            assert refusal.uop is not None, cycle
+            own = rows[refusal.uop].issued
+            assert not refusal.full or (own is not None and own < cycle), cycle
+        elif cycle < len(trace.refusals) - 1:
+            assert refusal.what in REFUSALS[1:ISSUE_GROUP], cycle
     assert reasons or code == KERNELS["NOPs"]
 
 
 @pytest.mark.parametrize("name", ["SKL", "ICL", "ZEN5"])
 def test_a_full_scheduler_blames_a_uop_that_is_in_it(name: str) -> None:
-    pipeline = ran(block_of("480fafc0" + LOOP + "f7", name, options=PUBLISHED), name, PUBLISHED)
-    columns = pipeline.columns
-    full = [cycle for cycle in range(pipeline.cycle) if columns.refusal[cycle] % SCHEDULERS == RS_FULL]
+    trace = traced(block_of("480fafc0" + LOOP + "f7", name, options=PUBLISHED), name, PUBLISHED)
+    rows = (*trace.rows, *trace.later)
+    full = [
+        (cycle, rows[refusal.uop])
+        for cycle, refusal in enumerate(trace.refusals)
+        if refusal.full and refusal.what.startswith("RS") and refusal.uop is not None
+    ]
     assert full
-    for cycle in full:
-        uop = columns.refused_by[cycle]
-        dispatched = columns.dispatched[uop]
-        assert columns.issued[uop] < cycle
-        assert dispatched < 0 or dispatched >= cycle
+    for cycle, row in full:
+        assert row.issued is not None and row.issued < cycle
+        assert row.dispatched is None or row.dispatched >= cycle
 
 
 def test_retirement_is_blamed_only_where_it_took_all_that_it_could() -> None:
     """Where the oldest uop is not finished, that uop is what others wait for, whatever retired before it."""
-    pipeline = ran(block_of("488b00" + "90" * 60 + LOOP + "bc", "SKL"), "SKL")  # a chain of loads
-    columns = pipeline.columns
-    retired = Counter(columns.retired[uop] for uop in range(columns.uops))
+    trace = traced(block_of("488b00" + "90" * 60 + LOOP + "bc", "SKL"), "SKL")  # a chain of loads
+    rows = (*trace.rows, *trace.later)
+    retired = Counter(row.retired for row in rows)
     width = registry.get("SKL").retire_width
-    for cycle in range(1, pipeline.cycle):
-        if columns.refusal[cycle] & RETIRING:
-            assert retired[cycle - 1] >= width, cycle
+    blamed = 0
+    for cycle, row in enumerate(trace.unfinished):
+        if row is not None:
+            blamed += 1
+            executed = rows[row].executed
+            assert executed is None or executed >= cycle, cycle
+        elif cycle > 100:  # the pipeline is full
+            assert retired[cycle] == width, cycle
+    assert blamed
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from cyclelens.analyzer.simulator.pipeline import simulate
-from cyclelens.analyzer.simulator.reuse import Pipelines
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
+from msgspec.structs import replace
 
 SLOW = {
     "a chain of divisions": "48f7f1",  # div rcx
@@ -34,8 +33,6 @@ VARIANTS = {
     "simple front end": ModelOptions(simple_front_end=True),
 }
 LOOP = "49ffcf75f0"  # dec r15; jnz
-EVENTS = ("issued", "ready", "dispatched", "executed", "retired", "port", "source", "added")
-RECORDS = ("refusal", "refused_by", "unfinished")
 
 
 @pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS.keys())
@@ -49,22 +46,11 @@ def test_every_event_is_where_it_would_be_cycle_by_cycle(
         pytest.skip("no such variant")
     for title, code in (SLOW | SLOW_ALONE if model.macro_ops else SLOW).items():
         block = block_of(code + LOOP * loop, name, loop=loop, options=options)
-        for watched in (True, False):
-            skipping, stepping = (
-                Pipelines(Caches()).started(block, model, options, watched=watched, followed=watched)
-                for _ in range(2)
-            )
-            skipping.run(10, 500)
-            stepping.run(10, 500, skip=False)
-            assert stepping.visited == stepping.cycle + 1
-            assert skipping.cycle == stepping.cycle, title
-            assert skipping.columns.uops == stepping.columns.uops, title
-            for event in EVENTS:
-                mine, expected = (list(getattr(each.columns, event)) for each in (skipping, stepping))
-                assert mine[: skipping.columns.uops] == expected[: skipping.columns.uops], (title, event)
-            for record in RECORDS if watched else ():
-                mine, expected = (list(getattr(each.columns, record)) for each in (skipping, stepping))
-                assert mine[: skipping.cycle] == expected[: skipping.cycle], (title, record)
+        for wanted in (Wanted(trace=True), Wanted(), Wanted(account=True)):
+            skipping = simulate(block, model, wanted=wanted, options=options)
+            stepping = simulate(block, model, wanted=replace(wanted, every_cycle=True), options=options)
+            assert stepping.visited_cycles == stepping.simulated_cycles
+            assert replace(skipping, visited_cycles=stepping.visited_cycles) == stepping, title
 
 
 @pytest.mark.parametrize(
@@ -79,18 +65,16 @@ def test_every_event_is_where_it_would_be_cycle_by_cycle(
 )
 def test_waiting_costs_little(title: str, name: str, options: ModelOptions) -> None:
     block = block_of((SLOW | SLOW_ALONE)[title] + LOOP, name, loop=True, options=options)
-    pipeline = Pipelines(Caches()).started(block, registry.get(name), options)
-    pipeline.run(10, 500)
-    assert pipeline.visited < pipeline.cycle * 0.75
+    run = simulate(block, registry.get(name), options=options)
+    assert run.visited_cycles < run.simulated_cycles * 0.75
 
 
 def test_a_full_scheduler_that_waits_costs_nothing() -> None:
     divisions = 64
     block = block_of("0f5ec1" * divisions + LOOP, "SKL", loop=True)  # divps xmm0, xmm1: 11 cycles
-    pipeline = Pipelines(Caches()).started(block, registry.get("SKL"))
-    pipeline.run(10, 500)
-    assert pipeline.cycle > 10 * divisions * 11
-    assert pipeline.visited < pipeline.cycle / 4
+    run = simulate(block, registry.get("SKL"))
+    assert run.simulated_cycles > 10 * divisions * 11
+    assert run.visited_cycles < run.simulated_cycles / 4
 
 
 def test_an_instruction_of_hundreds_of_uops_in_one_fused_uop() -> None:

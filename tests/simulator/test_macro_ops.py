@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from blocks import store
+from blocks import block_of
 from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import MeasuredIn, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.simulator import reuse
+from cyclelens.analyzer.simulator import simulate
+from msgspec.structs import replace
 from simulated import cycles, simulated
 
 SAME = ModelOptions(assume=Pointers.SAME)
@@ -239,15 +241,18 @@ def test_measured_on_zen_4(rule: str, code: str, measured: float) -> None:
     assert cycles(64 * code, "ZEN4", loop=True, options=SAME) / 64 == pytest.approx(measured, rel=0.05), rule
 
 
-def test_nothing_remains_of_another_core_whose_columns_are_used_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Loads of one word collide on Redwood Cove, and no load does here."""
+def test_nothing_remains_of_another_core_whose_tables_are_used_again() -> None:
+    """Loads of one word collide on Redwood Cove, and no load does here. A new core takes the tables of the
+    oldest one when sixteen are kept."""
     code = 3 * "488b06" + 4 * "48ffc1"
-    monkeypatch.setattr(reuse, "_MOST_SPARE", 1)
-    monkeypatch.setattr(store(), "caches", Caches())
-    assert sum(simulated(code, "GNR", loop=False, options=SAME).colliding_loads) > 0
-    assert sum(simulated(code, "ZEN5", loop=False, options=SAME).colliding_loads) == 0
+    caches = Caches()
+    redwood_cove = block_of(code, "GNR", loop=False)
+    for number in range(18):
+        core = replace(registry.get("GNR"), name=f"GNR {number}")
+        run = simulate(redwood_cove, core, options=SAME, caches=caches)
+        assert sum(run.colliding_loads) > 0
+    zen = simulate(block_of(code, "ZEN5", loop=False), registry.get("ZEN5"), options=SAME, caches=caches)
+    assert sum(zen.colliding_loads) == 0
 
 
 @pytest.mark.parametrize("core", ["ZEN3", "ZEN4", "ZEN5"])

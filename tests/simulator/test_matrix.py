@@ -6,10 +6,9 @@ import pytest
 from blocks import store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
-from cyclelens.analyzer.simulator.form import compiled
 
-GENERATED = 60 if compiled() else 3
-KERNELS = 1000 if compiled() else 5
+GENERATED = 60
+KERNELS = 1000
 
 
 @pytest.mark.parametrize("way", core_answers.WAYS)
@@ -27,8 +26,6 @@ def test_every_block_has_an_answer(core: str, model: Model, way: str) -> None:
 @pytest.mark.parametrize("model", core_answers.MODELS)
 @pytest.mark.parametrize("path", core_answers.EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_has_a_figure_on_every_core(path, model: Model) -> None:
-    if not compiled():
-        pytest.skip("as plain Python the examples take minutes")
     ends = core_answers.of_example(path, model, store(), registry.names())
     assert not core_answers.internal_errors(ends)
     assert ends[core_answers.FIGURE] >= len(registry.names())

@@ -7,7 +7,7 @@ from blocks import block_of, in_a_loop
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.op_cache import EIGHTHS, layout
 
 MODEL = registry.get("ZEN5")

@@ -9,8 +9,7 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.simulator.pipeline import cycles_per_iteration, simulate
-from cyclelens.analyzer.simulator.reuse import Pipelines
+from cyclelens.analyzer.simulator import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from msgspec.structs import replace
 from simulated import simulated
@@ -76,16 +75,12 @@ def test_times_of_a_longer_run_do_not_remain(rounds: int) -> None:
     """A run of a few rounds has the same figure behind a long one as in a pipeline that is new."""
     code, short = LOOPS["two adds"], Wanted(min_rounds=rounds, min_cycles=1, details=False)
     variant = replace(registry.get("SKL"), name="SKL")
-    block = block_of(code, "SKL", loop=True)
-    first = simulate(block, variant, wanted=short)
-    simulate(block, variant, wanted=Wanted(details=False, min_cycles=4000))
-    simulate(block, variant, wanted=Wanted(details=True, min_cycles=2000))
-    again = simulate(block, variant, wanted=short)
+    block, caches = block_of(code, "SKL", loop=True), Caches()
+    first = simulate(block, variant, wanted=short, caches=caches)
+    simulate(block, variant, wanted=Wanted(details=False, min_cycles=4000), caches=caches)
+    simulate(block, variant, wanted=Wanted(details=True, min_cycles=2000), caches=caches)
+    again = simulate(block, variant, wanted=short, caches=caches)
     assert again == first
-    pipeline = Pipelines(Caches()).started(block, variant)
-    assert not any(pipeline.reorder_buffer.first_cycle)
-    assert not any(pipeline.reorder_buffer.key_cycle)
-    assert not any(pipeline.reorder_buffer.key_position)
 
 
 def test_a_repetition_ends_the_run() -> None:
@@ -190,18 +185,3 @@ def test_what_has_been_there_for_long_keeps_no_state_from_coming_again(code: str
     run = simulated(code, "ZEN5", details=False)
     assert run.period is not None
     assert run.simulated_cycles < 100
-
-
-def test_a_figure_alone_takes_fewer_cycles() -> None:
-    """Where nobody reads the period, an anchor is made as soon as a state looks like an earlier one."""
-    microarchitecture = registry.get("SKL")
-    visited = {}
-    for followed in (False, True):
-        visited[followed] = 0
-        for code in LOOPS.values():
-            pipeline = Pipelines(Caches()).started(
-                block_of(code, "SKL", loop=True), microarchitecture, watched=False, followed=followed
-            )
-            pipeline.run(10, 500, stop_at_period=True)
-            visited[followed] += pipeline.visited
-    assert visited[False] < visited[True]

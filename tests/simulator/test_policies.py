@@ -1,85 +1,68 @@
 """Every policy that a core can name is there, and has the interface of its kind."""
 
-from importlib import import_module
-
 import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.simulator import policies
-from cyclelens.analyzer.simulator.back_end.addition import Addition
-from cyclelens.analyzer.simulator.back_end.binding import Binding
-from cyclelens.analyzer.simulator.back_end.commit_rule import CommitRule
-from cyclelens.analyzer.simulator.back_end.dispatch_rule import DispatchRule
-from cyclelens.analyzer.simulator.back_end.elimination import Elimination
-from cyclelens.analyzer.simulator.back_end.late_operands import LateOperands
-from cyclelens.analyzer.simulator.back_end.load_renaming import LoadRenaming
-from cyclelens.analyzer.simulator.back_end.memory_renaming import MemoryRenaming
-from cyclelens.analyzer.simulator.back_end.picker import Picker
-from cyclelens.analyzer.simulator.back_end.scheduler_choice import SchedulerChoice
-from cyclelens.analyzer.simulator.front_end.front_end import FrontEnd
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import core, simulate
+from cyclelens.analyzer.simulator.core import POLICIES
+from cyclelens.analyzer.simulator.variants import other_bindings
 from cyclelens.analyzer.simulator.wanted import Wanted
 from msgspec.structs import replace
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
-INTERFACES = (
-    (policies.FRONT_ENDS, FrontEnd),
-    (policies.MACRO_FRONT_ENDS, FrontEnd),
-    (policies.BINDINGS, Binding),
-    (policies.BINDINGS_BY_CHANCE, Binding),
-    (policies.SCHEDULER_CHOICES, SchedulerChoice),
-    (policies.SCHEDULER_CHOICES_BY_CHANCE, SchedulerChoice),
-    (policies.ELIMINATIONS, Elimination),
-    (policies.ADDITIONS, Addition),
-    (policies.MEMORY_RENAMINGS, MemoryRenaming),
-    (policies.LOAD_RENAMINGS, LoadRenaming),
-    (policies.PICKERS, Picker),
-    (policies.MACRO_PICKERS, Picker),
-    (policies.LATE_OPERANDS, LateOperands),
-    (policies.DISPATCH_RULES, DispatchRule),
-    (policies.STORE_COMMITS, CommitRule),
-    (policies.MACRO_STORE_COMMITS, CommitRule),
-)
+INTERFACES = {
+    "front_end": core.FrontEnd,
+    "macro_front_end": core.FrontEnd,
+    "binding": core.Binding,
+    "random_binding": core.Binding,
+    "scheduler_choice": core.SchedulerChoice,
+    "random_scheduler_choice": core.SchedulerChoice,
+    "elimination": core.Elimination,
+    "addition": core.Addition,
+    "memory_renaming": core.MemoryRenaming,
+    "load_renaming": core.LoadRenaming,
+    "picker": core.Picker,
+    "macro_picker": core.Picker,
+    "late_operands": core.LateOperands,
+    "dispatch_rule": core.DispatchRule,
+    "store_commit": core.CommitRule,
+    "macro_store_commit": core.CommitRule,
+    "ablation": core.FrontEnd | core.Binding,
+}
+
+
+def test_every_kind_of_policy_has_an_interface() -> None:
+    assert core.POLICIES.keys() == INTERFACES.keys()
 
 
 @pytest.mark.parametrize(
-    ("place", "interface"),
-    [
-        pytest.param(place, interface, id=name)
-        for named, interface in INTERFACES
-        for name, place in named.items()
-    ],
+    ("kind", "name"), [(kind, name) for kind, named in core.POLICIES.items() for name in named]
 )
-def test_policies_have_their_interface(place: tuple[str, str], interface: type) -> None:
-    file, name = place
-    policy = getattr(import_module(f"cyclelens.analyzer.simulator.{file}"), name)
-    assert issubclass(policy, interface)
-    assert policy is not interface
+def test_policies_have_their_interface(kind: str, name: str) -> None:
+    policy = core.POLICIES[kind][name]
+    assert issubclass(policy, INTERFACES[kind])
+    assert policy is not INTERFACES[kind]
 
 
 def test_other_rules_of_binding_are_policies_too() -> None:
-    assert set(policies.OTHER_BINDINGS) <= policies.BINDINGS.keys()
-    assert set(policies.OTHER_SCHEDULER_CHOICES) <= policies.SCHEDULER_CHOICES.keys()
     for name in registry.names():
-        core = registry.get(name)
-        tried = list(policies.other_bindings(core, ModelOptions()))
+        own = registry.get(name)
+        tried = list(other_bindings(own, ModelOptions()))
+        known = {"binding", "random_binding"}
+        if own.macro_ops is not None:
+            known = {"scheduler_choice", "random_scheduler_choice"}
+        names = {policy for kind in known for policy in core.POLICIES[kind]}
+        assert {other.policies.binding for other, _ in tried} <= names
         assert len({(other.policies.binding, options.port_seed) for other, options in tried}) == len(tried)
-        assert [options.port_seed for _, options in tried][-len(policies.SEEDS) :] == list(policies.SEEDS)
-        assert core.policies.binding not in [other.policies.binding for other, _ in tried]
-        measured = [other.policies for other, _ in policies.other_bindings(core, HARDWARE)]
+        assert [options.port_seed for _, options in tried][-8:] == list(range(1, 9))
+        assert own.policies.binding not in [other.policies.binding for other, _ in tried]
+        measured = [other.policies for other, _ in other_bindings(own, HARDWARE)]
         assert not [each for each in measured if each.hardware_binding]
-        assert (core.policies.hardware_binding or core.policies.binding) not in [
+        assert (own.policies.hardware_binding or own.policies.binding) not in [
             each.binding for each in measured
         ]
-
-
-def test_ablations_take_the_place_of_policies() -> None:
-    assert policies.ABLATIONS.keys() == {"simple_front_end", "random_ports"}
-    for file, name in policies.ABLATIONS.values():
-        policy = getattr(import_module(f"cyclelens.analyzer.simulator.{file}"), name)
-        assert issubclass(policy, FrontEnd | Binding)
 
 
 @pytest.mark.parametrize(
@@ -200,14 +183,14 @@ HELD_BACK = {
 """A block for every dispatch rule in which units hold each other back."""
 
 
-@pytest.mark.parametrize("rule", policies.DISPATCH_RULES)
+@pytest.mark.parametrize("rule", POLICIES["dispatch_rule"])
 def test_a_dispatch_rule_records_whom_it_holds_back_and_for_whom(rule: str) -> None:
-    cores = [core for core in map(registry.get, registry.names()) if core.policies.dispatch_rule == rule]
+    cores = [each for each in map(registry.get, registry.names()) if each.policies.dispatch_rule == rule]
     assert cores, "no core has it"
-    for core in cores:
-        block = block_of(HELD_BACK[rule], core.name)
+    for each in cores:
+        block = block_of(HELD_BACK[rule], each.name)
         trace = simulate(
-            block, core, wanted=Wanted(trace=True), options=ModelOptions(assume=Pointers.SAME)
+            block, each, wanted=Wanted(trace=True), options=ModelOptions(assume=Pointers.SAME)
         ).trace
         assert trace is not None
         rows = trace.rows
@@ -216,7 +199,7 @@ def test_a_dispatch_rule_records_whom_it_holds_back_and_for_whom(rule: str) -> N
             for row, recorded in zip(rows, trace.scheduling, strict=True)
             if recorded.queued == "pair" and recorded.behind is not None
         ]
-        assert held, core.name
+        assert held, each.name
         for row, other in held:
             assert row.ready is not None and row.dispatched is not None and other.dispatched is not None
             assert row.ready <= other.dispatched < row.dispatched

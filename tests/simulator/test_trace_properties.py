@@ -15,8 +15,8 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.simulation import LineUsage, Simulation, TraceRow
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.failures import Cancelled
-from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from hypothesis import given, settings
 from hypothesis import strategies as st

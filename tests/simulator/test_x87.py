@@ -6,7 +6,7 @@ import pytest
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.block import build_block
 
 FLD_A, FLD_B, FSTP_A, FSTP_B = "dd07", "dd06", "dd1f", "dd1e"  # [rdi] and [rsi]

@@ -22,8 +22,8 @@ from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.failures import SimulationStuck
-from cyclelens.analyzer.simulator.pipeline import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError

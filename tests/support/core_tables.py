@@ -20,7 +20,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account, Area
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 

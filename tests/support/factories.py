@@ -72,6 +72,7 @@ def simulation(
     return Simulation(
         cycles_per_iteration=cycles,
         simulated_cycles=500,
+        visited_cycles=500,
         first_round=5,
         last_round=10,
         usage=tuple(usages),

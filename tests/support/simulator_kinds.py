@@ -1,12 +1,19 @@
-"""What kind of file each module of the simulator is, which decides what it may import.
+"""What kind of file each file of the core is, which decides whose classes it may use.
 
 ARCHITECTURE.md explains the kinds. A new file of the simulator needs an entry here.
 """
 
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+SIMULATOR = Path(__file__).parents[2] / "analyzer" / "simulator"
+
 KINDS = {
     # runs the stages cycle by cycle, and decides when to stop
     "clock": """
-        alike clock macro_pipeline period pipeline replay reuse rounds uop_pipeline
+        alike clock macro_pipeline observed.summary period pipeline replay reuse rounds uop_pipeline
     """,
     # lists the policies
     "registry": """
@@ -43,22 +50,19 @@ KINDS = {
     """,
     # is used by several stages and knows none
     "shared": """
-        failures form wanted
         back_end.alternation back_end.chance back_end.turns
-        observed.accounting observed.summary observed.tally
-        tables.arrays tables.column_classes tables.columns tables.constants tables.declared
-        tables.emulation tables.entries tables.flat tables.in_flight tables.layout
-        tables.macro_tables tables.operations tables.program tables.queues tables.rename_keys
-        tables.values
+        observed.accounting observed.tally
+        tables.arrays tables.constants tables.entries tables.flat tables.in_flight tables.layout
+        tables.macro_tables tables.operations tables.program tables.queues tables.rows tables.tables
     """,
 }
 
 
 def kinds_of_simulator_files() -> dict[str, str]:
-    """Module below the simulator, such as ``back_end.scheduler`` -> its kind.
+    """File below the simulator, such as ``back_end.scheduler`` -> its kind.
 
     Raises:
-        ValueError: A module has two kinds.
+        ValueError: A file has two kinds.
     """
     found: dict[str, str] = {}
     for kind, names in KINDS.items():
@@ -67,3 +71,25 @@ def kinds_of_simulator_files() -> dict[str, str]:
                 raise ValueError(f"{name} is listed as {found[name]} and as {kind}")
             found[name] = kind
     return found
+
+
+def classes_used() -> dict[str, set[str]]:
+    """File of the core -> the other files whose classes it names."""
+    texts = {
+        ".".join(file.relative_to(SIMULATOR).with_suffix("").parts): file.read_text("utf-8")
+        for file in SIMULATOR.rglob("*.pxi")
+    }
+    owners = {
+        name: file
+        for file, text in texts.items()
+        for name in re.findall(r"^cdef class (\w+)", text, re.MULTILINE)
+    }
+    return {
+        file: {owners[word] for word in set(re.findall(r"\w+", _code(text))) & owners.keys()} - {file}
+        for file, text in texts.items()
+    }
+
+
+def _code(text: str) -> str:
+    """The text without docstrings and comments."""
+    return re.sub(r'"""(?:.|\n)*?"""|#.*', "", text)

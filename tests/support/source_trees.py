@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-_COMPILED = shutil.ignore_patterns("__pycache__", "*.c", "*.so", "*.pyd", "cyclelens-harness")
+_COMPILED = shutil.ignore_patterns("__pycache__", "*.so", "*.pyd", "cyclelens-harness")
 
 
 def copy_sources(names: Iterable[str], folder: Path) -> None:
@@ -17,11 +17,3 @@ def copy_sources(names: Iterable[str], folder: Path) -> None:
             shutil.copytree(ROOT / name, folder / name, ignore=_COMPILED)
         elif (ROOT / name).exists():
             shutil.copy(ROOT / name, folder / name)
-
-
-def reuse_translation(folder: Path) -> None:
-    """Give sources the C that this tree's stages were translated to. It is made again only for a file whose
-    text differs; to translate all of them takes most of a minute."""
-    for name in ("stages", "cython"):
-        if (ROOT / "build" / name).is_dir():
-            shutil.copytree(ROOT / "build" / name, folder / "build" / name)

@@ -6,7 +6,6 @@ import pytest
 from core_tables import FILES, FOLDER, LISTS, listed, text_of
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.simulator.form import compiled
 
 SHOWN = 60
 """Lines of a difference; more say no more."""
@@ -15,8 +14,6 @@ SHOWN = 60
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("name", registry.names())
 def test_a_core_says_what_its_file_says(name: str, file: str) -> None:
-    if file != "forms" and not compiled():
-        pytest.skip("as plain Python the kernels take minutes")
     path = FOLDER / name / f"{file}.txt"
     expected = path.read_text("utf-8") if path.exists() else ""
     difference = list(

@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, T
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
-from cyclelens.analyzer.simulator.pipeline import simulate
+from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.calls import coming_back
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)

@@ -1,1 +1,0 @@
-"""The back end: from the renamer to retirement."""

@@ -1,1 +1,0 @@
-"""Results of a run: figures, trace and account."""
