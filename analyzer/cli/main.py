@@ -58,24 +58,36 @@ by default, apart from Ctrl-C and those of a program's own errors."""
 def command() -> NoReturn:
     """Entry point of the ``cyclelens`` process."""
     gc.set_threshold(_COLLECTION_THRESHOLD)
-    _end_on_signals()
-    code = main()
+    received = _end_on_signals()
+    try:
+        code = main()
+    finally:
+        if received:
+            # It may have come between the creation of a folder and the context that removes it.
+            from cyclelens.analyzer.common.temporary import remove_of
+
+            remove_of(os.getpid())
     # Skip the search for reference cycles in cached objects at exit.
     gc.freeze()
     sys.exit(code)
 
 
-def _end_on_signals() -> None:
+def _end_on_signals() -> list[int]:
     """Make the signals of ``_ENDING`` end the process with an exception, so that files are closed and
-    temporary ones removed. Ctrl-C already does. A signal that the parent had ignored stays ignored."""
+    temporary ones removed. Ctrl-C already does. A signal that the parent had ignored stays ignored.
+    Returns the list of the signals received, empty at first."""
 
     def end(number: int, _frame: object) -> NoReturn:
+        received.append(number)
         raise SystemExit(128 + number)
+
+    received: list[int] = []
 
     for name in _ENDING:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, end)
+    return received
 
 
 def main(argv: Sequence[str] | None = None) -> int:
