@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import pickle
 from collections.abc import Mapping, Sequence
 
 from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
@@ -40,15 +38,9 @@ def _read(microarchitecture: str) -> Costs:
     except TablesUnavailable:
         return {}
     try:
-        found = pickle.dumps(costs(store, microarchitecture))
+        return costs(store, microarchitecture)
     finally:
         store.close()
-    # A copy made after everything else was freed is compact: without it the few objects of the table would
-    # keep all the memory that reading the records took.
-    del store
-    gc.collect()
-    read: Costs = pickle.loads(found)
-    return read
 
 
 def variants(table: Costs, mnemonic: str) -> Sequence[Cost]:
