@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from cyclelens.analyzer.cli.usage import Parser
+from cyclelens.analyzer.common.usage import Parser
 from cyclelens.server import pipes
 from cyclelens.server.features import (
     code_actions,

@@ -12,9 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from cyclelens.analyzer.cli.common import OK, new_parser
-from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.common.log import LOG
 from cyclelens.analyzer.common.regular_files import read_given
+from cyclelens.analyzer.common.usage import output_path
 from cyclelens.analyzer.engine.files import InputError
 
 _PACKAGES = ("cyclelens", "iced-x86", "keystone-engine", "lsprotocol", "lxml", "pygls")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, new_parser
-from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.common import temporary
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
+from cyclelens.analyzer.common.usage import output_path
 from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:

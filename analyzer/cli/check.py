@@ -18,8 +18,8 @@ from cyclelens.analyzer.cli.common import (
     is_clean,
     new_parser,
 )
-from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
+from cyclelens.analyzer.common.usage import output_path
 from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.source import Severity
 from msgspec import Struct, field

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.usage import Parser
+from cyclelens.analyzer.common.usage import Parser
 from cyclelens.analyzer.engine.files import InputError, analyze_bytes, beside, read_bytes
 from msgspec.structs import replace
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, PROBLEMS, microarchitectures
-from cyclelens.analyzer.cli.usage import output_path
+from cyclelens.analyzer.common.usage import output_path
 from cyclelens.analyzer.engine.files import InputError
 from cyclelens.analyzer.model.options import ModelOptions
 

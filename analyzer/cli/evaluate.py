@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from cyclelens.analyzer.cli.usage import WRONG_USAGE, Parser, output_path
+from cyclelens.analyzer.common.usage import WRONG_USAGE, Parser, output_path
 from cyclelens.analyzer.corpora.formats import CorpusError
 from cyclelens.analyzer.evaluation import report
 from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options

@@ -18,12 +18,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import OK, PROBLEMS, new_parser
-from cyclelens.analyzer.cli.examples import EXAMPLES
-from cyclelens.analyzer.cli.usage import WRONG_USAGE, Parser, output_path
 from cyclelens.analyzer.common import log
 from cyclelens.analyzer.common.defects import described
 from cyclelens.analyzer.common.escaping import Painted, printable
+from cyclelens.analyzer.common.examples import EXAMPLES
 from cyclelens.analyzer.common.suggestions import did_you_mean
+from cyclelens.analyzer.common.usage import WRONG_USAGE, Parser, output_path
 from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:

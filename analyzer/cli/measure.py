@@ -18,8 +18,8 @@ from cyclelens.analyzer.cli.common import (
     new_parser,
     title_of,
 )
-from cyclelens.analyzer.cli.usage import output_path
 from cyclelens.analyzer.common.regular_files import AT_ONCE, open_text, read_given
+from cyclelens.analyzer.common.usage import output_path
 from cyclelens.analyzer.engine.files import InputError
 from msgspec.structs import asdict
 

@@ -17,7 +17,7 @@ from cyclelens.analyzer.cli.common import (
     nothing,
     title_of,
 )
-from cyclelens.analyzer.cli.usage import output_path
+from cyclelens.analyzer.common.usage import output_path
 from cyclelens.analyzer.engine.files import InputError, explained, read_text
 from cyclelens.analyzer.model.choices import Clocks
 from msgspec.structs import replace

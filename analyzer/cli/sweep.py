@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import add_analysis_arguments, new_parser, report_each, title_of
-from cyclelens.analyzer.cli.usage import output_path
+from cyclelens.analyzer.common.usage import output_path
 from cyclelens.analyzer.engine.files import InputError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 from cyclelens.analyzer.cli.completion import SHELLS
-from cyclelens.analyzer.cli.examples import EXAMPLES
 from cyclelens.analyzer.cli.main import COMMANDS, main
+from cyclelens.analyzer.common.examples import EXAMPLES
 
 ALL = (*COMMANDS, "evaluate", "lsp")
 

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.examples import help_text
+from cyclelens.analyzer.common.examples import help_text
 from cyclelens.analyzer.common.log import LOG
 from cyclelens.analyzer.common.own_tables import OWN_TABLES
 from cyclelens.analyzer.common.regular_files import check_written
