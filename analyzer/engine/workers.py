@@ -69,4 +69,5 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         parent.join()
+        # sys.exit would end only this thread; child processes are the documented use of os._exit.
         os._exit(0)

@@ -128,6 +128,7 @@ def _leave() -> NoReturn:
     """End at once, with all child processes, and remove temporary files."""
     temporary.remove_of(os.getpid())
     end_group(os.getpid())
+    # sys.exit would end only this thread; child processes are the documented use of os._exit.
     os._exit(0)
 
 
