@@ -22,7 +22,8 @@ _FAMILIES = {
     "goldencove": ("ADL", "SPR", "MTL", "GNR"),
     "lioncove": ("LNL", "ARL"),
     "zen": ("ZEN+", "ZEN2"),
-    "zen4": ("ZEN3", "ZEN4"),
+    "zen3": ("ZEN3",),
+    "zen4": ("ZEN4",),
     "zen5": ("ZEN5",),
 }
 """File in this folder -> names of its cores; only the requested file is loaded."""

@@ -1,8 +1,5 @@
-"""AMD's Zen 3 and Zen 4, by the rules that were measured on Zen 5 (docs/zen5.md) and their own widths and
-capacities. Zen 4 was measured by time stamps, without performance counters; its differences from Zen 5 are
-assumed to hold for Zen 3.
-
-Dependent operations waste nothing (M14, M15): no such waste was found on Zen 4.
+"""AMD's Zen 4, by the rules that were measured on Zen 5 (docs/zen5.md) and its own widths and capacities. It
+was measured by time stamps, without performance counters.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the sources.
 
@@ -50,213 +47,29 @@ Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the
 
 from __future__ import annotations
 
-from cyclelens.analyzer.microarchitectures import zen5
-from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3, ZEN_4
-from cyclelens.analyzer.microarchitectures.literature import same_as
+from cyclelens.analyzer.microarchitectures import zen3, zen5
+from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_4
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
-from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
 from msgspec.structs import replace
 
-_EIGHTHS = 8
-_LARGEST_WINDOW = 64
-
-UNITS = Units(
-    (
-        unit("ALU0", "ALU, divide, branch", "integer 0"),
-        unit("ALU1", "ALU, multiply, shift", "integer 1"),
-        unit("ALU2", "ALU, shift", "integer 2"),
-        unit("ALU3", "ALU, branch", "integer 3"),
-        unit("AGU0", "load, store address", "integer 0"),
-        unit("AGU1", "load, store address", "integer 1"),
-        unit("AGU2", "load, store address", "integer 2"),
-        unit("SD0", "store data", "store queue"),
-        unit("SD1", "store data", "store queue"),
-        unit("FP0", "vector, FP multiply", "vector 0"),
-        unit("FP1", "vector, FP multiply, FP divide, shuffle", "vector 1"),
-        unit("FP2", "vector, FP add, shuffle", "vector 0"),
-        unit("FP3", "vector, FP add", "vector 1"),
-        # FP4 and FP5: one per cycle.
-        unit("FP45", "transfer", "vector 0"),
-    ),
-    letters={
-        "0": "ALU0",
-        "1": "ALU1",
-        "5": "ALU2",
-        "6": "ALU3",
-        "2": "AGU0",
-        "3": "AGU1",
-        "F": "AGU2",
-        "4": "SD0",
-        "9": "SD1",
-        "A": "FP0",
-        "B": "FP1",
-        "C": "FP2",
-        "D": "FP3",
-        "E": "FP45",
-    },
-    sets={"78": (UopKind.STORE_ADDRESS, "AGU0 AGU1 AGU2")},
-)
-
-
-def _windows(line: int) -> tuple[int, ...]:
-    """Cost of windows if a line of this many entries takes a cycle."""
-    return tuple(_EIGHTHS * max(1, -(-entries // line)) for entries in range(_LARGEST_WINDOW))
-
-
-(_ZEN_5,) = zen5.MODELS
-_GUIDE = Source(
-    Certainty.PUBLISHED,
-    "AMD 19h",
-    "AMD: Software Optimization Guide for the processors of family 19h, chapters on instruction fetch and "
-    "decode, op cache, integer execution, load-store and FP unit",
-)
-_MEASURED_BY_OTHERS = Source(
-    Certainty.PUBLISHED,
-    "C&C",
-    "Chips and Cheese: AMD's Zen 4 Part 1, Frontend and Execution Engine (2022), measured",
-)
-_LLVM = Source(
-    Certainty.PUBLISHED,
-    "LLVM",
-    "LLVM: X86ScheduleZnver3.td and X86ScheduleZnver4.td, units by instruction, with the guide's sections",
-)
-_SHARED_UNITS = Source(
-    Certainty.INFERRED,
-    "guide, tables",
-    "The guide's units; for integer instructions, the tables give the number of units, not which ones",
-)
+(_ZEN_3,) = zen3.MODELS
 _MEASURED = Source(
     Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 9004 (docs/zen5.md, Zen 4)"
 )
-_MEASURED_ZEN_3 = Source(
-    Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 7003 (docs/zen5.md, Zen 3)"
-)
-_AS_ZEN_4 = Source(Certainty.INFERRED, "as Zen 4", "As measured on Zen 4, which has the same units")
-_LINE_FIELDS = Source(Certainty.ASSUMED, "unknown", "Not published; as many as a line has entries")
-_LEFT_OUT = Source(Certainty.ASSUMED, "unknown", "Not known on this core; the model leaves it out")
 _NOT_MEASURED = Source(Certainty.ASSUMED, "unknown", "Zen 3 and Zen 5 differ; not measured on Zen 4")
-_SECOND_ACCESS = Source(
-    Certainty.INFERRED,
-    "two accesses",
-    "A second access takes at least one cycle; more is not known",
-)
-
-_SWITCHES = Source(
-    Certainty.MEASURED,
-    "switches",
-    "Loops that switch twice between legacy SSE and 256-bit code, measured on an EPYC 7003: 338 to 346 "
-    "cycles (docs/pipeline.md, UH2)",
-)
-
-_ZEN_3 = derived(
-    _ZEN_5,
-    name="ZEN3",
-    title="Zen 3",
-    products="Ryzen 5000, EPYC 7003",
-    sources={
-        _GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line idq_size issue_width "
-        "reorder_buffer_size retire_width reservation_station_size schedulers load_buffer_size "
-        "macro_ops.decode_buffer_bytes macro_ops.line_entries "
-        "macro_ops.line_pairs macro_ops.window_eighths macro_ops.vector_pickable macro_ops.vector_bits "
-        "macro_ops.load_latency "
-        "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
-        "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
-        "macro_ops.store_queue macro_ops.failed_forwarding macro_ops.forwarding macro_ops.fast_fp_adds "
-        "policies.front_end policies.memory_renaming",
-        _MEASURED_BY_OTHERS: "macro_ops.vector_dispatch_width macro_ops.taken_branch_eighths "
-        "macro_ops.mask_operations_per_cycle",
-        _LLVM: "units",
-        _SHARED_UNITS: "macro_ops.units_by_mnemonic",
-        _LINE_FIELDS: "macro_ops.line_fields",
-        _MEASURED_ZEN_3: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart",
-        _AS_ZEN_4: "policies.store_commit policies.late_operands macro_ops.jump_eighths "
-        "macro_ops.page_aliasing_cycles "
-        "macro_ops.fuses_memory_with_branch macro_ops.mask_to_integer_excess macro_ops.string_cycles "
-        "macro_ops.decode_bytes macro_ops.long_instruction_bytes "
-        "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.store_chunk_bytes "
-        "macro_ops.sse_idioms_execute macro_ops.page_crossing_store_cycles "
-        "macro_ops.stores_committed_per_cycle macro_ops.vector_forwarding "
-        "macro_ops.vector_to_integer_forwarding macro_ops.integer_to_vector_forwarding "
-        "macro_ops.wide_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess",
-        _LEFT_OUT: "macro_ops.false_renaming_bytes macro_ops.small_loop_entries macro_ops.fuses_nops",
-        _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
-        _SWITCHES: "upper_halves upper_half_switch_cycles",
-    },
-    inherited=same_as("Zen 5"),
-    facts_name="ZEN3",
-    extensions=ZEN_3,
-    dsb_lines_per_block=8,
-    dsb_slots_per_line=8,
-    idq_size=72,
-    issue_width=6,
-    reorder_buffer_size=256,
-    reservation_station_size=4 * 24 + 64 + 2 * 64,
-    schedulers=(
-        *(Scheduler(f"integer {number}", 24) for number in range(4)),
-        Scheduler("store queue", 64),
-        # 32 each, and half of the preceding queue of 64.
-        Scheduler("vector 0", 64),
-        Scheduler("vector 1", 64),
-    ),
-    policies=replace(_ZEN_5.policies, store_commit="one_chunk", late_operands=""),
-    units=UNITS,
-    upper_halves=UpperHalfRule.PUT_ASIDE,
-    upper_half_switch_cycles=170,
-    load_buffer_size=72,
-    macro_ops=replace(
-        zen5.RULES,
-        decode_buffer_bytes=24 * 16,
-        line_entries=8,
-        line_fields=8,
-        line_pairs=False,
-        window_eighths=_windows(8),
-        taken_branch_eighths=0,
-        jump_eighths=8,
-        small_loop_entries=0,
-        fuses_moves=False,
-        fuses_memory_with_branch=False,
-        vector_bits=256,
-        zeroing_upper_ends_group=False,
-        divider_apart=True,
-        units_by_mnemonic=False,
-        sse_idioms_execute=True,
-        fast_fp_adds=False,
-        wasted=None,
-        line_crossing_cycles=1,
-        loads_per_cycle=3,
-        store_chunk_bytes=32,
-        page_crossing_store_cycles=34,
-        vector_forwarding=9,
-        wide_forwarding=(0, 1, 3),
-        vector_to_integer_forwarding=6,
-        integer_to_vector_forwarding=9,
-        to_integer_excess=3,
-        mask_to_integer_excess=6,
-        to_vector_excess=1,
-        memory_ops_per_cycle=3,
-        store_queue=64,
-        false_renaming_bytes=0,
-        page_aliasing_cycles=7,
-        # 18 cycles from the store to the load's result.
-        failed_forwarding=13,
-        failed_vector_forwarding=10,
-        one_page=None,
-    ),
-)
 
 MODELS = (
-    _ZEN_3,
     derived(
         _ZEN_3,
         name="ZEN4",
         title="Zen 4",
         products="Ryzen 7000, EPYC 9004",
         sources={
-            _GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size load_buffer_size "
-            "macro_ops.line_entries macro_ops.window_eighths",
-            _MEASURED_BY_OTHERS: "idq_size",
-            _LEFT_OUT: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart",
+            zen3.GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size "
+            "load_buffer_size macro_ops.line_entries macro_ops.window_eighths",
+            zen3.MEASURED_BY_OTHERS: "idq_size",
+            zen3.LEFT_OUT: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart",
             _MEASURED: "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles macro_ops.sse_idioms_execute "
             "macro_ops.page_crossing_store_cycles macro_ops.decode_bytes macro_ops.long_instruction_bytes "
@@ -286,7 +99,7 @@ MODELS = (
             _ZEN_3.macro_ops or zen5.RULES,
             line_entries=9,
             line_fields=9,
-            window_eighths=_windows(9),
+            window_eighths=zen3.windows(9),
             zeroing_upper_ends_group=True,
             divider_apart=False,
             fuses_nops=True,
