@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, overload
 
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.engine.files import InputError, analyze_bytes, beside, read_bytes
+from cyclelens.analyzer.engine.files import analyze_bytes, beside, read_bytes
 from cyclelens.analyzer.engine.plans import ALIGNMENTS
 from cyclelens.analyzer.engine.prediction import Predictor, Task, predict_many
 from cyclelens.analyzer.engine.shared import shared_workspace

@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import (
-    OK,
-    PROBLEMS,
     add_analysis_arguments,
     add_profile_argument,
     analysis_options,
     analyze_file,
     is_clean,
-    new_parser,
 )
-from cyclelens.analyzer.engine.files import ELF_MAGIC, InputError, read_bytes, to_text
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
+from cyclelens.analyzer.engine.files import ELF_MAGIC, read_bytes, to_text
 from msgspec.structs import replace
 
 if TYPE_CHECKING:

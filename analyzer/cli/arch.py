@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import OK, new_parser, one_microarchitecture
+from cyclelens.analyzer.cli.common import one_microarchitecture
+from cyclelens.analyzer.common.usage import OK, new_parser
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.microarchitectures.values import Value

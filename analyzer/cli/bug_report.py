@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from cyclelens.analyzer.cli.common import OK, new_parser
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.log import LOG
 from cyclelens.analyzer.common.regular_files import read_given
-from cyclelens.analyzer.common.usage import output_path
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.common.usage import OK, new_parser, output_path
 
 _PACKAGES = ("cyclelens", "iced-x86", "keystone-engine", "lsprotocol", "lxml", "pygls")
 _PROGRAMS = ("as", "nasm", "gcc", "clang", "rustc")

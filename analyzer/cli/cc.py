@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import (
-    OK,
-    PROBLEMS,
     add_profile_argument,
     add_target_arguments,
     analysis_options,
     is_clean,
-    new_parser,
 )
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import STREAMED, open_regular
-from cyclelens.analyzer.engine.files import InputError, to_text
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
+from cyclelens.analyzer.engine.files import to_text
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from msgspec.structs import replace
 

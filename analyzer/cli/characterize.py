@@ -10,11 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import OK, new_parser
 from cyclelens.analyzer.common import temporary
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
-from cyclelens.analyzer.common.usage import output_path
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.common.usage import OK, new_parser, output_path
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.characterizing.between_tables import CoreRecords

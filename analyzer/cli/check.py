@@ -10,17 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cyclelens.analyzer.cli.common import (
-    OK,
-    PROBLEMS,
-    add_analysis_arguments,
-    analyze_file,
-    is_clean,
-    new_parser,
-)
+from cyclelens.analyzer.cli.common import add_analysis_arguments, analyze_file, is_clean
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
-from cyclelens.analyzer.common.usage import output_path
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser, output_path
 from cyclelens.analyzer.model.source import Severity
 from msgspec import Struct, field
 from msgspec.structs import replace

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.common.usage import Parser
-from cyclelens.analyzer.engine.files import InputError, analyze_bytes, beside, read_bytes
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import OK, PROBLEMS
+from cyclelens.analyzer.engine.files import analyze_bytes, beside, read_bytes
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
     from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
-
-OK, PROBLEMS = 0, 1
-"""Exit codes; ``cyclelens.analyzer.cli.main`` lists all."""
-
-
-def new_parser(name: str, description: str) -> argparse.ArgumentParser:
-    """The parser of a subcommand."""
-    return Parser(prog=f"cyclelens {name}", description=description, allow_abbrev=False).with_paths()
 
 
 def one_microarchitecture(name: str) -> str:

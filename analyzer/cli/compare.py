@@ -8,15 +8,10 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import (
-    OK,
-    PROBLEMS,
-    add_analysis_arguments,
-    analysis_options,
-    new_parser,
-    nothing,
-)
-from cyclelens.analyzer.engine.files import ELF_MAGIC, InputError, analyze_bytes, read_bytes, to_text
+from cyclelens.analyzer.cli.common import add_analysis_arguments, analysis_options, nothing
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
+from cyclelens.analyzer.engine.files import ELF_MAGIC, analyze_bytes, read_bytes, to_text
 from msgspec.structs import replace
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from cyclelens.analyzer.cli.common import OK, new_parser
+from cyclelens.analyzer.common.usage import OK, new_parser
 
 SHELLS = ("bash", "zsh", "fish")
 _OPTION = re.compile(r"^  (?:-\w(?: [^,\s]+)?, )?(--[\w-]+)(?:[ =](\{[^}]*\}|\S+))?", re.MULTILINE)

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import OK, PROBLEMS, microarchitectures
-from cyclelens.analyzer.common.usage import output_path
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.cli.common import microarchitectures
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, output_path
 from cyclelens.analyzer.model.options import ModelOptions
 
 if TYPE_CHECKING:

@@ -17,14 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import OK, PROBLEMS, new_parser
 from cyclelens.analyzer.common import log
 from cyclelens.analyzer.common.defects import described
 from cyclelens.analyzer.common.escaping import Painted, printable
 from cyclelens.analyzer.common.examples import EXAMPLES
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.suggestions import did_you_mean
-from cyclelens.analyzer.common.usage import WRONG_USAGE, Parser, output_path
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, WRONG_USAGE, Parser, new_parser, output_path
 
 if TYPE_CHECKING:
     from typing import Any, NoReturn, TextIO

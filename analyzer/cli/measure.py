@@ -10,17 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import (
-    OK,
-    PROBLEMS,
-    add_analysis_arguments,
-    analyze_file,
-    new_parser,
-    title_of,
-)
+from cyclelens.analyzer.cli.common import add_analysis_arguments, analyze_file, title_of
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import AT_ONCE, open_text, read_given
-from cyclelens.analyzer.common.usage import output_path
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser, output_path
 from msgspec.structs import asdict
 
 if TYPE_CHECKING:

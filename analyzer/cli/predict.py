@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from io import BufferedReader, StringIO
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import OK, PROBLEMS, alignment, new_parser
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.cli.common import alignment
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
 from cyclelens.analyzer.engine.workers import collect_rarely
 
 if TYPE_CHECKING:

@@ -9,16 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import (
-    OK,
-    add_analysis_arguments,
-    analysis_options,
-    new_parser,
-    nothing,
-    title_of,
-)
-from cyclelens.analyzer.common.usage import output_path
-from cyclelens.analyzer.engine.files import InputError, explained, read_text
+from cyclelens.analyzer.cli.common import add_analysis_arguments, analysis_options, nothing, title_of
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import OK, new_parser, output_path
+from cyclelens.analyzer.engine.files import explained, read_text
 from cyclelens.analyzer.model.choices import Clocks
 from msgspec.structs import replace
 

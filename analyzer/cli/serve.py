@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from cyclelens.analyzer.cli.common import OK, new_parser
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import OK, new_parser
 
 PORT = 8640
 

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import add_analysis_arguments, new_parser, report_each, title_of
-from cyclelens.analyzer.common.usage import output_path
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.cli.common import add_analysis_arguments, report_each, title_of
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import new_parser, output_path
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.sweeps import LatencySweep, SizeSweep

@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from cyclelens.analyzer.cli.common import add_analysis_arguments, alignment, new_parser, report_each, title_of
-from cyclelens.analyzer.engine.files import InputError
+from cyclelens.analyzer.cli.common import add_analysis_arguments, alignment, report_each, title_of
+from cyclelens.analyzer.common.input_error import InputError
+from cyclelens.analyzer.common.usage import new_parser
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment

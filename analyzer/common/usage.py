@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, NoReturn, Self
 
-WRONG_USAGE = 2
+OK, PROBLEMS, WRONG_USAGE = 0, 1, 2
+"""Exit codes; ``cyclelens.analyzer.cli.main`` lists all."""
 _UNKNOWN = "unrecognized arguments: "
 """Beginning of argparse's message about an option that does not exist."""
 
@@ -98,3 +99,8 @@ class Parser(argparse.ArgumentParser):
         ]
         usage = self.usage or " ".join([self.prog, "[OPTION ...]", *operands])
         return f"usage: {usage}; {self.prog} --help says more\n"
+
+
+def new_parser(name: str, description: str) -> argparse.ArgumentParser:
+    """The parser of a subcommand."""
+    return Parser(prog=f"cyclelens {name}", description=description, allow_abbrev=False).with_paths()

@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import read_given, read_opened
 from msgspec.structs import replace
 
@@ -30,10 +31,6 @@ _FOREIGN_FORMATS = {
     b"MZ": "a Windows program: only ELF files can be read",
     b"\x64\x86": "a COFF object: only ELF files can be read",
 }
-
-
-class InputError(Exception):
-    """The input cannot be read or used; the message is for the user."""
 
 
 def analyze_bytes(

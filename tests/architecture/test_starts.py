@@ -17,7 +17,7 @@ def test_starting_the_command_line_loads_no_heavy_library() -> None:
     """The libraries of the server and of the importer cost more than a prediction."""
     loaded = loaded_after("import cyclelens.analyzer.cli.main")
     assert "cyclelens" in loaded
-    assert loaded & {"pygls", "lsprotocol", "lxml", "keystone", "iced_x86", "tqdm"} == set()
+    assert loaded & {"pygls", "lsprotocol", "lxml", "keystone", "iced_x86", "tqdm", "msgspec"} == set()
 
 
 def test_the_analyzer_as_a_library_loads_no_server_library() -> None:
