@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, encode
+from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, codes, encode
 from iced_x86 import (
-    Code,
     CpuidFeature,
     EncodingKind,
     Formatter,
     FormatterSyntax,
     Instruction,
     MemorySizeInfo,
-    Mnemonic,
     OpCodeInfo,
     OpCodeOperandKind,
 )
@@ -110,16 +107,12 @@ def code_of(
 
 @cache
 def _codes() -> dict[str, tuple[int, ...]]:
-    names = {value: name.lower() for name, value in vars(Mnemonic).items() if isinstance(value, int)}
-    found = defaultdict(list)
-    for code in vars(Code).values():
-        if isinstance(code, int):
-            about = OpCodeInfo(code)  # type: ignore[arg-type]
-            if about.is_instruction and about.mode64 and about.encoding in _ENCODINGS:
-                name = names[about.mnemonic]
-                if name not in _UNDOCUMENTED and not name.startswith("ccs_"):
-                    found[name].append(code)
-    return {name: tuple(codes) for name, codes in found.items()}
+    return {
+        name: taken
+        for name, every in codes().items()
+        if name not in _UNDOCUMENTED and not name.startswith("ccs_")
+        if (taken := tuple(code for code in every if OpCodeInfo(code).encoding in _ENCODINGS))  # type: ignore[arg-type]
+    }
 
 
 @cache

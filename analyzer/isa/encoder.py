@@ -98,15 +98,15 @@ _JUMPS = (OpCodeOperandKind.BR64_1, OpCodeOperandKind.BR64_4)
 
 def encodings(mnemonic: str, operands: Sequence[Operand], decoration: Decoration = PLAIN) -> Iterator[bytes]:
     """Every encoding of a mnemonic (lower case) with these operands in 64-bit mode."""
-    for code in _codes().get(mnemonic, ()):
+    for code in codes().get(mnemonic, ()):
         encoded = encode(code, operands, decoration)
         if encoded is not None:
             yield encoded
 
 
 @cache
-def _codes() -> dict[str, tuple[int, ...]]:
-    """iced-x86 codes by mnemonic."""
+def codes() -> dict[str, tuple[int, ...]]:
+    """iced-x86 codes of 64-bit mode by mnemonic (lower case)."""
     names = {value: name.lower() for name, value in vars(Mnemonic).items() if isinstance(value, int)}
     found = defaultdict(list)
     for code in vars(Code).values():
