@@ -51,6 +51,29 @@ PAUSES = Source(
     "A loop of PAUSE on an Emerald Rapids took 41.8 cycles per iteration by time stamps; uops.info publishes "
     "160 for Alder Lake and Meteor Lake and 43 for Arrow Lake",
 )
+STORE_FENCES = Source(
+    Certainty.MEASURED,
+    "store fences",
+    "A loop of SFENCE takes 5.9 to 6.0 cycles from Haswell to Alder Lake by uops.info; on an Emerald Rapids "
+    "6.00, with one, two and four stores to different lines 7.00, 8.00 and 10.01, with two SFENCE and a store "
+    "12.99, with a locked ADD, which takes 18.0, 25.0; three locked ADD and three stores take 57.1",
+)
+SHORT_GATHERS = Source(
+    Certainty.MEASURED,
+    "gathers of two",
+    "Gathers of two elements took 2.00 cycles each on an Emerald Rapids (2.17 with a mask register), one, two or "
+    "four of them in a loop; uops.info publishes 1.2 to 1.3 for Alder Lake",
+)
+SHARED_THROUGHPUT = Source(
+    Certainty.MEASURED,
+    "different forms together",
+    "Loops of two instructions on an Emerald Rapids: LOCK ADD 18.0 and LOCK XADD 18.0, together 36.0; XCHG with "
+    "memory and LOCK ADD 35.0; LOCK ADD of 32 and of 64 bits 36.0; LOCK CMPXCHG and LOCK ADD 37.1; VGATHERDPS "
+    "and VPGATHERDD 4.1 each, together 8.2; AESKEYGENASSIST with and without VEX 14.0 each, together 27.0; "
+    "RDTSC and RDTSCP 46 and 62, together 107; RDRAND of 64 and of 32 bits 102 each, together 218",
+)
+STORE_FENCE_CYCLES = 6
+"""Cycles for which SFENCE keeps the order of stores busy (STORE_FENCES)."""
 
 
 class BitMoves(NamedTuple):
@@ -71,6 +94,7 @@ _BY_ELEMENT = re.compile(r"vp?(gather|scatter|compress|expand)\w+")
 _GATHER_SPREAD = {"ZEN3": (-9, 20)}
 """Per cent by which loops with a gather were measured to differ from the model's figure."""
 _PAUSES = {"SPR": 42}
+_SHORTEST_GATHERS = {"SPR": 2}
 _BIT_MOVES = {"ZEN+": BitMoves(18, 290), "ZEN2": BitMoves(18, 290)}
 
 
@@ -96,6 +120,11 @@ def pause_cycles(name: str) -> int:
     """Cycles of PAUSE where a core was measured that shares its records with others; 0: as recorded
     (PAUSES)."""
     return _PAUSES.get(name, 0)
+
+
+def shortest_gather(name: str) -> int:
+    """Cycles that the gather of fewest elements takes; 0: as recorded (SHORT_GATHERS)."""
+    return _SHORTEST_GATHERS.get(name, 0)
 
 
 def goes_to_memory(mnemonic: str) -> bool:

@@ -16,6 +16,10 @@ from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind
 from msgspec import Struct, field
 
 
+STORE_ORDER = "order of stores"
+"""What SFENCE, locked accesses and the stores beside them keep busy (D8): stores reach the cache in order."""
+
+
 class Trait(IntFlag):
     """Properties of a uop for schedulers that pick by age."""
 
@@ -150,6 +154,9 @@ class InstructionTemplate(Struct, frozen=True):
     """Units that its uops need after macro-fusion, for the bound on units."""
     divider_cycles: int = 0
     tp: int | None = None
+    """Cycles for which it keeps busy what ``occupies`` names."""
+    shared: str = ""
+    """What it and other forms keep busy; empty: no other form does."""
     fused_with_next: bool = False
     fused_with_previous: bool = False
     macro_fusible: bool = False
@@ -197,6 +204,11 @@ class InstructionTemplate(Struct, frozen=True):
     """Only for cores that count macro-ops."""
     left_out: str = ""
     """Why it has no figures although the tables have a record of it."""
+
+    @property
+    def occupies(self) -> str:
+        """What it keeps busy for ``tp`` cycles: instructions with the same name here wait for each other."""
+        return self.shared or self.name
 
     @property
     def rsp_step(self) -> int:

@@ -26,7 +26,7 @@ from cyclelens.analyzer.model.simulation import (
     TraceRow,
 )
 from cyclelens.analyzer.model.units import Role
-from cyclelens.analyzer.model.uops import MacroOps, ValueKind
+from cyclelens.analyzer.model.uops import STORE_ORDER, MacroOps, ValueKind
 from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.effects import effect_of

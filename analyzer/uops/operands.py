@@ -121,7 +121,9 @@ def prepare(
             table = _LatencyTable(facts, same_register=True)
     if indexed:
         figures = _override(figures, facts.indexed)
-    figures = occupied(figures, instruction.mnemonic, microarchitecture, hardware=hardware)
+    figures = occupied(
+        figures, instruction.mnemonic, microarchitecture, hardware=hardware, locked=facts.locked
+    )
 
     issued = (figures.mite_uops or 0) + (figures.ms_uops or 0)
     count = max(figures.uops or 0, figures.retire_slots or 0, issued)
@@ -233,7 +235,7 @@ def prepare(
         is_branch=True in [o.facts.written for o in operands if o.register and "IP" in o.register],
         serializing=stem in _SERIALIZING_FORMS or stem.startswith(_SERIALIZING_STEMS),
         load_serializing=stem in ("MFENCE", "LFENCE"),
-        store_serializing=stem in ("MFENCE", "SFENCE"),
+        store_serializing=stem == "MFENCE" or (stem == "SFENCE" and not figures.shared),
         has_simd_operand=simd,
         has_zmm_operand=True in ["ZMM" in name for name in named],
         load_latency=loaded[vector],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
+from blocks import block_of, in_a_loop
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
@@ -53,6 +53,55 @@ def test_the_published_model_has_no_such_rule() -> None:
 )
 def test_others_take_their_measured_throughput(code: str, name: str, cycles: float) -> None:
     assert predicted(code, name).cycles_per_iteration == pytest.approx(cycles, abs=0.3)
+
+
+# What two instructions of different forms took together on an Emerald Rapids, per iteration.
+TOGETHER = {
+    "lock add; lock xadd": ("f0480107 f0480fc15f40", 36.0),
+    "lock add of 64 and of 32 bits": ("f0480107 f0015f40", 36.0),
+    "xchg; lock add": ("488707 f048015f40", 35.0),
+    "lock cmpxchg; lock add": ("f0480fb11f f048015f40", 37.1),
+    "vgatherdps; vpgatherdd": ("c5ed76d2 c4e26d92048e c5dd76e4 c4e25d901c8e", 8.2),
+    "aeskeygenassist, vaeskeygenassist": ("660f3adfd101 c4e379dfc101", 27.0),
+}
+# sfence and stores to different lines; also a locked addition.
+STORE_FENCES = {
+    "sfence": ("0faef8", 6.0),
+    "sfence; mov [rsi], rax": ("0faef8 488906", 7.0),
+    "mov [rsi], rax; sfence": ("488906 0faef8", 7.0),
+    "sfence; vmovups [rsi], ymm0": ("0faef8 c5fc1106", 7.0),
+    "sfence; two stores": ("0faef8 488906 48894640", 8.0),
+    "sfence; four stores": ("0faef8 488906 48894640 48898680000000 488986c0000000", 10.0),
+    "two sfence, a store": ("0faef8 0faef8 488906", 13.0),
+    "sfence; mov rax, [rsi]": ("0faef8 488b06", 6.0),
+    "sfence; lock add": ("0faef8 f0480107", 25.0),
+    "two lock add, a store": ("f0480107 f048014740 48891e", 37.1),
+}
+
+
+@pytest.mark.parametrize("case", TOGETHER)
+def test_different_forms_keep_each_other_waiting(case: str) -> None:
+    """D8: each form had a unit of its own, so that a loop took as long as the slower one."""
+    code, cycles = TOGETHER[case]
+    made = predicted(in_a_loop(code.replace(" ", "")), "SPR")
+    assert made.cycles_per_iteration == pytest.approx(cycles, rel=0.04)
+    assert made.bounds["Throughput"] <= made.cycles_per_iteration
+
+
+@pytest.mark.parametrize("case", STORE_FENCES)
+def test_store_fences_keep_stores_in_order_when_they_leave(case: str) -> None:
+    """D8: SFENCE took 7 cycles alone and 14.33 with a store, because stores waited to execute."""
+    code, cycles = STORE_FENCES[case]
+    made = predicted(in_a_loop(code.replace(" ", "")), "SPR")
+    assert made.cycles_per_iteration == pytest.approx(cycles, rel=0.04)
+    assert made.bounds["Throughput"] <= made.cycles_per_iteration
+
+
+@pytest.mark.parametrize("code", ["c5e976d2 c4e2e992048e", "c5e976d2 c4e2e993048e"])
+def test_gathers_of_two_elements_take_two_cycles(code: str) -> None:
+    """2.00 measured on an Emerald Rapids; Alder Lake's published 1.30 made 1.40."""
+    made = predicted(in_a_loop(code.replace(" ", "")), "SPR")
+    assert made.cycles_per_iteration == pytest.approx(2.0, rel=0.03)
 
 
 @pytest.mark.parametrize(("name", "cycles"), [("SPR", 42), ("ADL", 160), ("ARL", 43), ("SKL", 140)])

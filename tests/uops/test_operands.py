@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from blocks import template_of
+from blocks import block_of, template_of
 from cyclelens.analyzer.model.facts import Figures, Latency
+from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from records import flags, invented, memory, register
 
@@ -245,7 +246,7 @@ def test_second_access_is_known_by_its_base_alone() -> None:
 )
 def test_fences(code: str, serializing: bool, loads: bool, stores: bool) -> None:
     """Section 2.2: what waits for everything before it, and which fence holds back loads or stores."""
-    template = template_of(code, "SKL")
+    (template,) = block_of(code, "SKL", options=PUBLISHED).instructions
     assert template.serializing is serializing
     assert template.load_serializing is loads
     assert template.store_serializing is stores

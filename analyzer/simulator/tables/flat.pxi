@@ -58,7 +58,7 @@ cdef class FlatOriginal:
         self.instruction = instruction
         self.encoding = instruction.encoding
         self._names = bytes(map(KEYS.register, names))
-        self.tp_name = template.name if template.tp else ""
+        self.tp_name = template.occupies if template.tp else ""
         continues, sign = symbol_rule(template, instruction)
         self.symbol_sign = sign
         inputs, outputs = template.register_inputs, template.register_outputs

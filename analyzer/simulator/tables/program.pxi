@@ -363,6 +363,13 @@ cdef class Program:
             if self.instruction[i].load_fence or self.instruction[i].store_fence:
                 self.has_fences = 1
                 self.has_special = 1
+        if STORE_ORDER in names:
+            # Between store fences and locked accesses one store at a time reaches the cache (D8).
+            for i in range(self.instructions):
+                flat = flats[i]
+                if flat.like.stores and not self.instruction[i].tp:
+                    self.instruction[i].tp = 1
+                    self.instruction[i].tp_name = names[STORE_ORDER]
         self.adds_uops = 1 if self.moves_stack or self.most_merges else 0
         self.tp_names = len(names)
         self.compares_addresses = 1 if self.exact_values else 0
