@@ -53,6 +53,8 @@ OBJDUMP = {
     "lines": ("-l",),
     "wide": ("-w",),
     "jumps": ("--visualize-jumps",),
+    "functions at every address": ("--prefix-addresses",),
+    "suffixes": ("-M", "att,suffix"),
 }
 
 
@@ -175,8 +177,14 @@ def _with_bytes() -> str:
 
 @pytest.mark.parametrize(
     "text",
-    [PERF, _with_bytes(), re.sub(r"^( +\d+\.\d\d)", r"\1     0.00", PERF, flags=re.MULTILINE)],
-    ids=["percent", "bytes", "two events"],
+    [
+        PERF,
+        _with_bytes(),
+        re.sub(r"^( +\d+\.\d\d)", r"\1     0.00", PERF, flags=re.MULTILINE),
+        re.sub(r"^( +)(\d+)\.\d\d", r"\1   \2", PERF, flags=re.MULTILINE),
+        re.sub(r"(%\w+)", "\x1b[34m\\1\x1b[0m", PERF),
+    ],
+    ids=["percent", "bytes", "two events", "numbers of samples", "colours"],
 )
 def test_what_perf_annotate_prints_is_read(text: str) -> None:
     (region,) = assemble(text).regions

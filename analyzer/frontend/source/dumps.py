@@ -1,6 +1,6 @@
 """Parses the output of disassemblers: lines with addresses and machine code, or instructions.
 
-Supports ``objdump -d`` and ``llvm-objdump -d``, gdb's ``x/i`` and ``disassemble`` with all modifiers,
+Supports ``objdump -d`` with most of its options and ``llvm-objdump -d``, gdb's ``x/i`` and ``disassemble`` with all modifiers,
 ``perf annotate --stdio``, and MSVC's listings with machine code (``cl /FAc``, ``/FAcs``).
 """
 
@@ -14,8 +14,11 @@ from cyclelens.analyzer.frontend.source.chunks import Source
 from msgspec import Struct, field
 
 _BYTES = r"[0-9a-f]{2}(?:[ ][0-9a-f]{2})*(?![0-9a-zA-Z])"
-_PERCENT = re.compile(r"^[ \t]*(?:\d+\.\d+[ \t]+)*:[ \t]*")
-"""Prefix of a line of ``perf annotate``."""
+_PERCENT = re.compile(r"^[ \t]*(?:\d+(?:\.\d+)?[ \t]+)*:[ \t]*")
+"""Prefix of a line of ``perf annotate``: shares, or numbers of samples (``-n``)."""
+_PREFIXED = re.compile(r"(?P<address>[0-9a-f]{16}) <(?P<name>[^>]+)>[ \t]+(?P<rest>[a-z(].*)")
+"""A row of ``--prefix-addresses``."""
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ROW = re.compile(
     r"(?:=>)?[ \t]*(?:0x)?(?P<address>[0-9a-f]{1,16})(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
 )
@@ -37,7 +40,8 @@ _TELLING = re.compile(
     rf"^(?:[ \t]*[0-9a-f]+:[ \t]+(?:[-|/\\+>X ]*){_BYTES}[ \t]+[a-z(]"
     r"|.*\bfile format elf64-x86-64|.*\bDisassembly of section \S+:|Dump of assembler code for "
     r"|(?:=>)?[ \t]*0x[0-9a-f]+(?:[ \t]*<[^>\n]*>)?:[ \t]+[0-9a-z]"
-    r"|[ \t]*\d+\.\d+[ \t]+:[ \t]+[0-9a-f]+:"
+    r"|[ \t]*\d+(?:\.\d+)?[ \t]+:[ \t]+[0-9a-f]+:"
+    r"|[0-9a-f]{16} <[^>\n]+>[ \t]+[a-z(]"
     r"|[ \t]*[0-9a-f]+:[ \t]+[a-z]\w*[ \t]+[0-9a-f]+ <[^>\n]+>"
     rf"|[ \t]+[0-9a-f]{{5}}\t{_BYTES}[ \t]+\w)",
     re.MULTILINE,
@@ -120,7 +124,7 @@ class _Reader:
 
     def read(self, text: str) -> Dump:
         for number, line in enumerate(text.splitlines()):
-            self._line(number, line)
+            self._line(number, _COLOUR.sub("", line))
         for part in self._dump.parts:
             part.rows.sort(key=lambda row: row.address)
         self._dump.parts = [piece for part in self._dump.parts for piece in _pieces(part)]
@@ -148,7 +152,7 @@ class _Reader:
             self._last, self._name = match["name"], None
         elif (match := _RELOCATION.match(content)) and self._part().rows:
             self._part().relocations.append(Relocation(int(match[1], 16), match["kind"], match["name"]))
-        elif match := _ROW.match(content):
+        elif match := _ROW.match(content) or _PREFIXED.match(content):
             self._row(number, line, start + match.start("rest"), match)
         elif match := _MSVC_ROW.match(line) or (_MSVC_MORE.match(line) if self._is_open() else None):
             self._row(number, line, match.start("rest"), match)
