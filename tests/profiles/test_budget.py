@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping, Sequence
 
 import pytest
 from instruction_counts import MOST_PER_CHARACTER, costs
 
-needs_valgrind = pytest.mark.skipif(
-    shutil.which("valgrind") is None, reason="Valgrind, which counts instructions, is not installed"
-)
+SHAPES = {
+    "letters": "|a|/",
+    "letters with slashes": "|a/|",
+    "digits and spaces": "|1 1.|:",
+    "places in records": "PERF_RECORD_MMAP /|[0x1(0x1) @ 0 |",
+}
 
 
-@needs_valgrind
-@pytest.mark.parametrize(
-    "shape",
-    ["|a|/", "|a/|", "|1 1.|:", "PERF_RECORD_MMAP /|[0x1(0x1) @ 0 |"],
-    ids=["letters", "letters with slashes", "digits and spaces", "places in records"],
-)
-def test_the_instructions_to_read_a_line_grow_with_its_length(shape: str) -> None:
-    short, long = costs(shape)
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Sequence[float]]:
+    if shutil.which("valgrind") is None:
+        pytest.skip("Valgrind, which counts instructions, is not installed")
+    return costs(SHAPES.values(), tmp_path_factory.mktemp("counts"))
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_the_instructions_to_read_a_line_grow_with_its_length(
+    counted: Mapping[str, Sequence[float]], shape: str
+) -> None:
+    short, long = counted[shape]
     assert long <= 1.15 * short + 10
     assert long < MOST_PER_CHARACTER
