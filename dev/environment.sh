@@ -93,7 +93,7 @@ prepare() {
     fi
     core="$root ${CYCLELENS_CHECKED:-} $(inputs | sha256sum)"
     if [ "$(cat "$stamp" 2>/dev/null)" != "$core" ]; then
-        step "compiling the simulator (about a minute)" compile_core
+        step "compiling the simulator (about half a minute)" compile_core
         echo "$core" >"$stamp"
     else
         link_packages
