@@ -40,7 +40,7 @@ cdef class UopPipeline(Clock):
         self.binding = make_binding(tables, microarchitecture, queues, entries, options)
         picker = make_picker(tables, microarchitecture, entries, self.binding)
         self.scheduler = Scheduler(tables, microarchitecture, queues, picker)
-        self.store_buffer = StoreBuffer(tables)
+        self.store_buffer = StoreBuffer(tables, microarchitecture)
 
         self._stamped = options.limited or options.hardware
         # The recorded state does not include the random generator.
