@@ -55,22 +55,23 @@ STORE_FENCES = Source(
     Certainty.MEASURED,
     "store fences",
     "A loop of SFENCE takes 5.9 to 6.0 cycles from Haswell to Alder Lake by uops.info; on an Emerald Rapids "
-    "6.00, with one, two and four stores to different lines 7.00, 8.00 and 10.01, with two SFENCE and a store "
-    "12.99, with a locked ADD, which takes 18.0, 25.0; three locked ADD and three stores take 57.1",
+    "6.00, with one, two and four stores to different lines 7.00, 8.00 and 10.01, with two SFENCE and a "
+    "store 12.99, with a locked ADD, which takes 18.0, 25.0; three locked ADD and three stores take 57.1",
 )
 SHORT_GATHERS = Source(
     Certainty.MEASURED,
     "gathers of two",
-    "Gathers of two elements took 2.00 cycles each on an Emerald Rapids (2.17 with a mask register), one, two or "
-    "four of them in a loop; uops.info publishes 1.2 to 1.3 for Alder Lake",
+    "Gathers of two elements took 2.00 cycles each on an Emerald Rapids (2.17 with a mask register), one, two "
+    "or four of them in a loop; uops.info publishes 1.2 to 1.3 for Alder Lake",
 )
 SHARED_THROUGHPUT = Source(
     Certainty.MEASURED,
     "different forms together",
-    "Loops of two instructions on an Emerald Rapids: LOCK ADD 18.0 and LOCK XADD 18.0, together 36.0; XCHG with "
-    "memory and LOCK ADD 35.0; LOCK ADD of 32 and of 64 bits 36.0; LOCK CMPXCHG and LOCK ADD 37.1; VGATHERDPS "
-    "and VPGATHERDD 4.1 each, together 8.2; AESKEYGENASSIST with and without VEX 14.0 each, together 27.0; "
-    "RDTSC and RDTSCP 46 and 62, together 107; RDRAND of 64 and of 32 bits 102 each, together 218",
+    "Loops of two instructions on an Emerald Rapids: LOCK ADD 18.0 and LOCK XADD 18.0, together 36.0; XCHG "
+    "with memory and LOCK ADD 35.0; LOCK ADD of 32 and of 64 bits 36.0; LOCK CMPXCHG and LOCK ADD 37.1; "
+    "VGATHERDPS and VPGATHERDD 4.1 each, together 8.2; AESKEYGENASSIST with and without VEX 14.0 each, "
+    "together 27.0; RDTSC and RDTSCP 46 and 62, together 107; RDRAND of 64 and of 32 bits 102 each, together "
+    "218",
 )
 STORE_FENCE_CYCLES = 6
 """Cycles for which SFENCE keeps the order of stores busy (STORE_FENCES)."""

@@ -1,7 +1,7 @@
 """Parses the output of disassemblers: lines with addresses and machine code, or instructions.
 
-Supports ``objdump -d`` with most of its options and ``llvm-objdump -d``, gdb's ``x/i`` and ``disassemble`` with all modifiers,
-``perf annotate --stdio``, and MSVC's listings with machine code (``cl /FAc``, ``/FAcs``).
+Supports ``objdump -d`` with most of its options and ``llvm-objdump -d``, gdb's ``x/i`` and ``disassemble``
+with all modifiers, ``perf annotate --stdio``, and MSVC's listings with machine code (``cl /FAc``, ``/FAcs``).
 """
 
 from __future__ import annotations
