@@ -61,8 +61,8 @@ STORE_FENCES = Source(
 SHORT_GATHERS = Source(
     Certainty.MEASURED,
     "gathers of two",
-    "Gathers of two elements took 2.00 cycles each on an Emerald Rapids (2.17 with a mask register), one, two "
-    "or four of them in a loop; uops.info publishes 1.2 to 1.3 for Alder Lake",
+    "Gathers of two elements took 2.00 cycles each on an Emerald Rapids (2.17 with a mask register), one, "
+    "two or four of them in a loop; uops.info publishes 1.2 to 1.3 for Alder Lake",
 )
 SHARED_THROUGHPUT = Source(
     Certainty.MEASURED,
