@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from msgspec import Struct
 
 
-class Edge(NamedTuple):
+class Edge(Struct, frozen=True, order=True):
     """A dependency: ``latency`` in cycles, ``delay`` in iterations. Every cycle has a positive delay."""
 
     start: int

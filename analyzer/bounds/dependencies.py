@@ -9,7 +9,6 @@ the maximum cycle ratio of the graph: cycles per iteration.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
 from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Input
@@ -27,6 +26,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, MemoryAccess, Value, ValueKind
 from cyclelens.analyzer.uops.registers import canonical
+from msgspec import Struct
 
 _ITERATIONS = 3
 """Two iterations settle the last writers; the third adds the edges."""
@@ -42,7 +42,7 @@ _OWED = 2
 """Extra cycles of a shift by a register that is owed a constant."""
 
 
-class _Writer(NamedTuple):
+class _Writer(Struct, frozen=True):
     """The instruction output that a register, flag group or address holds."""
 
     instruction: int
@@ -62,7 +62,7 @@ class _Writer(NamedTuple):
     """Steps by which the data are forwarded later than a loaded word."""
 
 
-class _Recurrence(NamedTuple):
+class _Recurrence(Struct, frozen=True):
     """What an instruction does in every iteration."""
 
     template: InstructionTemplate

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.cycle_ratio import CriticalCycle, Edge, cover, critical_edges
 from msgspec import Struct
@@ -14,7 +13,7 @@ MOST_CHAINS = 16
 """Most chains that are listed. There can be exponentially many; all their edges are marked as critical."""
 
 
-class ChainLink(NamedTuple):
+class ChainLink(Struct, frozen=True):
     """An instruction of a chain, and the value that it passes on."""
 
     instruction: int
@@ -43,7 +42,7 @@ class CriticalChains(Struct, frozen=True):
     """True if critical cycles with other steps exist beyond ``chains``."""
 
 
-class Input(NamedTuple):
+class Input(Struct, frozen=True):
     """One input operand of an instruction: a node of the graph."""
 
     number: int

@@ -3,13 +3,12 @@ data, from there to a load, and on to its result (docs/pipeline.md, O6d and W6).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.registers import is_simd
+from msgspec import Struct
 
 _DATA = 5
 """Cycles from a store's data to the result of a load that they are forwarded to."""
@@ -25,7 +24,7 @@ _WORD = 2
 """Bytes of the only register width that is not renamed."""
 
 
-class Stored(NamedTuple):
+class Stored(Struct, frozen=True):
     """What a store writes."""
 
     access_bytes: int

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 from math import ceil, gcd
-from typing import NamedTuple
 
 from cyclelens.analyzer.bounds.symbolic import (
     AddressKey,
@@ -19,6 +18,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.uops.memory_renaming import access_bytes
+from msgspec import Struct
 
 _LINE = 64
 _WORD = 4
@@ -30,7 +30,7 @@ _SETTLING = 2
 """Iterations until the steps of all addresses are known."""
 
 
-class _Access(NamedTuple):
+class _Access(Struct, frozen=True):
     """A load or store of every iteration."""
 
     origin: AddressKey

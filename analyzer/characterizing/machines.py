@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from statistics import median
 from time import monotonic, sleep
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
 from cyclelens.analyzer.facts.store import FactsStore
@@ -145,7 +145,7 @@ class SimulatedMachine:
         )
 
 
-class _Measured(NamedTuple):
+class _Measured(Struct, frozen=True):
     cycles: float
     events: tuple[float, ...]
 

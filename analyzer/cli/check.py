@@ -173,7 +173,8 @@ def _demand_core(analysis: Analysis, options: argparse.Namespace) -> None:
         return
     from cyclelens.analyzer.microarchitectures import registry
 
-    (name, *_), reason, _ = registry.default()
+    default = registry.default()
+    name, reason = default.names[0], default.reason
     raise InputError(
         f"{options.file}: in CI a core must be named, because a budget is for one core, and the next "
         f"machine may be another than {name} ({reason}). Write --arch {name}, arch={name} behind the name "

@@ -10,9 +10,9 @@ import io
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.common.usage import OK, new_parser
+from msgspec import Struct
 
 SHELLS = ("bash", "zsh", "fish")
 _OPTION = re.compile(r"^  (?:-\w(?: [^,\s]+)?, )?(--[\w-]+)(?:[ =](\{[^}]*\}|\S+))?", re.MULTILINE)
@@ -20,7 +20,7 @@ _CHOICES = re.compile(r"^  \{([^}]*)\}$|^  (NAME) ", re.MULTILINE)
 """Positional words: one of a few choices, or the name of a microarchitecture."""
 
 
-class _Option(NamedTuple):
+class _Option(Struct, frozen=True):
     name: str
     """Word that the values follow: an option, a command or an action."""
     values: tuple[str, ...] = ()

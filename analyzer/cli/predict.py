@@ -142,7 +142,8 @@ def main(arguments: list[str]) -> int:
                 writer = csv.writer(rows, lineterminator="\n")
                 row = [block, "" if cycles is None else f"{cycles:.2f}", result.problem]
                 if options.ranges:
-                    ends = result.port_binding or (cycles, cycles)
+                    binding = result.port_binding
+                    ends = (cycles, cycles) if binding is None else (binding.least, binding.most)
                     row += ["" if end is None else f"{end:.2f}" for end in ends]
                 writer.writerow(row)
             if not waiting or count % _SHARED_BATCH == 0:

@@ -10,9 +10,10 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from cyclelens.analyzer.common.regular_files import STREAMED, open_regular, open_text
+from msgspec import Struct
 
 HEX = "hex"
 MAXIMUM_LINE = 1 << 20
@@ -26,7 +27,7 @@ class CorpusError(ValueError):
     """A file cannot be read or written as a corpus; the message says which and why."""
 
 
-class Span(NamedTuple):
+class Span(Struct, frozen=True, array_like=True):
     """Consecutive rows of a file."""
 
     start: int

@@ -257,7 +257,8 @@ def to_options(values: Mapping[str, Any]) -> AnalysisOptions:
     UnknownMicroarchitecture if the environment names an unknown core."""
     names, by_default = tuple(values["microarchitectures"]), ""
     if names == BY_DEFAULT:
-        names, by_default, _ = registry.default()
+        default = registry.default()
+        names, by_default = default.names, default.reason
     source, target = _fields(SourceOptions, values), _fields(Target, values)
     target |= {"microarchitectures": names, "model": ModelOptions(model=target["model"])}
     return AnalysisOptions(SourceOptions(**source), Target(**target, by_default=by_default))

@@ -27,7 +27,7 @@ _FRONT_END_RULES = {
     "SE": "stack engine (rules E1 to E5)",
 }
 _SOURCE_RULE = "front-end source: cacheability, switches, loop stream detector (rules Q1 to Q5, S1 to S3, N1)"
-_COLUMNS = tuple(name for name in TraceRow._fields if name != "ports")
+_COLUMNS = tuple(name for name in TraceRow.__struct_fields__ if name != "ports")
 
 
 class _Event(Struct, frozen=True):

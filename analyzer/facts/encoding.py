@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from cyclelens.analyzer.model.facts import Figures, Latency, OperandFacts, PortUse
+from msgspec import Struct
 
 Fields = list[Any]
 
@@ -38,7 +39,7 @@ _load = json.JSONDecoder().decode
 """Faster than ``json.loads``, which selects a decoder on every call."""
 
 
-class Variant(NamedTuple):
+class Variant(Struct, frozen=True):
     """A variant's own data within its form."""
 
     name: str
@@ -52,7 +53,7 @@ class Variant(NamedTuple):
     """Number in ``profiles``."""
 
 
-class Record(NamedTuple):
+class Record(Struct, frozen=True):
     """Data of a variant that may differ between microarchitectures."""
 
     base: Figures
@@ -63,7 +64,7 @@ class Record(NamedTuple):
     """Number in ``fusible``; 0 for none."""
 
 
-class Profile(NamedTuple):
+class Profile(Struct, frozen=True):
     """The records of a variant, one per microarchitecture, in the tables' order."""
 
     records: tuple[int, ...]

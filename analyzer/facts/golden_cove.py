@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.facts.occupancy import THROUGHPUT
 from cyclelens.analyzer.model.facts import OperandFacts
+from msgspec import Struct
+from msgspec.structs import replace
 
 GOLDEN_COVE = "Golden Cove"
 REDWOOD_COVE = "Redwood Cove"
@@ -55,7 +56,7 @@ latter, except for SHA256RNDS2."""
 _HALF_PRECISION_DIVIDER = re.compile(r"V(DIV|SQRT)[PS]H[_ ]")
 
 
-class _Core(NamedTuple):
+class _Core(Struct, frozen=True):
     """Differences between the cores."""
 
     general: str
@@ -69,7 +70,7 @@ _COVE = _Core("1*p0156B", "1*p015", "5")
 _LION = _Core("1*ALU", "1*UNKNOWN", "7")
 
 
-class Measurement(NamedTuple):
+class Measurement(Struct, frozen=True):
     """Measurement of an instruction variant on one core: figures, and latencies by operand pair."""
 
     figures: Mapping[str, str]
@@ -88,7 +89,7 @@ def derived(
         golden = _repaired(_shortened(golden, name), None, name, category, operands, _COVE)
         server = next((measured[each] for each in _SERVERS if each in measured), None)
         if any(register.startswith("ZMM") for operand in operands for register in operand.registers):
-            golden = golden._replace(figures=_with_port_5(golden.figures, server, name))
+            golden = replace(golden, figures=_with_port_5(golden.figures, server, name))
         result[GOLDEN_COVE] = golden
     if redwood is not None:
         result[REDWOOD_COVE] = _repaired(redwood, golden, name, category, operands, _COVE)
@@ -105,7 +106,7 @@ def _shortened(measurement: Measurement, name: str) -> Measurement:
         {key: shorter.get(value, value) if key == "cycles" else value for key, value in each.items()}
         for each in measurement.latencies
     ]
-    return measurement._replace(latencies=latencies)
+    return replace(measurement, latencies=latencies)
 
 
 def _repaired(

@@ -101,7 +101,7 @@ def _overlaid(old: Record, new: Record, stated: Mapping[str, str]) -> Record:
         found = {name: cycles for name, cycles in asdict(latency).items() if cycles is not None}
         latencies[pair] = replace(before, **found)
     fusible = new.fusible if "macro_fusible" in stated else old.fusible
-    return old._replace(**figures, latencies=latencies, fusible=fusible)
+    return replace(old, **figures, latencies=latencies, fusible=fusible)
 
 
 class _Collector:
@@ -272,7 +272,7 @@ class _Collector:
                 constructed,
             )
             number = profiles.number(encoding.encode_profile(profile))
-            forms.setdefault(form, []).append(variant._replace(profile=number))
+            forms.setdefault(form, []).append(replace(variant, profile=number))
         connection = sqlite3.connect(path)
         try:
             connection.executescript(

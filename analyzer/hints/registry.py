@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from typing import NamedTuple
 
 from cyclelens.analyzer.hints import chain, fusion, heat, ports, region, rename, stalls
 from cyclelens.analyzer.hints.layout import fit
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
+from msgspec import Struct
 
 
-class HintKind(NamedTuple):
+class HintKind(Struct, frozen=True):
     """A kind of hint.
 
     On a line, kinds are shown in the order of ``KINDS``; the one with the smallest rank is dropped last.

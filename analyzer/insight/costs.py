@@ -61,7 +61,7 @@ class Cost(Struct, frozen=True):
     @property
     def ports_text(self) -> str:
         return " ".join(
-            f"{units.label}" if count == 1 else f"{count}×{units.label}" for _, units, count in self.uses
+            use.units.label if use.uops == 1 else f"{use.uops}×{use.units.label}" for use in self.uses
         )
 
     @property

@@ -7,11 +7,11 @@ cvtsi2sd %rax, %xmm0    keeps the upper part of xmm0
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from cyclelens.analyzer.isa.register_use import with_register
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.uops.registers import canonical
+from msgspec import Struct
+from msgspec.structs import replace
 
 _COUNTS = frozenset(["popcnt", "lzcnt", "tzcnt"])
 """These write the flags too, so a XOR before them destroys nothing."""
@@ -33,7 +33,7 @@ _SCALARS = frozenset(
 """These keep the upper part of the destination."""
 
 
-class FalseDependency(NamedTuple):
+class FalseDependency(Struct, frozen=True):
     """An instruction's false dependency, and the zero idiom that removes it."""
 
     register: str
@@ -64,4 +64,4 @@ def false_dependency(instruction: Instruction) -> FalseDependency | None:
     if found is None or canonical(target) in needed:
         return None
     first = "RAX" if name in _COUNTS else "XMM0"
-    return found._replace(code=with_register(found.code, first, canonical(target)))
+    return replace(found, code=with_register(found.code, first, canonical(target)))

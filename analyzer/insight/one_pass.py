@@ -75,7 +75,7 @@ def _cut(simulation: Simulation, trace: Trace, count: int, *, keep: bool) -> Sim
         inputs=trace.inputs[: len(rows)],
         scheduling=trace.scheduling[: len(rows)],
         later=(),
-        refusals=tuple(each._replace(uop=known(each.uop)) for each in trace.refusals[:cycles]),
+        refusals=tuple(replace(each, uop=known(each.uop)) for each in trace.refusals[:cycles]),
         unfinished=tuple(map(known, trace.unfinished[:cycles])),
     )
     return replace(

@@ -38,7 +38,7 @@ def positions(
         if key not in known:
             cycles = runs.cycles(block) if simulation is None else steady_state(simulation)
             known[key] = Position(offset, cycles, _erratum(block))
-        found[offset] = known[key]._replace(offset=offset)
+        found[offset] = replace(known[key], offset=offset)
     return tuple(found[offset] for offset in offsets)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from cyclelens.analyzer.model.result import Prediction
+from msgspec import Struct
 
 
-class Rates(NamedTuple):
+class Rates(Struct, frozen=True):
     """Averages over the measured iterations; all 0 if an iteration takes no time."""
 
     instructions: float

@@ -41,12 +41,12 @@ def shown(prediction: Prediction, most_rows: int | None = None) -> Timeline:
         return _name(prediction.instructions[row.instruction], value) if row.kind == "uop" else value.lower()
 
     inputs = tuple(
-        tuple(one._replace(value=name(row, one.value)) for one in read)
+        tuple(replace(one, value=name(row, one.value)) for one in read)
         for row, read in zip(drawn.rows, drawn.inputs, strict=False)
     )
     waits = tuple(
         tuple(
-            wait._replace(value=name(row, wait.value)) if wait.cause == "input" else wait for wait in listed
+            replace(wait, value=name(row, wait.value)) if wait.cause == "input" else wait for wait in listed
         )
         for row, listed in zip(drawn.rows, drawn.waits, strict=True)
     )
@@ -64,10 +64,10 @@ def _from_row(drawn: Timeline, first: int) -> Timeline:
 
     begin = min((row.issued for row in rows if row.issued is not None), default=0)
     inputs = tuple(
-        tuple(one._replace(producer=moved(one.producer)) for one in read) for read in drawn.inputs[first:]
+        tuple(replace(one, producer=moved(one.producer)) for one in read) for read in drawn.inputs[first:]
     )
     waits = tuple(
-        tuple(wait if wait.uop is None else wait._replace(uop=moved(wait.uop)) for wait in listed)
+        tuple(wait if wait.uop is None else replace(wait, uop=moved(wait.uop)) for wait in listed)
         for listed in drawn.waits[first:]
     )
     ports = {
@@ -80,7 +80,9 @@ def _from_row(drawn: Timeline, first: int) -> Timeline:
         inputs=inputs,
         waits=waits,
         chain=frozenset(
-            Edge(one - first, other - first) for one, other in drawn.chain if min(one, other) >= first
+            Edge(edge.producer - first, edge.consumer - first)
+            for edge in drawn.chain
+            if min(edge.producer, edge.consumer) >= first
         ),
         ports=ports,
         later={new: drawn.row(old) for old, new in numbers.items() if new >= len(rows)},

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
@@ -17,13 +16,14 @@ from cyclelens.analyzer.model.buffer import Buffer
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import Input, Scheduling, Trace, TraceRow
 from msgspec import Struct
+from msgspec.structs import replace
 
 _LEAST_ROUNDS = 3
 _SLOTS_TAKEN = ("", "issue group")
 """Refusals in a cycle whose usable issue slots were all taken."""
 
 
-class Wait(NamedTuple):
+class Wait(Struct, frozen=True):
     """Cycles between two events of a uop, with their cause."""
 
     begin: int
@@ -37,14 +37,14 @@ class Wait(NamedTuple):
     """Register, flag group, port, buffer or register file."""
 
 
-class Edge(NamedTuple):
+class Edge(Struct, frozen=True):
     """A value passed from one uop to another, as row numbers."""
 
     producer: int
     consumer: int
 
 
-class Occupancy(NamedTuple):
+class Occupancy(Struct, frozen=True):
     """Occupancy of a buffer: instructions in the IQ, front-end uops in the IDQ, unfused uops in a
     scheduler, fused uops in the ROB."""
 
@@ -273,7 +273,7 @@ class _History:
         for cycle in range(begin, end):
             cause, uop, value = self._unissued(cycle)
             if wait is not None and (wait.cause, wait.value) == (cause, value):
-                wait = wait._replace(end=cycle + 1, uop=uop)
+                wait = replace(wait, end=cycle + 1, uop=uop)
             else:
                 if wait is not None:
                     yield wait

@@ -10,19 +10,19 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, Work
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical
+from msgspec import Struct
 
 _AMOUNT = re.compile(r"([1-9]\d{0,8})(B?)")
 _STACK = "RSP"
 
 
-class Pace(NamedTuple):
+class Pace(Struct, frozen=True):
     """A figure with its work, comparable with that of another region or another version of the same one."""
 
     cycles: float

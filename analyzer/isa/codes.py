@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from cyclelens.analyzer.isa import spelling
 from iced_x86 import (
@@ -14,6 +13,7 @@ from iced_x86 import (
     OpCodeOperandKind,
     OpCodeTableKind,
 )
+from msgspec import Struct
 
 _MODRM_ENDINGS = ("_REG", "_RM", "_MEM", "_MPX")
 """Name endings of operand kinds that are encoded in a ModRM byte."""
@@ -28,7 +28,7 @@ _ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKi
 """By table: 0F, 0F 38 or 0F 3A before the opcode."""
 
 
-class Said(NamedTuple):
+class Said(Struct, frozen=True):
     """Facts about one code."""
 
     description: str

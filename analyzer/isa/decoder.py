@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.isa.codes import Said, enum_names, said_of
@@ -86,7 +85,7 @@ class _CodeFacts(Struct, frozen=True):
     """Numbers of the visible operands that are registers or addresses."""
 
 
-class _Decoding(NamedTuple):
+class _Decoding(Struct, frozen=True):
     """An encoding and where its instructions hold their numbers."""
 
     encoding: Encoding
@@ -217,16 +216,16 @@ def _instruction(
     reading = decoded.readings.get(key)
     if reading is None:
         reading = decoded.readings[key] = _reading(code, instruction, decoder, facts, prefix_end)
-    encoding, relative, numbers, branch = reading
     displacement = 0
-    if relative is not None:
-        displacement = int.from_bytes(code[relative], "little", signed=True)
+    if reading.displacement is not None:
+        displacement = int.from_bytes(code[reading.displacement], "little", signed=True)
     elif address > 1:
         displacement = _signed(instruction.memory_displacement)
-    elif branch:
+    elif reading.branch:
         displacement = _distance(instruction)
+    numbers = reading.immediate
     immediate = None if numbers is None else int.from_bytes(code[numbers], "little", signed=True)
-    return Instruction(code, encoding, tuple(registers), immediate, displacement, scale)
+    return Instruction(code, reading.encoding, tuple(registers), immediate, displacement, scale)
 
 
 def _reading(
@@ -285,7 +284,7 @@ def _part(start: int, size: int) -> slice:
     return slice(start, start + size)
 
 
-class NumberField(NamedTuple):
+class NumberField(Struct, frozen=True):
     """Position and size in bytes of an immediate or displacement. Size 0 means that there is none."""
 
     start: int

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from cyclelens.analyzer.isa.decoder import OPTIONS, REGISTERS
 from cyclelens.analyzer.isa.register_use import FULL_NAMES, INFO
 from iced_x86 import Decoder, Mnemonic, OpAccess, RegisterExt, RflagsBits
+from msgspec import Struct
 
 _WRITES = frozenset({OpAccess.WRITE, OpAccess.COND_WRITE, OpAccess.READ_WRITE, OpAccess.READ_COND_WRITE})
 
@@ -22,7 +21,7 @@ def written_registers(code: bytes) -> frozenset[str]:
     return frozenset([name for register in written if (name := FULL_NAMES.get(register))])
 
 
-class Effects(NamedTuple):
+class Effects(Struct, frozen=True):
     """Registers by canonical name (``RAX``, ``XMM0``, ``K1``) and flags (``C P A Z S O``) that an instruction
     reads and writes."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.source.chunks import Source
@@ -117,7 +116,7 @@ class _Version(Struct, frozen=True):
     instructions: Sequence[Instruction]
 
 
-class Versions(NamedTuple):
+class Versions(Struct, frozen=True):
     """A text and its rewritten version, of which one iteration does ``times`` original ones."""
 
     old: str
@@ -135,7 +134,7 @@ def compare(
     inputs: int = INPUTS,
 ) -> Equality:
     """Compare the results of a text and its rewritten version. Raises ``CannotMeasure``."""
-    old, new, times, cleared = versions
+    old, new, times, cleared = versions.old, versions.new, versions.times, versions.cleared
     try:
         before, after = _stretches(old, new, region)
         symbols: dict[str, int] = {}
@@ -375,7 +374,7 @@ def _kind(body: Sequence[Instruction]) -> str:
     return max(found, key=found.count) if found else "w"
 
 
-class _Beginning(NamedTuple):
+class _Beginning(Struct, frozen=True):
     """Choices for the registers at the start."""
 
     multiple: int
@@ -390,7 +389,7 @@ class _Beginning(NamedTuple):
 
 def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Beginning, random: Random) -> Pair:
     """The pair with its registers set. Raises _Refused."""
-    multiple, freely, close, rounds = beginning
+    multiple, close = beginning.multiple, beginning.close
     addressing = set(_addressing(both))
     registers = {}
     for number, name in enumerate(REGISTERS):
@@ -406,8 +405,10 @@ def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Begin
             raise _Refused("its number of iterations depends on its data")
         counter = REGISTERS[found.counter.register]
         known = {counter, *used_registers(use.body[-2].code)}
-        registers[counter] = found.counter.base + found.counter.factor * rounds
-    free = [name for name in REGISTERS if name not in addressing | known | {_STACK}] if freely else []
+        registers[counter] = found.counter.base + found.counter.factor * beginning.rounds
+    free = (
+        [name for name in REGISTERS if name not in addressing | known | {_STACK}] if beginning.freely else []
+    )
     return replace(pair, registers=registers, random=free)
 
 

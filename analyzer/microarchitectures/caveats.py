@@ -4,9 +4,9 @@ microcode or on their operands."""
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.provenance import Certainty, Source
+from msgspec import Struct
 
 GATHERS = Source(
     Certainty.PUBLISHED,
@@ -77,7 +77,7 @@ STORE_FENCE_CYCLES = 6
 """Cycles for which SFENCE keeps the order of stores busy (STORE_FENCES)."""
 
 
-class BitMoves(NamedTuple):
+class BitMoves(Struct, frozen=True):
     """Cycles of PDEP and PEXT on a core where they depend on the mask."""
 
     least: int

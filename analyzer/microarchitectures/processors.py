@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 
-class Processor(NamedTuple):
+class Processor(Struct, frozen=True):
     """Identification of a processor by CPUID."""
 
     maker: str
@@ -42,7 +43,7 @@ FEATURES = {
 """Extensions that distinguish generations, by Linux's name. A hypervisor may hide one but cannot add one."""
 
 
-class CoreSignature(NamedTuple):
+class CoreSignature(Struct, frozen=True):
     """A core with a unique combination of features."""
 
     name: str
@@ -95,7 +96,7 @@ _AMD_19_ZEN_4 = (range(0x10, 0x20), range(0x60, 0x80), range(0xA0, 0xB0))
 
 def microarchitecture_of(processor: Processor) -> str:
     """Name of the processor's microarchitecture, simulated or not; empty if unknown."""
-    maker, family, model, stepping = processor[:4]
+    maker, family, model, stepping = processor.maker, processor.family, processor.model, processor.stepping
     if maker == "GenuineIntel" and family == 6:
         for name, last in _STEPPINGS.get(model, ()):
             if stepping <= last:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.suggestions import nearest
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.microarchitectures.processors import Processor
@@ -105,7 +106,7 @@ def native() -> Microarchitecture | None:
     return None if found is None else _model(found.name)
 
 
-class Default(NamedTuple):
+class Default(Struct, frozen=True):
     """The cores to analyse for if none are named."""
 
     names: tuple[str, ...]
@@ -147,7 +148,7 @@ def native_doubt() -> str:
     return "" if found is None else found.doubt
 
 
-class _Identity(NamedTuple):
+class _Identity(Struct, frozen=True):
     """How a processor was identified."""
 
     processor: Processor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.picture import roles
@@ -31,7 +31,7 @@ _TOLERATED = 10
 """One in this many values may be doubtful before the core's figures count as approximate."""
 
 
-class Value(NamedTuple):
+class Value(Struct, frozen=True):
     """One value of a core."""
 
     section: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -17,7 +16,7 @@ class Area(StrEnum):
     BACK_END = "back end"
 
 
-class Cause(NamedTuple):
+class Cause(Struct, frozen=True, order=True):
     """The reason for a lost slot."""
 
     area: Area

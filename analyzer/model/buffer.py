@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 
-class Buffer(NamedTuple):
+class Buffer(Struct, frozen=True):
     """A queue or buffer of the core, as the previous stage sees it."""
 
     name: str

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.source import Branching
 from msgspec import Struct
 
 
-class Path(NamedTuple):
+class Path(Struct, frozen=True):
     """A path through a region with inner branches."""
 
     blocks: tuple[int, ...]
@@ -22,7 +21,7 @@ class Path(NamedTuple):
     """Cycles per iteration if it is always taken, by core; cores that cannot run it are absent."""
 
 
-class BlockFigure(NamedTuple):
+class BlockFigure(Struct, frozen=True):
     """A basic block of such a region."""
 
     name: str

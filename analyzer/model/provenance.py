@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class Certainty(StrEnum):
@@ -24,7 +25,7 @@ class Certainty(StrEnum):
     """The core's file gives no source."""
 
 
-class Source(NamedTuple):
+class Source(Struct, frozen=True, order=True):
     """Where values come from. A core's file uses a name of one or two words in its table."""
 
     certainty: Certainty

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
@@ -14,7 +13,7 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 from msgspec import Struct, field
 
 
-class Position(NamedTuple):
+class Position(Struct, frozen=True):
     """A position in memory where a region may lie."""
 
     offset: int
@@ -25,7 +24,7 @@ class Position(NamedTuple):
     """Instructions that the JCC erratum hits at this position."""
 
 
-class PortBinding(NamedTuple):
+class PortBinding(Struct, frozen=True):
     """Range of a figure that depends on the rule of port binding, in cycles per iteration."""
 
     least: float

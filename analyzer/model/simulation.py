@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.model.buffer import Buffer
 from msgspec import Struct
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.account import Account
 
 
-class TraceRow(NamedTuple):
+class TraceRow(Struct, frozen=True):
     """All events of one uop instance, in cycles; None if the event did not happen."""
 
     round: int
@@ -38,7 +38,7 @@ class TraceRow(NamedTuple):
     """Allowed ports."""
 
 
-class Input(NamedTuple):
+class Input(Struct, frozen=True):
     """A value that a uop reads from another one."""
 
     producer: int
@@ -50,7 +50,7 @@ class Input(NamedTuple):
     """First cycle in which the value can be used."""
 
 
-class Scheduling(NamedTuple):
+class Scheduling(Struct, frozen=True):
     """What a uop waited for between issue and dispatch, as the scheduler recorded it."""
 
     allowed: int | None = None
@@ -69,7 +69,7 @@ class Scheduling(NamedTuple):
     """The row that it waited for once ready; None if there was none."""
 
 
-class Refusal(NamedTuple):
+class Refusal(Struct, frozen=True):
     """Why issue slots of a cycle stayed empty, as the renamer recorded it."""
 
     what: str
@@ -101,7 +101,7 @@ class Trace(Struct, frozen=True):
     """The core's buffers, in the order in which uops pass through them."""
 
 
-class FailedForward(NamedTuple):
+class FailedForward(Struct, frozen=True):
     """Loads of an instruction that needed more bytes than a store in flight held,
     and waited for the cache."""
 

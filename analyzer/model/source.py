@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.instruction import Instruction
 from msgspec import Struct, field
@@ -151,7 +150,7 @@ END = -1
 """Stands for a block: the end of the region or, in a loop, the next iteration."""
 
 
-class JumpPlace(NamedTuple):
+class JumpPlace(Struct, frozen=True):
     """The place of a jump."""
 
     line: int
@@ -198,7 +197,7 @@ class Branching(Struct, frozen=True):
         )
 
 
-class CompiledInstruction(NamedTuple):
+class CompiledInstruction(Struct, frozen=True):
     """An instruction of an object file, with its source."""
 
     code: bytes

@@ -8,7 +8,6 @@ from enum import IntEnum, StrEnum
 from functools import reduce
 from itertools import combinations
 from operator import or_
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -91,7 +90,7 @@ class Divider(Struct, frozen=True):
     """The unit through which they leave the scheduler, whatever unit they were bound to; None: their own."""
 
 
-class UnitSet(NamedTuple):
+class UnitSet(Struct, frozen=True):
     """A set of units of one core, any of which a uop may use."""
 
     mask: int
@@ -106,7 +105,7 @@ class UnitSet(NamedTuple):
 NO_UNITS = UnitSet(0, (), "", "")
 
 
-class UnitUse(NamedTuple):
+class UnitUse(Struct, frozen=True):
     """Uops of one kind that need a unit of one set."""
 
     kind: UopKind

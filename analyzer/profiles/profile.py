@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
 
-class CodeLocation(NamedTuple):
+class CodeLocation(Struct, frozen=True):
     """An instruction's location: symbol and offset, address, or both."""
 
     symbol: str
@@ -17,7 +16,7 @@ class CodeLocation(NamedTuple):
     address: int | None
 
 
-class Mapped(NamedTuple):
+class Mapped(Struct, frozen=True):
     """A file's memory mapping while the profile was recorded; sizes in bytes."""
 
     start: int

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from html import escape
-from typing import NamedTuple
 
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Cause
 from cyclelens.analyzer.model.result import Prediction, Work
+from msgspec import Struct
 
 USED = "#2e8b57"
 _TIME = "#6f7f8f"
@@ -54,7 +54,7 @@ def stacked(parts: Sequence[Part], width: int, height: int) -> str:
     return _svg(width, height, label, "".join(pieces))
 
 
-class Axis(NamedTuple):
+class Axis(Struct, frozen=True):
     """Labels below the columns of a chart."""
 
     width: int
@@ -79,7 +79,7 @@ def columns(
 
     ``high``: the CSS class of columns of at least 95 % of that.
     """
-    width, named, marked = axis
+    width, named, marked = axis.width, axis.named, axis.marked
     step = width / max(1, len(values))
     pieces = [f'<rect class="frame" x="0.5" y="0.5" width="{width - 1}" height="{_COLUMNS - 1}"/>']
     for number, (name, value) in enumerate(values):

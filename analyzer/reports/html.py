@@ -221,12 +221,13 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, core: str, ident
     findings = [each for each in region.findings if each.microarchitecture in ("", model.name)]
     for place, finding in grouped(region, findings):
         yield f'<p class="warn">{escape(place)}: {escape(finding.message)} [{escape(finding.code)}]</p>'
-    instructions, uops = rates(prediction)
+    per_cycle = rates(prediction)
     words = vocabulary.of(prediction.microarchitecture)
     most = "at most " if is_lower_bound(prediction) else ""
     notes = [
         *wording.explanations(prediction),
-        f"Per cycle: {most}{instructions:.2f} instructions, {uops:.2f} {words.uop} {words.issued}",
+        f"Per cycle: {most}{per_cycle.instructions:.2f} instructions, "
+        f"{per_cycle.uops:.2f} {words.uop} {words.issued}",
         f"Front end: {wording.front_end(prediction)}",
     ]
     if prediction.bounds:

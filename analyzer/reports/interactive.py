@@ -85,7 +85,7 @@ def _data(region: RegionAnalysis, prediction: Prediction) -> dict[str, Any]:
         "unitName": words.unit_name,
         "delay": causes["delay"],
         "strings": list(strings),
-        "chain": sorted(drawn.chain),
+        "chain": sorted([edge.producer, edge.consumer] for edge in drawn.chain),
         "chainLimits": "Dependencies" in prediction.bottlenecks,
         "ports": ports,
         "portPrefix": model.units.prefix,

@@ -20,7 +20,7 @@ from cyclelens.analyzer.model.result import Analysis, Assumption, Finding, Missi
 from cyclelens.analyzer.model.simulation import LineUsage, Trace, TraceRow
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
 from cyclelens.analyzer.reports.rows import Row, rows
-from msgspec.structs import asdict
+from msgspec.structs import asdict, astuple, replace
 
 SCHEMA = 2
 
@@ -147,7 +147,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         "alignment": prediction.alignment,
         "cycles_per_iteration": prediction.cycles_per_iteration,
         "at_least": is_lower_bound(prediction),
-        "port_binding": None if prediction.port_binding is None else prediction.port_binding._asdict(),
+        "port_binding": None if prediction.port_binding is None else asdict(prediction.port_binding),
         "positions": _positions(prediction),
         "window_cycles_per_iteration": simulation.cycles_per_iteration,
         "period": simulation.period and dict(zip(("cycles", "iterations"), simulation.period, strict=True)),
@@ -194,7 +194,7 @@ def _positions(prediction: Prediction) -> list[dict[str, Any]]:
 
 
 def _dependencies(graph: Dependencies) -> dict[str, Any]:
-    chains = [[step._asdict() for step in chain] for chain in graph.chains]
+    chains = [[asdict(step) for step in chain] for chain in graph.chains]
     return {
         "cycles_per_iteration": round(float(graph.cycles_per_iteration), _DECIMALS),
         "chain": chains[0] if chains else [],
@@ -322,11 +322,13 @@ def _trace(prediction: Prediction, trace: Trace) -> dict[str, Any]:
 
     return {
         "cycles": trace.cycles,
-        "columns": list(TraceRow._fields),
-        "rows": [list(row) for row in trace.rows],
+        "columns": list(TraceRow.__struct_fields__),
+        "rows": [list(astuple(row)) for row in trace.rows],
         "inputs": [[[known(one.producer), one.value, one.ready] for one in read] for read in drawn.inputs],
-        "waits": [[[*wait._replace(uop=known(wait.uop))] for wait in waits] for waits in drawn.waits],
-        "chain": [list(edge) for edge in sorted(drawn.chain)],
+        "waits": [
+            [list(astuple(replace(wait, uop=known(wait.uop)))) for wait in waits] for waits in drawn.waits
+        ],
+        "chain": sorted([edge.producer, edge.consumer] for edge in drawn.chain),
         "occupancy": {
             one.buffer.name: {"size": one.buffer.size, "counts": list(one.counts)} for one in drawn.occupancy
         },

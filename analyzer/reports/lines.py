@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple
+
+from msgspec import Struct
 
 PARAGRAPH = 110
 """Width of a line of prose, in characters, if the terminal's width is unknown."""
@@ -39,7 +40,7 @@ COLOURS = {
 """ANSI codes of each style."""
 
 
-class Line(NamedTuple):
+class Line(Struct, frozen=True):
     """One line without its newline."""
 
     text: str

@@ -168,10 +168,13 @@ def _facts(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterat
     yield "Bottleneck:", wording.limits(prediction)
     for sentence in wording.explanations(prediction):
         yield "", sentence
-    instructions, uops = rates(prediction)
+    per_cycle = rates(prediction)
     words = vocabulary.of(prediction.microarchitecture)
     most = "at most " if is_lower_bound(prediction) else ""
-    yield "Per cycle:", f"{most}{instructions:.2f} instructions, {uops:.2f} {words.uop} {words.issued}"
+    yield (
+        "Per cycle:",
+        f"{most}{per_cycle.instructions:.2f} instructions, {per_cycle.uops:.2f} {words.uop} {words.issued}",
+    )
     if doing := work.sentence(region, prediction):
         yield "Work:", doing
     yield "Front end:", wording.front_end(prediction)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
-from typing import NamedTuple
 
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.pressure import port_shares
@@ -46,7 +45,7 @@ _LONG = 8
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
-class Mark(NamedTuple):
+class Mark(Struct, frozen=True):
     """A part of a line with a meaning; an editor colours it."""
 
     line: int
@@ -131,7 +130,7 @@ def draw(prediction: Prediction, *, texts: Sequence[str] | None = None) -> Drawi
     count = len(rows)
     notes = ["", "", *("\n".join(explain(shown, first + number, texts, words)) for number in range(count))]
     marks = [Mark(0, 0, len(lines[0]), "heading"), Mark(1, 0, len(lines[1]), "heading")]
-    on_chain = {row for edge in shown.chain for row in edge}
+    on_chain = {row for edge in shown.chain for row in (edge.producer, edge.consumer)}
     for number, row in enumerate(rows):
         marks += _marks(2 + number, row, shown.waits[first + number], cycles)
         if first + number in on_chain and "Dependencies" in prediction.bottlenecks:
@@ -240,7 +239,7 @@ def _feet(
 
     ``shares``: how busy each port is on average.
     """
-    on_chain = {row for edge in shown.chain for row in edge}
+    on_chain = {row for edge in shown.chain for row in (edge.producer, edge.consumer)}
     heading = f"{words.unit}: how busy it is, and the iteration of the uop that went to it (last digit)"
     yield "", []
     yield heading, [(0, len(heading), "heading")]

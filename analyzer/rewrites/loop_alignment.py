@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.source.lexer import is_empty
 from cyclelens.analyzer.insight.hazards.op_cache_windows import CODES
@@ -20,12 +19,13 @@ from cyclelens.analyzer.model.source import LINE_BYTES
 from cyclelens.analyzer.rewrites.jcc_erratum import CODE
 from cyclelens.analyzer.rewrites.proposal import Edit, Proposal
 from cyclelens.analyzer.rewrites.site import Site
+from msgspec import Struct
 
 _OPTION = re.compile(r"\balign(?:ment)?=\d+")
 _ALIGNMENT = re.compile(r"\s*(\.?(?:p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
 
 
-class _Target(NamedTuple):
+class _Target(Struct, frozen=True):
     """A position for a loop: ``distance`` bytes after a multiple of ``boundary``."""
 
     boundary: int
@@ -62,7 +62,8 @@ def propose(site: Site) -> Iterator[Proposal]:
     earlier = _earlier(site)
     least = earlier.boundary if earlier else 0
     places = [place for place in _PLACES if place.boundary >= least and not (site.nasm and place.distance)]
-    for boundary, distance in _best(places, site.prediction.positions):
+    for target in _best(places, site.prediction.positions):
+        boundary, distance = target.boundary, target.distance
         title = f"Align the loop to {boundary} bytes"
         if distance:
             title = f"Put the loop {distance} bytes behind a {boundary}-byte boundary"
@@ -96,7 +97,7 @@ def _for_marker(site: Site, option: re.Match[str]) -> Proposal:
     return Proposal("Align the start of the region to 64 bytes", line, edits)
 
 
-class _Earlier(NamedTuple):
+class _Earlier(Struct, frozen=True):
     """An alignment directive already in front of the region."""
 
     line: int
@@ -124,6 +125,6 @@ def _place(site: Site, boundary: int, distance: int, earlier: _Earlier | None) -
         statements.append(f".skip {distance}, 0x90")
     if earlier is None:
         return site.insert_before_region(*statements)
-    line, column, end_column, _ = earlier
-    indent = re.sub(r"\S", " ", site.lines[line][:column])
-    return Edit(line, column, line, end_column, f"\n{indent}".join(statements))
+    line = earlier.line
+    indent = re.sub(r"\S", " ", site.lines[line][: earlier.column])
+    return Edit(line, earlier.column, line, earlier.end_column, f"\n{indent}".join(statements))

@@ -6,7 +6,6 @@ The search takes long compared with an analysis, so displays do not wait for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
@@ -84,7 +83,9 @@ def _brief(proposal: Proposal) -> str:
 _NOTHING = Proposal("", 0, (), rewrite=".")
 
 
-class _Candidate(NamedTuple):
+class Candidate(Struct, frozen=True):
+    """A rewrite and its effect."""
+
     fix: Fix
     text: str
     """The rewritten text."""
@@ -97,17 +98,17 @@ def alternatives(
     dialect: str,
     region: RegionAnalysis,
     cancel: Cancel | None = None,
-) -> Iterator[tuple[Fix, str]]:
-    """Every rewrite of a region with its text, whether it helps or not; then the best ones combined.
+) -> Iterator[Candidate]:
+    """Every rewrite of a region, whether it helps or not; then the best ones combined.
 
     Raises ``Cancelled`` once ``cancel`` returns True."""
     if not region.predictions or text.count("\n") >= MAX_LINES or is_lower_bound(region.predictions[0]):
         return  # the gain over a lower bound is unknown
     left = _MOST
     start = region.predictions[0].cycles_per_iteration
-    latest = [_Candidate(Fix(_NOTHING, region.region.name, "", start, start), text)]
+    latest = [Candidate(Fix(_NOTHING, region.region.name, "", start, start), text)]
     for width in _WIDTHS:
-        found: list[_Candidate] = []
+        found: list[Candidate] = []
         for first in sorted(latest, key=_promise)[:width]:
             changed = region if first.text == text else _again(analyzer, first, options, region, cancel)
             for proposal in () if changed is None else _all(first.text, dialect, changed):
@@ -123,7 +124,7 @@ def alternatives(
         latest = found
 
 
-def _promise(each: _Candidate) -> tuple[float, int]:
+def _promise(each: Candidate) -> tuple[float, int]:
     return each.fix.after, each.fix.proposal.times
 
 
@@ -141,9 +142,9 @@ def search(
     if not region.predictions:
         return
     best = Advice(region.region.name, region.predictions[0].cycles_per_iteration)
-    found: list[_Candidate] = []
+    found: list[Candidate] = []
     for candidate in alternatives(analyzer, text, options, dialect, region, cancel):
-        found.append(_Candidate(*candidate))
+        found.append(candidate)
         better = _ranked(best, found)
         if better.fixes != best.fixes:
             best = better
@@ -183,16 +184,16 @@ def _candidate(
     region: RegionAnalysis,
     proposal: Proposal,
     cancel: Cancel | None,
-) -> _Candidate | None:
+) -> Candidate | None:
     if cancel is not None and cancel():
         raise Cancelled
     fix = tried(analyzer, text, options, region, proposal, cancel)
-    return None if fix is None else _Candidate(fix, apply(text, proposal.edits))
+    return None if fix is None else Candidate(fix, apply(text, proposal.edits))
 
 
 def _again(
     analyzer: Analyzer,
-    first: _Candidate,
+    first: Candidate,
     options: AnalysisOptions,
     region: RegionAnalysis,
     cancel: Cancel | None,
@@ -209,7 +210,7 @@ def _again(
     return regions[0] if len(regions) == 1 and regions[0].predictions else None
 
 
-def _both(text: str, first: _Candidate, second: _Candidate, start: float) -> _Candidate:
+def _both(text: str, first: Candidate, second: Candidate, start: float) -> Candidate:
     """Combine two successive rewrites into one."""
     one, other = first.fix.proposal, second.fix.proposal
     title = f"{one.title}; {other.title[:1].lower()}{other.title[1:]}"
@@ -225,7 +226,7 @@ def _both(text: str, first: _Candidate, second: _Candidate, start: float) -> _Ca
     )
     after = second.fix.after / one.times
     fix = replace(first.fix, proposal=proposal, before=start, after=after, where="")
-    return _Candidate(fix, second.text)
+    return Candidate(fix, second.text)
 
 
 def difference(old: str, new: str) -> Edit:
@@ -242,10 +243,10 @@ def difference(old: str, new: str) -> Edit:
     return Edit(head, 0, end, 0, "".join(f"{line}\n" for line in lines))
 
 
-def _ranked(advice: Advice, found: Sequence[_Candidate]) -> Advice:
+def _ranked(advice: Advice, found: Sequence[Candidate]) -> Advice:
     """The rewrites that help, the simplest first, without those that a simpler one matches."""
 
-    def effort(each: _Candidate) -> tuple[int, int, int]:
+    def effort(each: Candidate) -> tuple[int, int, int]:
         return each.fix.proposal.rewrite.count("+"), each.fix.proposal.times, len(each.text)
 
     best, chosen = advice.cycles, list[Fix]()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
 from cyclelens.analyzer.uops.registers import canonical
+from msgspec import Struct
 
 
-class BoundOperand(NamedTuple):
+class BoundOperand(Struct, frozen=True):
     """A table operand with the register or address that the encoding gives it."""
 
     facts: OperandFacts
@@ -63,7 +62,7 @@ def fixed_registers(facts: InstructionFacts) -> frozenset[str]:
     return frozenset([canonical(name) for name in names if name])
 
 
-class _OperandBinding(NamedTuple):
+class _OperandBinding(Struct, frozen=True):
     """How a table operand is bound."""
 
     alone: BoundOperand

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.operands import Latencies, Prepared
+from msgspec import Struct
 
 FORWARDING_LATENCY = 5
 """Cycles from a store's data to a uop that computes with the forwarded value (3.11.2)."""
@@ -20,7 +20,7 @@ _COMPUTE = UopKind.COMPUTE
 """Cached because looking up enumeration members runs Python code."""
 
 
-class _Input(NamedTuple):
+class _Input(Struct, frozen=True):
     """An input of the compute part with its adjusted latency to each compute output."""
 
     value: Value
@@ -103,8 +103,8 @@ def _classify(uses: Sequence[UnitUse]) -> tuple[list[UnitSet], list[UnitSet], li
     addresses: list[UnitSet] = []
     datas: list[UnitSet] = []
     lists = {UopKind.LOAD: loads, UopKind.STORE_ADDRESS: addresses, UopKind.STORE_DATA: datas}
-    for kind, units, count in uses:
-        lists.get(kind, computes).extend([units] * count)
+    for use in uses:
+        lists.get(use.kind, computes).extend([use.units] * use.uops)
     while len(datas) > len(addresses):
         if loads:
             addresses.append(loads.pop())

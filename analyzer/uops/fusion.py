@@ -8,6 +8,7 @@ from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.units import UnitUse, UopKind
 from cyclelens.analyzer.model.uops import UopTemplate
 from cyclelens.analyzer.uops.registers import width
+from msgspec.structs import replace
 
 _WHOLE = 32
 """Writes of at least this many bits replace the whole register."""
@@ -80,11 +81,11 @@ def fuse_branch(
     if uops == 0:
         return branch_uses, branch_uops
     branch = branch_uses[0].units
-    for position, (kind, units, count) in enumerate(uses):
-        if kind is not UopKind.COMPUTE or branch.mask & ~units.mask:
+    for position, own in enumerate(uses):
+        if own.kind is not UopKind.COMPUTE or branch.mask & ~own.units.mask:
             continue
         rest = uses[:position] + uses[position + 1 :]
         if any(use.units == branch for use in rest):
-            return tuple(use._replace(uops=count) if use.units == branch else use for use in rest), uops
-        return (*rest, UnitUse(kind, branch, count)), uops
+            return tuple(replace(use, uops=own.uops) if use.units == branch else use for use in rest), uops
+        return (*rest, replace(own, units=branch)), uops
     return uses, uops

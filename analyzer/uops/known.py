@@ -3,7 +3,7 @@ and what siblings share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -154,7 +154,7 @@ class Core:
         """Instruction form -> (attributes of its records, registers that some of them name)."""
         self.shapes: dict[tuple[object, ...], Shape] = {}
         self.branches: dict[tuple[object, ...], int] = {}
-        self.entries: Recent[tuple[Known, tuple[object, ...]], Entry] = caches.recent(_MOST_KEPT)
+        self.entries: Recent[tuple[Known, Hashable], Entry] = caches.recent(_MOST_KEPT)
         """(instruction, relevant context) -> entry."""
 
 

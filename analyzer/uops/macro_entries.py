@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, auto
 from functools import partial
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
@@ -27,10 +26,11 @@ from cyclelens.analyzer.uops.registers import is_simd
 from cyclelens.analyzer.uops.templates import unknown
 from cyclelens.analyzer.uops.upper_halves import NOTHING_KEPT, changed_by_upper_halves, what_follows
 from cyclelens.analyzer.uops.x87_stack import STACK, Stack
+from msgspec import Struct
 from msgspec.structs import replace
 
 
-class _MacroContext(NamedTuple):
+class _MacroContext(Struct, frozen=True):
     """What an instruction's macro-ops depend on besides the instruction."""
 
     second: bool
@@ -62,7 +62,7 @@ class _Upper(Enum):
     CLEARS_ALL = auto()
 
 
-class _Effects(NamedTuple):
+class _Effects(Struct, frozen=True):
     """Effects of a shape's siblings on later instructions."""
 
     walks_stack: bool | None

@@ -66,10 +66,10 @@ def computing_units(subject: MacroInstruction) -> tuple[list[UnitSet], list[Unit
     records are known to be wrong."""
     integer: list[UnitSet] = []
     vector: list[UnitSet] = []
-    for kind, units, count in subject.prepared.uses:
-        if kind is UopKind.COMPUTE:
-            is_integer = units.mask & ~(subject.alus.mask | subject.from_integer.mask) == 0
-            (integer if is_integer else vector).extend([units] * count)
+    for use in subject.prepared.uses:
+        if use.kind is UopKind.COMPUTE:
+            is_integer = use.units.mask & ~(subject.alus.mask | subject.from_integer.mask) == 0
+            (integer if is_integer else vector).extend([use.units] * use.uops)
     proper = None
     if subject.mnemonic in _PLAIN or subject.mnemonic.startswith(("set", "cmov")):
         proper = subject.alus

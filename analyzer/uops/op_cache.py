@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.model.uops import Entry, InstructionTemplate, MacroOps
+from msgspec import Struct
 
 WINDOW = 64
 """Bytes; no op cache line crosses the end of a window."""
@@ -25,7 +25,7 @@ _FREE = 4
 _ONE = MacroOps()
 
 
-class _Span(NamedTuple):
+class _Span(Struct, frozen=True):
     """Instructions that are read consecutively."""
 
     first: int
@@ -35,7 +35,7 @@ class _Span(NamedTuple):
     """True if the last one jumps."""
 
 
-class Window(NamedTuple):
+class Window(Struct, frozen=True):
     """A loop's part in one window."""
 
     first: int
@@ -47,7 +47,7 @@ class Window(NamedTuple):
     """Cost per iteration, in eighths of a cycle."""
 
 
-class Layout(NamedTuple):
+class Layout(Struct, frozen=True):
     """A loop in the op cache."""
 
     small: bool

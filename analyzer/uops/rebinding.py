@@ -66,8 +66,9 @@ def shape_of(
     name explicitly, and whether the renamer adds their constants."""
     names: dict[str, int] = {}
     key: list[object] = [instruction.effective_operand_size]
-    for _, register, memory in operands:
-        of_operand = (register,) if memory is None else (memory.base, memory.index)
+    for operand in operands:
+        memory = operand.memory
+        of_operand = (operand.register,) if memory is None else (memory.base, memory.index)
         key += [_token(each, names) for each in of_operand]
     if pops_rsp_or_r12(instruction):
         key.append("rsp or r12")

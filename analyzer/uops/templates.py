@@ -109,7 +109,7 @@ def make_template(
 def _taken(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
     """Units of a taken conditional branch (D8)."""
     taken = microarchitecture.taken_branch_units
-    return tuple(use._replace(units=taken) if taken.mask & use.units.mask else use for use in uses)
+    return tuple(replace(use, units=taken) if taken.mask & use.units.mask else use for use in uses)
 
 
 def _without_closed(uses: tuple[UnitUse, ...], microarchitecture: Microarchitecture) -> tuple[UnitUse, ...]:
@@ -121,9 +121,9 @@ def _without_closed(uses: tuple[UnitUse, ...], microarchitecture: Microarchitect
             units = microarchitecture.units.of(use.units.mask & ~closed)
             same = next((place for place, other in enumerate(kept) if other.units is units), None)
             if same is None:
-                kept.append(use._replace(units=units))
+                kept.append(replace(use, units=units))
             else:
-                kept[same] = kept[same]._replace(uops=kept[same].uops + use.uops)
+                kept[same] = replace(kept[same], uops=kept[same].uops + use.uops)
     return tuple(kept)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import IntFlag
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
@@ -17,6 +16,7 @@ from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.model.upper_halves import UpperHalves
 from cyclelens.analyzer.uops.registers import is_simd
+from msgspec import Struct
 from msgspec.structs import replace
 
 _DRAINING = 8
@@ -43,7 +43,7 @@ class State(IntFlag):
 ANY = State.CLEAN | State.IN_USE | State.PUT_ASIDE
 
 
-class Effect(NamedTuple):
+class Effect(Struct, frozen=True):
     """The effect of an instruction that has to keep upper halves, or needs saved ones."""
 
     certain: bool

@@ -15,6 +15,7 @@ from cyclelens.analyzer.model.uops import Entry
 from cyclelens.analyzer.uops.binding import BoundOperand
 from cyclelens.analyzer.uops.known import Known
 from cyclelens.analyzer.uops.rebinding import Original, Sibling
+from msgspec.structs import replace
 
 STACK = tuple(f"ST{number}" for number in range(8))
 """The registers, from the top down."""
@@ -92,7 +93,7 @@ class _OnStack(Sibling):
         """The bound operands of the record."""
         return tuple(
             [
-                o._replace(register=self._stack.get(o.register or "", o.register))
+                replace(o, register=self._stack.get(o.register or "", o.register))
                 for o in self._known.operands()
             ]
         )

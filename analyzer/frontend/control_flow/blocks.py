@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
@@ -47,7 +46,7 @@ class Enclosed(Struct, frozen=True):
     """For a function, a block also ends where control leaves for good."""
 
 
-class FoundRuns(NamedTuple):
+class FoundRuns(Struct, frozen=True):
     """Runs of pieces that a loop executes."""
 
     runs: Sequence[Sequence[int]]

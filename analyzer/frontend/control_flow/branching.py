@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Skeleton
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace, Region
+from msgspec import Struct
 
 MAXIMUM_WAYS = 8
 """Maximum number of paths that are analysed one by one."""
@@ -57,7 +57,7 @@ def of_loop(
     return _branching(region, True, blocks, course, jumps)
 
 
-class _Course(NamedTuple):
+class _Course(Struct, frozen=True):
     """Successor of each block without and with its jump, and the entry block."""
 
     passed: tuple[int | None, ...]
@@ -68,10 +68,11 @@ class _Course(NamedTuple):
 def _branching(
     region: Region, is_loop: bool, blocks: tuple[str, ...], course: _Course, jumps: tuple[JumpPlace, ...]
 ) -> Branching:
-    ways = () if "" in blocks else _ways(*course)
+    ways = () if "" in blocks else _ways(course)
     place = region.name, region.first_line, region.last_line
-    passed, taken, entry = course
-    return Branching(*place, region.options, is_loop, blocks, passed, taken, jumps, entry, ways)
+    return Branching(
+        *place, region.options, is_loop, blocks, course.passed, course.taken, jumps, course.entry, ways
+    )
 
 
 def _around(following: _Next) -> list[int | None]:
@@ -97,16 +98,18 @@ def _leading_to_end(passed: _Next, taken: _Next) -> set[int]:
     return found
 
 
-def _ways(passed: _Next, taken: _Next, entry: int) -> tuple[tuple[int, ...], ...]:
+def _ways(course: _Course) -> tuple[tuple[int, ...], ...]:
     """All paths, those without jumps first. Empty if a path revisits a block, or if there are too many."""
     found: list[tuple[int, ...]] = []
-    left: list[tuple[int, ...]] = [(entry,)]
+    left: list[tuple[int, ...]] = [(course.entry,)]
     while left:
         way = left.pop()
         if way[-1] == END:
             found.append(way[:-1])
             continue
-        following = dict.fromkeys(at for at in (taken[way[-1]], passed[way[-1]]) if at is not None)
+        following = dict.fromkeys(
+            at for at in (course.taken[way[-1]], course.passed[way[-1]]) if at is not None
+        )
         if not following.keys().isdisjoint(way) or len(found) == MAXIMUM_WAYS:
             return ()
         left += ((*way, at) for at in following)

@@ -16,7 +16,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import pairwise
-from typing import NamedTuple
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow.graphs import Cycle, find_cycles, reached
@@ -83,7 +82,7 @@ def never_returns(function: str) -> bool:
     return _NEVER_RETURNS.fullmatch(function) is not None
 
 
-class Transfer(NamedTuple):
+class Transfer(Struct, frozen=True):
     """A place with a control transfer."""
 
     place: int
@@ -166,15 +165,17 @@ class _Finder:
         self._places = [transfer.place for transfer in code.transfers]
         self._ends = frozenset(code.sections)
         calls = {
-            target for _, kind, target in code.transfers if kind is TransferKind.CALL and target is not None
+            transfer.target
+            for transfer in code.transfers
+            if transfer.kind is TransferKind.CALL and transfer.target is not None
         }
         self._entries = {*code.entries, *calls}
         starts = {*code.sections, *code.functions, *self._entries}
-        for place, kind, target in code.transfers:
-            if kind is not TransferKind.CALL:
-                starts.add(place + 1)
-                if target is not None:
-                    starts.add(target)
+        for transfer in code.transfers:
+            if transfer.kind is not TransferKind.CALL:
+                starts.add(transfer.place + 1)
+                if transfer.target is not None:
+                    starts.add(transfer.target)
         for targets in code.switches.values():
             starts.update(targets)
         self._starts = sorted(starts)
@@ -189,18 +190,18 @@ class _Finder:
         """Ranges (first and last place) that no jump enters or leaves and that contain backward jumps. Ranges
         connected by jumps are grouped."""
         edges = [
-            (place, target)
-            for place, kind, target in self._code.transfers
-            if target is not None and kind is not TransferKind.CALL
+            (transfer.place, transfer.target)
+            for transfer in self._code.transfers
+            if transfer.target is not None and transfer.kind is not TransferKind.CALL
         ]
         edges += [(place, target) for place, targets in self._code.switches.items() for target in targets]
         crossing = {edge for edge in edges if self._section(edge[0]) != self._section(edge[1])}
         ends = [(min(edge), max(edge)) for edge in edges if edge not in crossing]
         # The code from a target in another section up to the next transfer belongs together.
         last = [
-            place
-            for place, kind, _ in self._code.transfers
-            if kind not in (TransferKind.BRANCH, TransferKind.CALL)
+            transfer.place
+            for transfer in self._code.transfers
+            if transfer.kind not in (TransferKind.BRANCH, TransferKind.CALL)
         ]
         for place, target in crossing:
             at = bisect_left(last, target)
@@ -273,7 +274,7 @@ class _Finder:
         live: set[int] = set()
         reached(successors, entries, live)
         for at, block in enumerate(blocks):
-            if at in live or not self._code.is_code(*block):
+            if at in live or not self._code.is_code(block.first, block.end):
                 continue
             # Unreached code: a switch of the function leads here, or something outside the function.
             around = (ending.get(place + 1) for place in self._switches_around(block.first))

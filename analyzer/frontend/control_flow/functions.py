@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind as Leaving
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
@@ -12,12 +11,13 @@ from cyclelens.analyzer.frontend.programs.program import Label, Program, Stateme
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import Lines
 from cyclelens.analyzer.frontend.statements.names import shown, typed
+from msgspec import Struct
 
 _LOCAL = (".", "$", "@")
 """Prefixes of labels that are local to a function."""
 
 
-class FoundFunction(NamedTuple):
+class FoundFunction(Struct, frozen=True):
     """A named function in a text."""
 
     name: str

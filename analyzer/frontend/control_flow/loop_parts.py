@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from cyclelens.analyzer.model.source import END
 from msgspec import Struct
 
 
-class Block(NamedTuple):
+class Block(Struct, frozen=True):
     """A straight-line range of places."""
 
     first: int
     end: int
     """Place after the last one."""
+
+    @property
+    def places(self) -> range:
+        """All of its places."""
+        return range(self.first, self.end)
 
 
 class Flow(Struct):
@@ -31,7 +35,7 @@ class Flow(Struct):
     """Section of each block."""
 
 
-class LoopPart(NamedTuple):
+class LoopPart(Struct, frozen=True):
     """Blocks of a loop that are executed one after the other."""
 
     nodes: tuple[int, ...]
@@ -39,7 +43,7 @@ class LoopPart(NamedTuple):
     """All of them as one block: they are contiguous."""
 
 
-class Skeleton(NamedTuple):
+class Skeleton(Struct, frozen=True):
     """Control flow within a loop with several paths, ignoring its exits. Has one entry for each block, those
     of inner loops included."""
 

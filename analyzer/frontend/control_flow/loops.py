@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
@@ -14,9 +13,10 @@ from cyclelens.analyzer.frontend.programs.program import Program
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import Lines
 from cyclelens.analyzer.model.source import Branching, JumpPlace, Region
+from msgspec import Struct
 
 
-class FoundLoop(NamedTuple):
+class FoundLoop(Struct, frozen=True):
     """Facts about a loop besides its code."""
 
     key: int
@@ -29,7 +29,7 @@ class FoundLoop(NamedTuple):
     """Keys of the loops directly inside this one."""
 
 
-class CodeRange(NamedTuple):
+class CodeRange(Struct, frozen=True):
     """A region and its range of statements."""
 
     span: Span
@@ -51,7 +51,7 @@ class CodeRange(NamedTuple):
         return self.parts or [Block(self.first, self.last)]
 
 
-class LoopRegion(NamedTuple):
+class LoopRegion(Struct, frozen=True):
     """Regions made of a loop, or of a part of it."""
 
     span: Span
@@ -65,16 +65,17 @@ def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | N
     figures."""
     names: dict[tuple[int, int], str] = {}
     regions_of: dict[int, list[Region]] = {}
-    for span, loop, numbers, regions in made:
-        regions_of.setdefault(loop.key, []).extend(regions)
-        known = {region.name for region in regions}
-        if not numbers:
-            names[loop.key, 0] = span.name
+    for one in made:
+        key, span = one.loop.key, one.span
+        regions_of.setdefault(key, []).extend(one.regions)
+        known = {region.name for region in one.regions}
+        if not one.numbers:
+            names[key, 0] = span.name
         names |= {
-            (loop.key, number - 1): name for number in numbers if (name := f"{span.name}.{number}") in known
+            (key, number - 1): name for number in one.numbers if (name := f"{span.name}.{number}") in known
         }
-    spans = {loop.key: span for span, loop, _, _ in reversed(made)}
-    for key, loop in {loop.key: loop for _, loop, numbers, _ in made if numbers}.items():
+    spans = {one.loop.key: one.span for one in reversed(made)}
+    for key, loop in {one.loop.key: one.loop for one in made if one.numbers}.items():
         if any(region.incomplete for region in regions_of[key]):
             continue
         span = spans[key]

@@ -93,7 +93,7 @@ class ProgramFlow:
             if (label := program.find_label(name, 0)) is not None:
                 self._functions[self._place(label.index)] = name
         self._read()
-        self._transfers.sort()
+        self._transfers.sort(key=lambda transfer: transfer.place)
 
     def code(self) -> Code:
         """Control flow facts for all of the text's code."""

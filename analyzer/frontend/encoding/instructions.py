@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.encoding.choice import Asked
 from cyclelens.analyzer.frontend.encoding.nasm_choices import (
@@ -254,7 +253,7 @@ def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
     )
 
 
-class _Name(NamedTuple):
+class _Name(Struct, frozen=True):
     """A mnemonic with its pseudo-prefixes and suffix, which choose the encoding."""
 
     mnemonic: str
@@ -266,7 +265,7 @@ def _asked(
     name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool
 ) -> EncodingRequest:
     """The request to the assemblers."""
-    mnemonic, wishes, suffix = name
+    mnemonic, wishes, suffix = name.mnemonic, name.wishes, name.suffix
     ordered = _intel_order(mnemonic, operands, dialect.is_att)
     asked = Asked(mnemonic, ordered, dialect.is_att, _wished(wishes, suffix))
     reason = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
@@ -71,7 +70,7 @@ class Section(Struct):
 EMPTY = Section("", [], [], [])
 
 
-class ListedCode(NamedTuple):
+class ListedCode(Struct, frozen=True):
     """A region with its section and its pieces."""
 
     span: Span
@@ -209,7 +208,7 @@ def loops(
         loop_found = described(loop, is_path, jump_at)
         by_section: dict[str, list[tuple[int, list[int]]]] = {}
         for number, part in enumerate(parts, 1):
-            run = [origins[place][1] for place in range(*part.block)]
+            run = [origins[place][1] for place in part.block.places]
             by_section.setdefault(origins[part.block.first][0].name, []).append((number, run))
         for section_name, own in by_section.items():
             section = found[section_name]

@@ -6,7 +6,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -61,7 +61,7 @@ class LinePlace(Struct, frozen=True):
     instruction comes from."""
 
 
-class Header(NamedTuple):
+class Header(Struct, frozen=True):
     """A section header."""
 
     name: int

@@ -362,7 +362,7 @@ def _named(
             # Exits of a loop are assumed to fall through; exits of a whole function end their block.
             leaving = {at for at in run if listing.is_way_out(at)}
             is_function = run[-1] in leaving
-            yield name, _cut(listing, run, leaving)._replace(is_function=is_function), None
+            yield name, replace(_cut(listing, run, leaving), is_function=is_function), None
 
 
 def _between(
@@ -384,7 +384,7 @@ def _between(
 
 def _of_loop(listing: _Listing, loop: Loop, name: str) -> _Named:
     parts, is_path = loop.parts()
-    runs = [range(*part.block) for part in parts]
+    runs = [part.block.places for part in parts]
     code = FoundRuns([[at for run in runs for at in run]] if is_path else runs)
     code = code if is_path else FoundRuns(runs, range(1, len(runs) + 1))
     return name, code, described(loop, is_path, listing.jump)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.source.lexer import COMMENT_SIGN
 from cyclelens.analyzer.isa.decoder import decode
@@ -51,7 +50,7 @@ def object_of(code: bytes) -> bytes:
     return elf_of([CodeSection(".text", 0, code, _ALIGNMENT, [MadeSymbol(NAME, 0, len(code))])])
 
 
-class MadeSymbol(NamedTuple):
+class MadeSymbol(Struct, frozen=True):
     """A symbol to write."""
 
     name: str
@@ -61,7 +60,7 @@ class MadeSymbol(NamedTuple):
     is_function: bool = True
 
 
-class MadeRelocation(NamedTuple):
+class MadeRelocation(Struct, frozen=True):
     """A field that a linker fills in."""
 
     address: int

@@ -106,8 +106,8 @@ class OwnReading:
             self.reading.problems += problems
             places += found_iaca
         places = self.reading.choose(places, self._functions, self._loops)
-        places.sort(key=lambda place: place[0].start)
-        self.reading.spans = spans = [place[0] for place in places]
+        places.sort(key=lambda place: place.span.start)
+        self.reading.spans = spans = [place.span for place in places]
         self._report_includes()
         self._report_open_comment(found.open_comment, spans)
         covers = coverage(spans)
@@ -162,13 +162,14 @@ class OwnReading:
         statements = self.program.statements
         for found in places:
             span = found.span
-            inside = (index for part in found.own for index in range(*part))
+            inside = (index for part in found.own for index in part.places)
             instructions = (index for index in inside if statements[index].kind is StatementKind.INSTRUCTION)
             section = next((statements[index].section for index in instructions), CODE_SECTION)
             code = None
             if found.last - found.first <= MAXIMUM_REGION:
                 is_marked = found.loop is None
-                code = RegionCode(self.layouts, self.encoder, section, found.own, is_marked)
+                parts = [part.places for part in found.own]
+                code = RegionCode(self.layouts, self.encoder, section, parts, is_marked)
             else:
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
                 self.reading.report_region("region-too-large", message, span, Severity.ERROR)
@@ -188,7 +189,8 @@ class OwnReading:
         return known[1] if known is not None and known[0] == outside else None
 
     def _circumstances(self, window: _Window) -> _Circumstances:
-        (span, first, last), found = window.found[:3], window.found
+        found = window.found
+        span, first, last = found.span, found.first, found.last
         parts = tuple(self.reading.lines.locate(offset) for offset in self.program.offsets(first, last))
         marker = (
             self.reading.options.allow_external_programs,
@@ -231,7 +233,9 @@ class OwnReading:
         found = None
         if window.found.loop is not None and code is not None:
             numbers = window.found.numbers
-            found = FoundRuns(code.runs(window.found.parts, joined=not numbers), numbers)
+            found = FoundRuns(
+                code.runs([part.places for part in window.found.parts], joined=not numbers), numbers
+            )
         placement = self._placement(window, indices[0]) if indices else Placement()
         everything = range(len(pieces))
         where = "" if not indices or self.layouts.modulus(indices[0]) else window.section

@@ -95,8 +95,8 @@ def by_another_program(
         partial(_functions, reading, assembled.listing, found, user_line),
         partial(_loops, reading, assembled.listing, found, user_line),
     )
-    places.sort(key=lambda place: place[0].start)
-    reading.spans = [place[0] for place in places]
+    places.sort(key=lambda place: place.span.start)
+    reading.spans = [place.span for place in places]
     covers = coverage(reading.spans)
     for line, message in refused.items():
         start, end = reading.lines.content(line, reading.text)
@@ -107,7 +107,8 @@ def by_another_program(
     place_of = cache(partial(_place_of, reading))
     regions: list[Region] = []
     made: list[LoopRegion] = []
-    for span, section, inside, runs, loop, is_function in places:
+    for place in places:
+        span, section, inside = place.span, place.section, place.pieces
         incomplete = any(span.first_line <= line <= span.last_line for line in refused)
         if len(inside) > MAXIMUM_REGION:
             message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
@@ -120,13 +121,13 @@ def by_another_program(
             placement = Placement(0, 1, REFUSED_BEFORE)
         where = "" if placement.gap else section.name
         enclosed = Enclosed(
-            span, section.pieces, inside, source_line, placement, where, incomplete, is_function
+            span, section.pieces, inside, source_line, placement, where, incomplete, place.is_function
         )
-        own, branching = reading.cut(enclosed, runs)
+        own, branching = reading.cut(enclosed, place.runs)
         regions += own
         reading.branchings += [] if branching is None else [branching]
-        if loop is not None and runs is not None:
-            made.append(LoopRegion(span, loop, runs.numbers, own))
+        if place.loop is not None and place.runs is not None:
+            made.append(LoopRegion(span, place.loop, place.runs.numbers, own))
     reading.describe_loops(made)
     return regions
 

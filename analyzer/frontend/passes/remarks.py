@@ -25,7 +25,7 @@ _ONLY_SYMBOL = re.compile(rf"{QUOTED_NAME}|{letters('_.?', digits=False)}{letter
 
 def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: CodeRange, section: str) -> None:
     """Report the problems of a region, each at its statement."""
-    for index in (index for part in found.own for index in range(*part)):
+    for index in (index for part in found.own for index in part.places):
         statement = program.statements[index]
         if statement.section == section and statement.kind is StatementKind.DIRECTIVE:
             _remark_directive(reading, program, index)

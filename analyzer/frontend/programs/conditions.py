@@ -60,7 +60,7 @@ def follow(part: ParsedChunk, statement: Statement) -> None:
         elif current.known:
             possible = not current.taken and (current.outer is None or current.outer.active)
             met = possible and (name == "else" or bool(_met(part, "if", statement.arguments)))
-            state.condition = current._replace(active=met, taken=current.taken or met)
+            state.condition = replace(current, active=met, taken=current.taken or met)
         return
     statement.kind = StatementKind.NOTHING
     depth = current.depth + 1 if current else 1

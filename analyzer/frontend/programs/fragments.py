@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.programs.program import Assigned, ParsedText
 from cyclelens.analyzer.frontend.statements.jumps import Jump
@@ -83,7 +82,7 @@ class SectionLayout(Struct, eq=False):
     """Why the layout failed; empty if it did not."""
 
 
-class Target(NamedTuple):
+class Target(Struct, frozen=True):
     """The statement that a jump goes to."""
 
     place: int

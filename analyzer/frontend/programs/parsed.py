@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.source.lexer import LABEL, QUOTED_NAME, SYMBOL, has_odd_blank
 from cyclelens.analyzer.frontend.statements.names import symbol_of
+from msgspec import Struct
 
 _ASSIGNMENT = re.compile(rf"\s*({SYMBOL}|{QUOTED_NAME})\s*==?(?!=)\s*(.*)", re.DOTALL)
 _EQU = re.compile(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
@@ -20,7 +20,7 @@ _STORE = re.compile(rf"\s*({QUOTED_NAME}|[^,]*),?(.*)", re.DOTALL)
 _STORED = frozenset(["set", "equ", "equiv", "eqv"])
 
 
-class _Parsed(NamedTuple):
+class _Parsed(Struct, frozen=True):
     """A raw statement parsed without context; offsets are relative to its start."""
 
     labels: tuple[tuple[str, int, int], ...]

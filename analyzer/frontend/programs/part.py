@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.programs.program import (
@@ -29,7 +28,7 @@ MAXIMUM_EXPANDED_TEXT = 4_000_000
 """Maximum characters of these statements."""
 
 
-class Condition(NamedTuple):
+class Condition(Struct, frozen=True):
     """An open `.if`."""
 
     statement: Statement
@@ -43,7 +42,7 @@ class Condition(NamedTuple):
     """False if the condition cannot be evaluated here; then all branches are read."""
 
 
-class _SymbolValue(NamedTuple):
+class _SymbolValue(Struct, frozen=True):
     """A program's facts about a symbol."""
 
     assigned: Assigned | None
@@ -55,7 +54,7 @@ _Section = tuple[str, int]
 """Section and subsection."""
 
 
-class Pushed(NamedTuple):
+class Pushed(Struct, frozen=True):
     """Stack entry of `.pushsection`, restored by `.popsection`."""
 
     section: _Section

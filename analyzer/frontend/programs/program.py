@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.source.dialect import Dialect
@@ -82,7 +82,7 @@ class Assigned(Struct, frozen=True, eq=False):
     """``.eqv``: the expression is evaluated anew at each use."""
 
 
-class Assignment(NamedTuple):
+class Assignment(Struct, frozen=True):
     """An assignment and the index of its statement."""
 
     assigned: Assigned

@@ -332,7 +332,7 @@ def _block_ends(raw: Sequence[RawStatement]) -> dict[int, int]:
 def _body(raw: Sequence[RawStatement], first: int, end: int) -> list[RawStatement]:
     """Statements up to the one that closes the block, including labels before that one."""
     _, behind = block_edge(raw[end].text, inside=True)
-    labels = raw[end]._replace(text=raw[end].text[:behind])
+    labels = replace(raw[end], text=raw[end].text[:behind])
     return [*raw[first:end], *([labels] if labels.text.strip() else [])]
 
 
@@ -352,7 +352,8 @@ def _follow(part: ParsedChunk, statement: Statement, state: State) -> None:
         state.alternate = name == "altmacro"
     elif name == "popsection":
         if state.pushed is not None:
-            state.section, state.previous, state.pushed = state.pushed
+            pushed = state.pushed
+            state.section, state.previous, state.pushed = pushed.section, pushed.previous, pushed.outer
     elif name == "previous":
         state.section, state.previous = state.previous, state.section
     elif name in ("text", "data", "bss", "subsection"):

@@ -53,8 +53,8 @@ class RegionCode(Struct):
     layouts: Layouts
     encoder: Encoder
     section: str
-    parts: Sequence[tuple[int, int]]
-    """First statement and end of each part."""
+    parts: Sequence[range]
+    """Indices of the statements of each part."""
     is_marked: bool = True
     """For a marked region, padding before its first instruction does not belong to it; a detected loop starts
     at its header."""
@@ -79,7 +79,7 @@ class RegionCode(Struct):
     def read(self) -> None:
         """Parse the statements into ``contents``."""
         program = self.encoder.program
-        for index in sorted(index for part in self.parts for index in self._together(*part)):
+        for index in sorted(index for part in self.parts for index in self._together(part.start, part.stop)):
             scope = StatementScope(program, index, self.layouts.distance, self)
             content = self.encoder.content(index, scope)
             if content is None:
@@ -213,11 +213,11 @@ class RegionCode(Struct):
                 piece.target = places.get(target)
         return pieces
 
-    def runs(self, parts: Sequence[tuple[int, int]], *, joined: bool) -> list[list[int]]:
+    def runs(self, parts: Sequence[range], *, joined: bool) -> list[list[int]]:
         """Pieces of each part; with ``joined``, all of them as one run in the order of the parts."""
         found = [
-            list(range(bisect_left(self.indices, first), bisect_left(self.indices, end)))
-            for first, end in parts
+            list(range(bisect_left(self.indices, part.start), bisect_left(self.indices, part.stop)))
+            for part in parts
         ]
         return [[at for run in found for at in run]] if joined else found
 
@@ -289,11 +289,12 @@ class RegionCode(Struct):
 
 def _with_number(code: bytes, stand_in: int, number: int, immediate: bool) -> bytes:
     """The bytes of a statement with a placeholder replaced by a number. Raises Refused."""
-    start, size, is_signed = number_field(code, immediate=immediate)
+    field = number_field(code, immediate=immediate)
+    start, size = field.start, field.size
     if immediate:
         stand_in = NARROW.get(size, stand_in)
     if not size or int.from_bytes(code[start : start + size], "little") != stand_in % (1 << 8 * size):
         raise Refused("assembler-mismatch", f"The encoding has no field for {number}.")
-    if not fits(number, size, is_signed=is_signed):
+    if not fits(number, size, is_signed=field.is_signed):
         raise Refused("syntax-error", f"{number} does not fit into {size} bytes.")
     return code[:start] + (number % (1 << 8 * size)).to_bytes(size, "little") + code[start + size :]

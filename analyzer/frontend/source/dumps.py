@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.source.chunks import Source
 from msgspec import Struct, field
@@ -72,7 +71,7 @@ class Row(Struct):
         return self.column + len(self.text)
 
 
-class Relocation(NamedTuple):
+class Relocation(Struct, frozen=True):
     """A field that a linker fills in."""
 
     address: int

@@ -73,7 +73,8 @@ def statements(raw: Iterable[RawStatement], *, is_listing: bool) -> Iterator[Raw
     """Statements that make code, and labels; data outside of code becomes only its labels. ``is_listing``:
     MSVC wrote the text; it writes ``ret 0`` for a plain ``ret``."""
     in_code = True
-    for start, text, _ in raw:
+    for statement in raw:
+        start, text = statement.start, statement.text
         if match := _SEGMENT.match(text):
             in_code = "code" in match[2].lower() or not _OF_DATA.match(match[1])
         elif _SEGMENT_END.match(text):

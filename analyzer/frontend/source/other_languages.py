@@ -8,15 +8,15 @@ code for several processors, and register names may be macros.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.source.chunks import Chunk, Source
+from msgspec import Struct
 
 _OBJECT = "Only x86-64 is simulated."
 _BEGIN = r"^[ \t]*(?:[\w.$]+:[ \t]*)?"
 
 
-class _Language(NamedTuple):
+class _Language(Struct, frozen=True):
     """A language, a pattern that no supported text matches, and advice."""
 
     what: str
@@ -26,7 +26,7 @@ class _Language(NamedTuple):
     """One matching line is enough, regardless of other lines."""
 
 
-class Other(NamedTuple):
+class Other(Struct, frozen=True):
     """An unsupported text: range of the first telling line, and a message."""
 
     start: int

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from cyclelens.analyzer.frontend.source.chunks import LINE_END, Chunk, Source
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
@@ -84,7 +84,7 @@ class Lines:
         return first, max(start + len(content.rstrip()), first)
 
 
-class RawStatement(NamedTuple):
+class RawStatement(Struct, frozen=True):
     """A statement with its labels, comments blanked out, not stripped."""
 
     start: int
@@ -136,8 +136,8 @@ class Scan(Struct):
     def statements(self) -> Iterator[RawStatement]:
         """Statements of all parts, with offsets in the text."""
         for offset, part in self.parts:
-            for start, text, _ in part.statements:
-                yield RawStatement(offset + start, text)
+            for statement in part.statements:
+                yield RawStatement(offset + statement.start, statement.text)
 
 
 def scan(source: Source, semicolon_comments: bool, cancel: Callable[[], bool]) -> Scan:

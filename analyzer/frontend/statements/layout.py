@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from itertools import accumulate
 from operator import sub
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.statements.directives import Alignment
 from cyclelens.analyzer.frontend.statements.jumps import Jump
@@ -47,7 +46,7 @@ class ElementKind(IntEnum):
     """An element of which only size limits are known."""
 
 
-class Element(NamedTuple):
+class Element(Struct, frozen=True):
     """An element of variable size. ``smallest`` and ``largest`` are its size limits in bytes; for a branch,
     the sizes of its two forms."""
 
@@ -59,7 +58,7 @@ class Element(NamedTuple):
     """Current value of the expression of SPACE, ORIGIN and LEB128. Raises ExpressionError."""
 
 
-class FragmentOffset(NamedTuple):
+class FragmentOffset(Struct, frozen=True):
     """A place ``distance`` bytes after the beginning of a fragment."""
 
     fragment: int

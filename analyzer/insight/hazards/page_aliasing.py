@@ -9,7 +9,6 @@ is not affected (docs/zen5.md); Zen+ and Zen 2 are unknown. The hazard is not si
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from cyclelens.analyzer.insight.addresses import Access, accesses
 from cyclelens.analyzer.microarchitectures import caveats, registry
@@ -18,6 +17,7 @@ from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.memory_renaming import access_bytes
+from msgspec import Struct
 
 CODE = "page-aliasing"
 _PAGE = 4096
@@ -75,7 +75,7 @@ def _cycles(core: Microarchitecture) -> int:
     return caveats.page_aliasing_cycles(core.name)
 
 
-class _Moving(NamedTuple):
+class _Moving(Struct, frozen=True):
     """An access that recurs in every iteration."""
 
     place: int
@@ -86,7 +86,7 @@ class _Moving(NamedTuple):
     size: int
 
 
-class _Met(NamedTuple):
+class _Met(Struct, frozen=True):
     """The store that a load seems to read from."""
 
     store: _Moving

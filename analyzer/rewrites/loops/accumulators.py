@@ -54,9 +54,9 @@ def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | N
         taken.update(free)
         registers = [each.register, *free]
         turn = 0
-        for place, (index, text) in enumerate(items):
-            if index in each.updates:
-                items[place] = Item(index, renamed(text, each.register, registers[turn % count]))
+        for place, item in enumerate(items):
+            if item.origin in each.updates:
+                items[place] = Item(item.origin, renamed(item.text, each.register, registers[turn % count]))
                 turn += 1
         for name in free:
             before += _empty(body, each, name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.source.lexer import is_empty, leading_labels
 from cyclelens.analyzer.isa.register_use import used_registers
@@ -25,7 +24,7 @@ _BITS = (64, 32, 16, 8)
 WORDS = {2: "two", 3: "three", 4: "four", 8: "eight"}
 
 
-class Item(NamedTuple):
+class Item(Struct, frozen=True):
     """A statement of the new body."""
 
     origin: int
@@ -72,7 +71,8 @@ class Body(Struct, frozen=True, dict=True):
         if site.lines[first][: site.statement.column].strip():
             lines.append(site.lines[first][: site.statement.column].rstrip())
         known: set[int] = set()
-        for index, text in items:
+        for item in items:
+            index, text = item.origin, item.text
             statement = self.sites[index].statement
             comment = site.lines[statement.line][statement.end_column :]
             if index in known:
