@@ -7,7 +7,7 @@ was opened, each with its text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from cyclelens.analyzer.common.escaping import printable
 from cyclelens.analyzer.comparisons.table import grid
@@ -18,6 +18,7 @@ from cyclelens.server.documents.origins import path_of
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import known_document, known_region
 from cyclelens.server.language_server import CyclelensServer
+from msgspec import Struct
 
 HISTORY = "cyclelens.history"
 
@@ -26,7 +27,7 @@ _STRIP = 4
 """Number of figures in a lens: the first one and the latest ones."""
 
 
-class _Entry(NamedTuple):
+class _Entry(Struct, frozen=True):
     label: str
     pace: Pace
     text: str

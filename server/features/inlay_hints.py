@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.hints import region as region_hint
@@ -23,6 +22,7 @@ from cyclelens.server.display.advice import label_with_advice, told
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
+from msgspec import Struct
 from pygls.capabilities import get_capability
 
 STALE_SUFFIX = " (stale)"
@@ -35,7 +35,7 @@ _SEPARATOR = " · "
 STALE_SENTENCE = "This is the last complete result; the text has changed since."
 
 
-class _HintPart(NamedTuple):
+class _HintPart(Struct, frozen=True):
     """One part of a line's hint."""
 
     label: str

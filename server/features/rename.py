@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL
 from cyclelens.analyzer.rewrites.site import resized
@@ -19,6 +18,8 @@ from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.tokens import TokenKind, line_tokens
 from lsprotocol import types
+from msgspec import Struct
+from msgspec.structs import replace
 from pygls.exceptions import JsonRpcInvalidParams
 
 _NAME = re.compile(SYMBOL)
@@ -36,7 +37,7 @@ _ALWAYS_IMPLICIT = {"RAX": r"cmpxchg\w*", "RDX": r"mulx[lq]?|cmpxchg\d+b", "RBX"
 _BY_CL = re.compile(r"sh[lr]d?[bwlq]?|sa[lr][bwlq]?|r[co][lr][bwlq]?")
 
 
-class _Occurrence(NamedTuple):
+class _Occurrence(Struct, frozen=True):
     line: int
     column: int
     end_column: int
@@ -53,7 +54,9 @@ def register(server: CyclelensServer) -> None:
             return None
         line, column = server.converter.offset(snapshot.lines, params.position)
         found = _register_at(snapshot, line, column) or _name_at(server.session.names(snapshot), line, column)
-        return found and server.converter.range(snapshot.lines, found.line, found.column, found.end_column)
+        if found is None:
+            return None
+        return server.converter.range(snapshot.lines, found.line, found.column, found.end_column)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
@@ -142,7 +145,7 @@ def _register_edits(snapshot: Snapshot, place: _Occurrence, new: str) -> Iterato
             if canonical(name) == old:
                 if name in HIGH8:
                     raise JsonRpcInvalidParams(messages.without_equal(line, word.text))
-                yield word._replace(text=_in_width(name, target, word.text))
+                yield replace(word, text=_in_width(name, target, word.text))
 
 
 def _uses_implicitly(register: str, mnemonic: str, operands: str) -> bool:

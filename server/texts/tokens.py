@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from typing import NamedTuple
 
 from cyclelens.analyzer.common.recent import Recent
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, Shape, lexemes
 from cyclelens.analyzer.frontend.statements.registers import REGISTERS
+from msgspec import Struct
 
 
 class TokenKind(IntEnum):
@@ -30,7 +30,7 @@ class TokenKind(IntEnum):
     SYMBOL = 8
 
 
-class Token(NamedTuple):
+class Token(Struct, frozen=True):
     """A word within a line; columns are code points."""
 
     column: int

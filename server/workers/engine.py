@@ -42,7 +42,7 @@ from cyclelens.server.worker_messages.results import (
 )
 from cyclelens.server.workers.measuring import check, measure
 from cyclelens.server.workers.searching import Searcher
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 TIMELINE_ROUNDS = 3
 """Number of iterations that the request ``cyclelens/timeline`` shows, starting with the first."""
@@ -329,8 +329,8 @@ def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:
                 cycles_per_iteration=prediction.cycles_per_iteration,
                 text=timeline.render(prediction, TIMELINE_ROUNDS, texts=texts),
                 instructions=texts,
-                columns=TraceRow._fields,
-                rows=tuple(tuple(row) for row in trace.rows),
+                columns=TraceRow.__struct_fields__,
+                rows=tuple(map(astuple, trace.rows)),
             )
 
 
