@@ -28,7 +28,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(Path(__file__).parent)]
@@ -149,7 +150,7 @@ def files(count: int, packages: Sequence[str], programs: float, source: random.R
     return log
 
 
-class Tried(NamedTuple):
+class Tried(Struct, frozen=True):
     """Results of some programs."""
 
     kinds: Counter[str]

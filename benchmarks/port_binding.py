@@ -9,7 +9,6 @@ import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.insight.explain import explain
@@ -21,9 +20,11 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
+from cyclelens.analyzer.model.result import PortBinding
 from cyclelens.analyzer.simulator.core import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
 from cyclelens.analyzer.uops.block import build_block
+from msgspec import Struct
 
 CLOSE = 0.03
 """Relative difference of repeated measurements."""
@@ -32,7 +33,7 @@ ONE_PLACE = ModelOptions(model=Model.HARDWARE, assume=Pointers.SAME)
 HARDWARE = ModelOptions(model=Model.HARDWARE)
 
 
-class Sample(NamedTuple):
+class Sample(Struct, frozen=True):
     """A measured block."""
 
     core: str
@@ -42,7 +43,7 @@ class Sample(NamedTuple):
     options: ModelOptions
 
 
-class Compared(NamedTuple):
+class Compared(Struct, frozen=True):
     """A block's figure and range; both ends equal the figure if it does not depend on binding."""
 
     measured: float
@@ -96,8 +97,8 @@ def compared(workspace: Workspace, sample: Sample) -> Compared | None:
     if any(template.facts is None for template in block.instructions):
         return None
     figure = prediction.cycles_per_iteration
-    least, most = (figure, figure) if found is None else found
-    return Compared(sample.measured, figure, least, most)
+    binding = found or PortBinding(figure, figure)
+    return Compared(sample.measured, figure, binding.least, binding.most)
 
 
 def main(folder: Path, every: int) -> None:

@@ -20,9 +20,10 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from editor_client import SERVER, _frame
+from msgspec import Struct
 
 LOOP = "# cyclelens-begin\n.L1:\naddps %xmm0, %xmm1\nmov (%rsi), %eax\ndec %ecx\njnz .L1\n# cyclelens-end\n"
 NASM = ".l: addps xmm0, xmm1\nmov eax, [rsi]\ndec ecx\njnz .l\n"
@@ -73,7 +74,7 @@ REQUESTS = (
 )
 
 
-class Sample(NamedTuple):
+class Sample(Struct, frozen=True):
     """The server at one moment."""
 
     seconds: float

@@ -7,12 +7,12 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.choices import Repetition
+from msgspec import Struct
 
 CORE = "ZEN5"
 _WINDOW = 64
@@ -64,7 +64,7 @@ _PARTS = {"": "r64", "d": "r32", "w": "r16", "b": "r8"}
 """Of a general register, by the letter behind ``@``."""
 
 
-class Case(NamedTuple):
+class Case(Struct, frozen=True):
     """A measured figure with the code that it is about."""
 
     group: str
@@ -146,7 +146,7 @@ def _copies(ops: float, lines: int) -> int:
     return max(1, _HARNESS_INSTRUCTIONS // lines)
 
 
-class _Described(NamedTuple):
+class _Described(Struct, frozen=True):
     """The code of a case as the table of names gives it."""
 
     lines: Sequence[str]

@@ -14,7 +14,8 @@ import sys
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 ROOT = Path(__file__).parents[1]
 LONGEST_SENTENCE = 40
@@ -26,7 +27,7 @@ COUNTED = (
 )
 
 
-class Rule(NamedTuple):
+class Rule(Struct, frozen=True):
     """A pattern to avoid, and its replacement."""
 
     pattern: str
@@ -62,7 +63,7 @@ RULES = (
 _RULES = [(re.compile(rule.pattern, re.IGNORECASE), rule.instead) for rule in RULES]
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """A violation: its line and message."""
 
     line: int

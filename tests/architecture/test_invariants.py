@@ -331,6 +331,20 @@ def test_what_names_no_unit_passes(line: str) -> None:
     assert not list(literals_for_units(ast.parse(line)))
 
 
+def test_there_is_one_kind_of_value_class() -> None:
+    """``msgspec.Struct`` alone: two kinds differ in comparison, copying and unpacking, and readers would have
+    to know which one they hold (decision 0018)."""
+    banned = {"dataclasses", "typing.NamedTuple", "collections.namedtuple"}
+    wrong = [
+        f"{file.relative_to(ROOT)} imports {name}"
+        for folder in ("analyzer", "server", "tests", "benchmarks", "dev", "data", "editors")
+        for file in (ROOT / folder).rglob("*.py")
+        if "node_modules" not in file.parts
+        for name in imported(ast.parse(file.read_text())) & banned
+    ]
+    assert wrong == []
+
+
 def test_no_clock_and_no_randomness() -> None:
     banned = {"time", "random", "secrets", "uuid", "datetime"}
     wrong = [f"{file} imports {name}" for file, tree in modules(*PURE) for name in imported(tree) & banned]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from msgspec import Struct
 from workbench import Windows, Workbench, wait
 
 WIDTHS = (1280, 1920)
@@ -133,7 +133,7 @@ def measured(code: Workbench) -> None:
     wait("the measured figure", answered)
 
 
-class State(NamedTuple):
+class State(Struct, frozen=True):
     text: str
     first: str
     """What the region's line says when the file is open."""

@@ -4,6 +4,7 @@ from blocks import block_of
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
 from cyclelens.analyzer.insight.timelines import shown, steady_row
+from cyclelens.analyzer.insight.waits import Edge
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.wanted import Wanted
@@ -50,12 +51,12 @@ def test_a_warm_up_that_is_too_long_is_left_out():
         for one, other in zip(short.inputs[number], whole.inputs[first + number], strict=True):
             assert (one.value, one.ready) == (other.value, other.ready) and same(one.producer, other.producer)
         for wait, later in zip(short.waits[number], whole.waits[first + number], strict=True):
-            assert wait[:3] == later[:3]
+            assert (wait.begin, wait.end, wait.cause) == (later.begin, later.end, later.cause)
             assert (wait.uop is None and later.uop is None) or same(wait.uop, later.uop)
     assert short.chain == {
-        (one - first, other - first)
-        for one, other in whole.chain
-        if one - first >= 0 and other - first < len(short.rows)
+        Edge(edge.producer - first, edge.consumer - first)
+        for edge in whole.chain
+        if edge.producer - first >= 0 and edge.consumer - first < len(short.rows)
     }
     for port, taken in short.ports.items():
         assert all(same(row, whole.ports[port][cycle]) for cycle, row in taken.items())

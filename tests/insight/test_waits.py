@@ -214,9 +214,10 @@ def test_a_buffer_counts_as_full_when_its_stage_finds_it_so(name):
                 refused.add(refusal.what)
         if not late:
             issues = {row.issued for row in (*trace.rows, *trace.later)}
-            for buffer, counts in charts.values():
+            for chart in charts.values():
+                buffer = chart.buffer
                 if buffer.name not in ("IQ", "IDQ"):
-                    full = {cycle for cycle, count in enumerate(counts) if count > buffer.stalls_above}
+                    full = {cycle for cycle, count in enumerate(chart.counts) if count > buffer.stalls_above}
                     assert not full & issues, buffer
     assert refused
 

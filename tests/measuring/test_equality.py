@@ -48,11 +48,11 @@ def test_what_the_search_looks_at_is_the_same(harness, analyzer, name):
     text = KERNELS[name].text
     dialect, region = region_of(analyzer, text)
     found = {
-        changed: (
-            fix.proposal,
-            compare(harness, Versions(text, changed, fix.proposal.times), OPTIONS.source, region, 400),
+        each.text: (
+            each.fix.proposal,
+            compare(harness, Versions(text, each.text, each.fix.proposal.times), OPTIONS.source, region, 400),
         )
-        for fix, changed in alternatives(analyzer, text, OPTIONS, dialect, region)
+        for each in alternatives(analyzer, text, OPTIONS, dialect, region)
     }
     assert len(found) > 3
     assert [(p.title, str(e)) for p, e in found.values() if not e.sound] == []

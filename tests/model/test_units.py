@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.units import MOST_UNITS, Role, Units, UopKind, unit
+from cyclelens.analyzer.model.units import MOST_UNITS, Role, Units, UnitUse, UopKind, unit
 
 PORTS = Units([unit(name, "ALU") for name in "0156AB"], prefix="p")
 NAMED = Units(
@@ -54,9 +54,9 @@ def test_other_texts_are_named_in_the_message(text: str) -> None:
 
 def test_tables_name_sets_by_letters_or_as_a_whole() -> None:
     """What the uops of a set do comes from the name of the set, or else from what its units can do."""
-    assert NAMED.use("01", 2) == (UopKind.COMPUTE, NAMED.named(["ALU0", "ALU1"]), 2)
+    assert NAMED.use("01", 2) == UnitUse(UopKind.COMPUTE, NAMED.named(["ALU0", "ALU1"]), 2)
     assert NAMED.use("LD", 1).kind is UopKind.LOAD
-    assert NAMED.use("STD", 1) == (UopKind.STORE_DATA, NAMED.having(Role.ALU), 1)
+    assert NAMED.use("STD", 1) == UnitUse(UopKind.STORE_DATA, NAMED.having(Role.ALU), 1)
     with pytest.raises(ValueError, match="'23' is not a set of the units"):
         NAMED.use("23", 1)
 

@@ -15,7 +15,7 @@ from termios import TIOCSWINSZ
 import pytest
 from cyclelens.analyzer.common.escaping import painted
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.insight.rates import rates
+from cyclelens.analyzer.insight.rates import Rates, rates
 from cyclelens.analyzer.insight.wording import places
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.result import Analysis
@@ -123,10 +123,10 @@ def test_instructions_and_uops_per_cycle() -> None:
         usages=[usage(issued=2.0), usage(issued=1.0)],
         merge={1: usage(issued=1.0)},
     )
-    assert rates(block) == (1.0, 2.0)
+    assert rates(block) == Rates(1.0, 2.0)
     report = render(analysis(region_analysis(block)), "a.s")
     assert "Per cycle:  1.00 instructions, 2.00 uops issued" in report
-    assert rates(prediction([template()], cycles=0.0)) == (0.0, 0.0)
+    assert rates(prediction([template()], cycles=0.0)) == Rates(0.0, 0.0)
 
 
 def test_no_single_bottleneck_reads_like_an_answer() -> None:

@@ -118,7 +118,7 @@ def test_what_cannot_be_done_several_times_at_once(analyzer: Analyzer, name: str
     analysis = analyzer.analyze(text, OPTIONS)
     assert analysis.problems == ()
     found = alternatives(analyzer, text, OPTIONS, analysis.dialect, analysis.regions[0])
-    assert [fix.proposal.title for fix, _ in found if fix.proposal.times > 1] == []
+    assert [each.fix.proposal.title for each in found if each.fix.proposal.times > 1] == []
 
 
 def test_a_loop_that_is_entered_elsewhere_gets_nothing_in_front(analyzer: Analyzer) -> None:
@@ -126,7 +126,7 @@ def test_a_loop_that_is_entered_elsewhere_gets_nothing_in_front(analyzer: Analyz
     text = kernel.text.replace("    .p2align", "    jmp .Lloop\n    .p2align")
     analysis = analyzer.analyze(text, OPTIONS)
     found = alternatives(analyzer, text, OPTIONS, analysis.dialect, analysis.regions[0])
-    assert {fix.proposal.rewrite for fix, _ in found} & {
+    assert {each.fix.proposal.rewrite for each in found} & {
         "accumulators",
         "own pointers",
         "constant loads",
@@ -180,8 +180,8 @@ def rewritten(analyzer: Analyzer) -> dict[str, list[tuple[str, str]]]:
     for name, kernel in KERNELS.items():
         analysis = analyzer.analyze(kernel.text, OPTIONS)
         texts = {kernel.text: "as it is"}
-        for fix, text in alternatives(analyzer, kernel.text, OPTIONS, analysis.dialect, analysis.regions[0]):
-            texts.setdefault(text, fix.proposal.title)
+        for each in alternatives(analyzer, kernel.text, OPTIONS, analysis.dialect, analysis.regions[0]):
+            texts.setdefault(each.text, each.fix.proposal.title)
         found[name] = [(title, text) for text, title in texts.items()]
     return found
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.simulation import TraceRow
+from msgspec import Struct
 from simulated import simulated
 
 
-class Table(NamedTuple):
+class Table(Struct, frozen=True):
     """One block; a row of ``rows`` is one uop, in the columns of ``COLUMNS``."""
 
     name: str

@@ -5,15 +5,14 @@ Each line is one mechanism. Figures are cycles per iteration, rounded to two dec
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
+from msgspec import Struct
 from simulated import cycles, simulated
 
 
-class Case(NamedTuple):
+class Case(Struct, frozen=True):
     name: str
     code: str
     figures: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 import pytest
 from blocks import block_of
@@ -20,6 +19,7 @@ from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.simulator.wanted import Wanted
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 from msgspec.structs import replace
 
 INSTRUCTIONS = {
@@ -65,7 +65,7 @@ INSTRUCTIONS = {
 DEC_JNZ = "49ffcf75f0"
 
 
-class Case(NamedTuple):
+class Case(Struct, frozen=True):
     """A block with its microarchitecture."""
 
     block: Block

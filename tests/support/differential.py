@@ -11,7 +11,6 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.analysis_options import SourceOptions
@@ -32,7 +31,7 @@ _FRAME = re.compile(r"cyclelens-|^(?:begin|end)_\w+:|^bits |^section |^\.intel_s
 _SYMBOLS, _RELOCATIONS, _EMPTY = 2, 4, 8
 
 
-class Section(NamedTuple):
+class Section(Struct, frozen=True):
     """Of an object file."""
 
     code: bytes
@@ -70,7 +69,7 @@ def read_object(data: bytes) -> Object:
     return result
 
 
-class Assembled(NamedTuple):
+class Assembled(Struct, frozen=True):
     """What an assembler made of a text: an object, or what it says."""
 
     made: Object | None
@@ -96,7 +95,7 @@ def by_assembler(text: str, language: str, folder: Path) -> Assembled:
 _FILL = re.compile(r"\.(?:p2align|balign|align|nops)")
 
 
-class Difference(NamedTuple):
+class Difference(Struct, frozen=True):
     """``kind``: ``bytes``, ``taken`` (we have a figure for what the assembler refuses), ``refused`` (the
     assembler takes what we refuse)."""
 
@@ -111,7 +110,7 @@ def differences(
     return compare(text, language, folder, syntax=syntax, programs=programs).differences
 
 
-class Comparison(NamedTuple):
+class Comparison(Struct, frozen=True):
     """``regions``: how many have a figure and were compared, with ``statements`` that make bytes."""
 
     differences: list[Difference]
@@ -187,7 +186,8 @@ def _compared(found: AssembledFile, made: Object, *, is_whole: bool) -> Iterator
         last, end = made.symbols[f"end_{name}"]
         if last != number:
             continue  # it ends in another section
-        code, left_open = made.sections[number]
+        section = made.sections[number]
+        code, left_open = section.code, section.left_open
         offset = begin
         for line in lines:
             length = len(line.code)

@@ -6,12 +6,12 @@ whole numbers, so that sums do not depend on their order.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 HEAD = "    .text\n    .globl kernel\n    .type kernel, @function\nkernel:\n"
 
 
-class Kernel(NamedTuple):
+class Kernel(Struct, frozen=True):
     """One of them."""
 
     data: str

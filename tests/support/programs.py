@@ -4,16 +4,16 @@ alignments, symbols, expressions and sections, in regions that :mod:`differentia
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
 
 from gas_programs import Gas
+from msgspec import Struct
 from nasm_programs import Nasm, NasmMacros
 
 LANGUAGES = ("att", "intel", "nasm")
 """As programs are counted."""
 
 
-class Program(NamedTuple):
+class Program(Struct, frozen=True):
     """``language``: ``gas`` or ``nasm``; ``syntax``: ``att`` or ``intel`` for ``gas``, else ``auto``."""
 
     text: str
