@@ -22,6 +22,7 @@ from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.machine_code import outermost, regions_of
+from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import SourceOptions
@@ -110,7 +111,7 @@ def measure(source: Source, workspace: Workspace) -> Measured | None:
     result = Measured(source.name)
     started = time.process_time()
     options = SourceOptions(regions=Regions.LOOPS, origin=source.origin)
-    text = assemble(source.text, options, memory=workspace.texts)
+    text = assemble(source.text, options, memory=workspace.caches.of(EncodingCache))
     result.seconds = time.process_time() - started
     _count_lines(source, result)
     # NASM's code sections hold undeclared functions, but no tables.

@@ -40,6 +40,9 @@ inputs() {
 link_packages() {
     local names="$root/build/ns/cyclelens" package site
     mkdir -p "$names"
+    for package in "$names"/*; do
+        [ -e "$package" ] || rm -f "$package"  # a module that is gone
+    done
     for package in analyzer server data; do
         ln -sfn "../../../$package" "$names/$package"
     done

@@ -16,12 +16,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cyclelens.analysis import analyze as analyze
     from cyclelens.analyzer.facts.store import TablesUnavailable as TablesUnavailable
     from cyclelens.analyzer.measuring.harness import CannotMeasure as CannotMeasure
-    from cyclelens.library import analyze as analyze
-    from cyclelens.library import measure as measure
-    from cyclelens.library import predict as predict
-    from cyclelens.library import predict_batch as predict_batch
+    from cyclelens.measurement import measure as measure
+    from cyclelens.prediction import predict as predict
+    from cyclelens.prediction import predict_batch as predict_batch
     from cyclelens.results import Assumption as Assumption
     from cyclelens.results import Hazard as Hazard
     from cyclelens.results import Instruction as Instruction
@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
-    "cyclelens.library": ("analyze", "measure", "predict", "predict_batch"),
+    "cyclelens.analysis": ("analyze",),
+    "cyclelens.measurement": ("measure",),
+    "cyclelens.prediction": ("predict", "predict_batch"),
     "cyclelens.results": (
         "Assumption",
         "Hazard",

@@ -10,9 +10,9 @@ from io import BufferedReader, StringIO
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.common import alignment
+from cyclelens.analyzer.common.collection import collect_rarely
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
-from cyclelens.analyzer.engine.workers import collect_rarely
 
 if TYPE_CHECKING:
     from typing import Any
@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> int:
         parser.error("several microarchitectures need --input")
     (arch,) = options.arch
 
-    from cyclelens.analyzer.engine.prediction import Task, predict_many
+    from cyclelens.analyzer.engine.prediction import Task, predict_in_order
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.microarchitectures.values import confidence
     from cyclelens.analyzer.model.choices import Mode
@@ -123,7 +123,12 @@ def main(arguments: list[str]) -> int:
         rows.truncate()
 
     task = Task(arch, Mode(options.mode), options.alignment, chosen, options.copies, options.ranges)
-    results = predict_many(batches(), task, jobs=options.jobs)
+    if options.jobs > 1 or options.ranges:
+        from cyclelens.analyzer.engine.many import predict_many
+
+        results = predict_many(batches(), task, jobs=options.jobs)
+    else:
+        results = predict_in_order(batches(), task)
     count = without = 0
     bar = _progress()
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 
 LOG = "CYCLELENS_LOG"
 """Environment variable with the path of the log file. ``--log FILE`` sets it, also for child processes."""
@@ -17,8 +18,6 @@ def write(kind: str, **fields: object) -> None:
     path = os.environ.get(LOG)
     if not path:
         return
-    from datetime import UTC, datetime  # imported only for a line: commands start faster
-
     shown = (f"{value:.1f}" if isinstance(value, float) else value for value in fields.values())
     entry = " ".join(f"{name}={_quoted(str(value))}" for name, value in zip(fields, shown, strict=True))
     now = datetime.now(UTC).isoformat(timespec="milliseconds")

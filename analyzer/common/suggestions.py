@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 _ALIKE = 0.6
 """Smallest similarity of a suggestion (``difflib``)."""
@@ -13,9 +14,6 @@ _MOST_NAMES = 10_000
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """The most similar known name, ignoring case; empty if none is similar."""
-    # Imported here because only mistakes need it.
-    from difflib import get_close_matches
-
     spelled: dict[str, str] = {}
     for each in known:
         spelled.setdefault(each.lower(), each)

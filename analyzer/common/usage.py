@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.examples import help_text
@@ -13,7 +14,6 @@ from cyclelens.analyzer.common.regular_files import check_written
 from cyclelens.analyzer.common.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any, NoReturn, Self
 
 OK, PROBLEMS, WRONG_USAGE = 0, 1, 2
@@ -48,9 +48,6 @@ class _LogFile(_Path):
 
 def output_path(text: str) -> Path:
     """The type of options that name a file to write."""
-    # Imported here to start faster.
-    from pathlib import Path
-
     try:
         check_written(text)
     except OSError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
+from cyclelens.analyzer.common.extras import lacking
 from cyclelens.analyzer.common.regular_files import STREAMED, open_regular, open_text
 from msgspec import Struct
 
@@ -170,9 +171,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise CorpusError(
-            "Parquet files need pyarrow, which is not installed: pip install 'cyclelens[parquet]'"
-        ) from None
+        raise CorpusError(lacking("Parquet files need", "pyarrow", "parquet")) from None
     return pyarrow, pyarrow.parquet
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, format_of
-from cyclelens.analyzer.engine.prediction import Predictor, Task, predict_many
+from cyclelens.analyzer.engine.prediction import Predictor, Task, predict_in_order
 from cyclelens.analyzer.engine.shared import shared_workspace
 from cyclelens.analyzer.engine.workers import pool, start_worker
 from cyclelens.analyzer.microarchitectures import registry
@@ -160,7 +160,7 @@ def _figures(part: Part, blocks: Sequence[str]) -> Table:
     with shared_workspace() as workspace:
         for core in part.cores:
             task = Task(core, part.mode, part.alignment, part.options, part.copies)
-            results = list(predict_many(batches, task, predictor=Predictor(workspace)))
+            results = list(predict_in_order(batches, task, Predictor(workspace)))
             figures = (each.cycles_per_iteration for each in results)
             columns[core] = [None if cycles is None else round(cycles, 2) for cycles in figures]
             for row, result in enumerate(results):

@@ -9,6 +9,13 @@ from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.engine.plans import ALIGNMENTS, at_line, plan
 from cyclelens.analyzer.engine.regions import RegionRequest, analyse_region
 from cyclelens.analyzer.engine.workspace import Cancel, Workspace
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.files.recorded import with_symbols
+from cyclelens.analyzer.frontend.objects.elf import ObjectFile
+from cyclelens.analyzer.frontend.objects.machine_code import named_regions, regions_of
+from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
+from cyclelens.analyzer.insight import paths, weights
+from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions
@@ -22,11 +29,12 @@ from cyclelens.analyzer.model.source import (
     Region,
     Severity,
 )
+from cyclelens.analyzer.profiles.profile import ProfileError
+from cyclelens.analyzer.profiles.reading import Profiles
 from cyclelens.analyzer.simulator.failures import Cancelled
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.frontend.objects.elf import ObjectFile
     from cyclelens.analyzer.frontend.objects.elf_format import Function
     from cyclelens.analyzer.profiles.profile import Profile
 
@@ -61,9 +69,6 @@ class Analyzer:
     ) -> Iterator[Analysis]:
         """Analyses of a text, assembled once, one for each of ``details``. Whenever ``due()`` returns True
         after a region, a partial analysis is yielded, too. Raises the same errors as ``analyze``."""
-        # Imported here: batches of machine code need no assembler and start faster without it.
-        from cyclelens.analyzer.frontend.assemble import assemble
-
         _check(options)
         self.workspace.next_text()
         source, unread = readable(options.source, self.workspace)
@@ -72,7 +77,7 @@ class Analyzer:
             source,
             cancel=cancel,
             profile=_profile(source, self.workspace, needs_symbols=True),
-            memory=self.workspace.texts,
+            memory=self.workspace.caches.of(EncodingCache),
         )
         if cancel is not None and cancel():
             raise Cancelled  # the assembled text may be incomplete
@@ -90,10 +95,6 @@ class Analyzer:
         Raises the same errors as ``analyze``, and ``ObjectFileError`` if the file or the function cannot be
         read.
         """
-        # Imported here: texts need no reader of object files.
-        from cyclelens.analyzer.frontend.objects.elf import ObjectFile
-        from cyclelens.analyzer.frontend.objects.machine_code import named_regions
-
         _check(options)
         self.workspace.next_batch()
         file = ObjectFile(data)
@@ -112,8 +113,6 @@ class Analyzer:
     ) -> Analysis:
         """The analysis of the loops of some functions of a file. ``wanted`` selects the regions, and
         ``placed`` maps each to the place it is reported at. Raises the same errors as ``analyze_object``."""
-        from cyclelens.analyzer.frontend.objects.machine_code import regions_of
-
         _check(options)
         self.workspace.next_batch()
         source = options.source
@@ -145,9 +144,6 @@ class _Text:
     def analyses(self, due: Callable[[], bool]) -> Iterator[Analysis]:
         """Yield a partial analysis whenever ``due()`` returns True after a region, then the complete one."""
         assembled, options, problems = self.assembled, self.options, self.problems
-        # Imported here: batches of machine code need no causes and start faster without them.
-        from cyclelens.analyzer.insight import paths, weights
-
         asked = RegionRequest(self.workspace, options, self.cancel, problems)
         regions: list[RegionAnalysis] = []
         blocks = {region.name: region for region in assembled.regions}
@@ -216,8 +212,6 @@ class _Text:
     ) -> BranchingAnalysis:
         """The cycles of each path through a region, or of its blocks if the paths are unknown. ``known``:
         figures of blocks, by name."""
-        from cyclelens.analyzer.insight import paths, weights
-
         options, counts = self.options, self.assembled.counts or {}
         quiet = replace(options, detail=replace(options.detail, trace=False, trace_rounds=None, causes=False))
 
@@ -265,8 +259,6 @@ def _is_chosen(name: str, wanted: str | None) -> bool:
 def _cycles(region: RegionAnalysis) -> dict[str, float]:
     """Cycles per iteration by microarchitecture. Lower bounds are omitted, as they cannot be added to
     figures."""
-    from cyclelens.analyzer.insight.confidence import is_lower_bound
-
     return {
         each.microarchitecture: each.cycles_per_iteration
         for each in region.predictions
@@ -294,10 +286,8 @@ def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branc
 def readable(source: SourceOptions, workspace: Workspace) -> tuple[SourceOptions, tuple[Problem, ...]]:
     """The options without an unreadable profile, and a problem at the text's first line that reports it."""
     if source.profile:
-        from cyclelens.analyzer.profiles.profile import ProfileError
-
         try:
-            workspace.profiles.of(source.profile)
+            workspace.caches.of(Profiles).of(source.profile)
         except ProfileError as error:
             problem = Problem(0, 0, 0, "no-profile", str(error), Severity.WARNING)
             return replace(source, profile=""), (problem,)
@@ -308,9 +298,7 @@ def _profile(source: SourceOptions, workspace: Workspace, *, needs_symbols: bool
     """The recorded profile; None if there is none. Raises ProfileError."""
     if not source.profile:
         return None
-    from cyclelens.analyzer.frontend.files.recorded import with_symbols
-
-    profile = workspace.profiles.of(source.profile)
+    profile = workspace.caches.of(Profiles).of(source.profile)
     return with_symbols(profile, source.origin) if needs_symbols else profile
 
 

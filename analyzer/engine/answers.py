@@ -4,10 +4,22 @@ causes."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.engine.workspace import CachedAnswer, Cancel, Workspace
 from cyclelens.analyzer.facts.store import FactsStore
+from cyclelens.analyzer.insight import one_pass
+from cyclelens.analyzer.insight.addresses import accesses
+from cyclelens.analyzer.insight.assumptions import ONE_POSITION, assumptions
+from cyclelens.analyzer.insight.explain import bare, explain
+from cyclelens.analyzer.insight.findings import find
+from cyclelens.analyzer.insight.one_pass import simulate_once
+from cyclelens.analyzer.insight.overlaps import overlaps
+from cyclelens.analyzer.insight.port_binding import port_binding
+from cyclelens.analyzer.insight.positions import alone, one_so_far, positions, unknown_offset, usual
+from cyclelens.analyzer.insight.runs import Runs
+from cyclelens.analyzer.insight.whatif import with_latencies
+from cyclelens.analyzer.insight.work import inferred
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.analysis_options import Detail
 from cyclelens.analyzer.model.instruction import Instruction
@@ -24,9 +36,6 @@ from cyclelens.analyzer.uops.left_out import LeftOut, what_counts
 from cyclelens.analyzer.uops.upper_halves import may_mix
 from msgspec import Struct
 from msgspec.structs import replace
-
-if TYPE_CHECKING:
-    from cyclelens.analyzer.insight.runs import Runs
 
 _QUICK_BYTES = 16 * 1024
 """Bytes of code, summed over all positions, that the first quick answer still simulates (about 15 ms). Later
@@ -82,8 +91,6 @@ class Run(Struct, frozen=True):
             options=self.question.options,
         )
         if self.question.latencies:
-            from cyclelens.analyzer.insight.whatif import with_latencies
-
             block = with_latencies(block, self.question.latencies)
         return block
 
@@ -108,15 +115,12 @@ class Run(Struct, frozen=True):
     ) -> tuple[Position, ...]:
         """The figures at all positions. ``block`` and ``simulation`` are those of one position; results are
         added to ``known``."""
-        from cyclelens.analyzer.insight.positions import alone, positions
-
         if len(offsets) == 1:
             return alone(block, simulation)
         return positions(self.block, offsets, self.others(), (block, simulation), known)
 
     def one_pass(self, alignment: int, *, trace: bool) -> Simulation:
         """Simulate one pass of the code, from an empty pipeline."""
-        from cyclelens.analyzer.insight.one_pass import simulate_once
 
         def build(instructions: Sequence[Instruction]) -> Block:
             return self.built(instructions, True, alignment)
@@ -125,19 +129,12 @@ class Run(Struct, frozen=True):
 
     def others(self) -> Runs:
         """Runs other blocks to explain this one."""
-        from cyclelens.analyzer.insight.runs import Runs
-
         return Runs(self.core, self.question.options, self.cancel, self.store.caches)
 
 
 def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -> CachedAnswer | LeftOut:
     """The cached or new answer, or why there is no figure if an essential instruction has no record. Raises
     ``Cancelled`` and ``TooManyUopsError``."""
-    # Imported here: batches of machine code need no causes and start faster without them.
-    from cyclelens.analyzer.insight.explain import bare
-    from cyclelens.analyzer.insight.findings import find
-    from cyclelens.analyzer.insight.positions import one_so_far, usual
-
     detail, model, placement = question.detail, question.model, question.placement
     code, way, forks = question.code, question.way, question.forks
     repeated = (question.loop, question.once, question.is_function)
@@ -212,8 +209,6 @@ def _port_binding(
     workspace: Workspace, at: tuple[object, ...], run: Run, block: Block, prediction: Prediction
 ) -> PortBinding | None:
     """The cached or new range of figures under other port bindings, for code at its position."""
-    from cyclelens.analyzer.insight.port_binding import port_binding
-
     known = workspace.bindings.get(at)
     if known is None:
         known = workspace.bindings[at] = (port_binding(block, prediction, run.others()),)
@@ -222,12 +217,6 @@ def _port_binding(
 
 def _once(run: Run) -> CachedAnswer | LeftOut:
     """The answer for one pass, at the assumed position."""
-    from cyclelens.analyzer.insight import one_pass
-    from cyclelens.analyzer.insight.addresses import accesses
-    from cyclelens.analyzer.insight.assumptions import assumptions
-    from cyclelens.analyzer.insight.findings import find
-    from cyclelens.analyzer.isa.decoder import decode
-
     question = run.question
     alignment = question.placement.offsets[0]
     behind = decode(one_pass.CLEARS) if may_mix(question.instructions) else ()
@@ -248,8 +237,6 @@ def _once(run: Run) -> CachedAnswer | LeftOut:
 
 def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
     """The prediction of a function with the cycles of one call."""
-    from cyclelens.analyzer.insight import one_pass
-
     simulation = run.one_pass(block.alignment, trace=False)
     once = one_pass.of(block, run.core, simulation)
     return replace(prediction, once=once, assumptions=(one_pass.assumption(once), *prediction.assumptions))
@@ -258,12 +245,6 @@ def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
 def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnswer | None) -> Prediction:
     """A simulation with its causes and the assumptions that follow from its instructions. ``first``: the
     earlier answer for the same code, before all positions were simulated."""
-    # Imported here: batches of machine code need no causes and start faster without them.
-    from cyclelens.analyzer.insight.addresses import accesses
-    from cyclelens.analyzer.insight.assumptions import ONE_POSITION, assumptions
-    from cyclelens.analyzer.insight.explain import explain
-    from cyclelens.analyzer.insight.work import inferred
-
     if first is not None and first.prediction.alignment == block.alignment:
         assumed = tuple(each for each in first.prediction.assumptions if each.code != ONE_POSITION)
         known = replace(first.prediction, assumptions=assumed)
@@ -277,8 +258,6 @@ def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnsw
 
 def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Position, ...]) -> Prediction:
     """The prediction, completed with the results at all possible positions."""
-    from cyclelens.analyzer.insight.positions import unknown_offset
-
     prediction = replace(prediction, positions=places)
     assumed = (*prediction.assumptions, *unknown_offset(prediction, run.question.placement))
     if run.question.detail.alternatives:
@@ -288,8 +267,5 @@ def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Positi
 
 def _overlaps(run: Run, block: Block, cycles: float) -> tuple[Assumption, ...]:
     """Accesses that could overlap in memory for some data, with their cost."""
-    from cyclelens.analyzer.insight.addresses import accesses
-    from cyclelens.analyzer.insight.overlaps import overlaps
-
     accessed = accesses(block.instructions)
     return overlaps(block, accessed, cycles, run.others())

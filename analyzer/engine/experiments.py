@@ -4,9 +4,9 @@ single instructions."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.engine.workspace import Cancel, Workspace
+from cyclelens.analyzer.insight.whatif import Experiment
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
@@ -17,9 +17,6 @@ from cyclelens.analyzer.model.result import (
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.block import build_block
 
-if TYPE_CHECKING:
-    from cyclelens.analyzer.insight.whatif import Experiment
-
 
 def experiment(
     workspace: Workspace,
@@ -29,8 +26,6 @@ def experiment(
     cancel: Cancel | None = None,
 ) -> Experiment:
     """The experiments possible with a region that was predicted with these ``options``."""
-    from cyclelens.analyzer.insight.whatif import Experiment
-
     return Experiment(prediction, workspace.store, latencies=region.latencies, options=options, cancel=cancel)
 
 

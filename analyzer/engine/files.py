@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import read_given, read_opened
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
+from cyclelens.analyzer.profiles.profile import ProfileError
+from cyclelens.analyzer.profiles.reading import Profiles
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
@@ -38,18 +42,14 @@ def analyze_bytes(
 ) -> Analysis:
     """The analysis of a file's content: an assembly text, or an ELF file (one ``function`` or all). Raises
     InputError, and the errors of ``Analyzer.analyze``."""
-    from cyclelens.analyzer.profiles.profile import ProfileError
-
     try:
         if chosen.source.profile:
-            analyzer.workspace.profiles.of(chosen.source.profile)
+            analyzer.workspace.caches.of(Profiles).of(chosen.source.profile)
     except ProfileError as error:
         raise InputError(error) from None
     if not data.startswith(ELF_MAGIC):
         chosen = replace(chosen, source=replace(chosen.source, function=function))
         return explained(analyzer.analyze(to_text(data), chosen), chosen.source)
-
-    from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 
     try:
         return analyzer.analyze_object(data, chosen, function)
@@ -67,8 +67,6 @@ _MARKERS = "Put `# cyclelens-begin NAME` and `# cyclelens-end` in comments aroun
 
 def explained(analysis: Analysis, source: SourceOptions) -> Analysis:
     """The analysis of a text; if it has no regions, with a problem that explains why."""
-    from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
-
     if analysis.regions:
         return analysis
     if any(problem.code in _NOTHING_READ for problem in analysis.problems):

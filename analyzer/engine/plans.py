@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cyclelens.analyzer.common.suggestions import among
+from cyclelens.analyzer.engine.settings import MARKERS
+from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.insight.work import stated
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import Target
 from cyclelens.analyzer.model.choices import Mode
@@ -28,9 +32,6 @@ def at_line(
     line: int, text: str | None, code: str, message: str, severity: Severity = Severity.ERROR
 ) -> Problem:
     """A problem that covers a whole line."""
-    from cyclelens.analyzer.frontend.source.chunks import Source
-    from cyclelens.analyzer.frontend.source.scanner import Lines
-
     width = 0
     if text is not None:
         lines = Lines(Source(text))
@@ -40,9 +41,6 @@ def at_line(
 
 def plan(region: Region, target: Target, text: str | None) -> tuple[Plan, list[Problem]]:
     """Combine the marker and the options; a bad marker option becomes a problem at the marker."""
-    # Imported here: batches of machine code have no markers.
-    from cyclelens.analyzer.engine.settings import MARKERS
-
     problems: list[Problem] = []
 
     def problem(code: str, message: str, severity: Severity = Severity.ERROR) -> None:
@@ -71,12 +69,9 @@ def plan(region: Region, target: Target, text: str | None) -> tuple[Plan, list[P
                 placement = Placement(int(value))
             else:
                 problem("bad-option-value", f"'{value}' is not an alignment: use 0 to {ALIGNMENTS[-1]} bytes")
-        elif setting.name == "work":
-            from cyclelens.analyzer.insight.work import stated
-
-            if stated(value) is None:
-                expected = "a number of elements (per=8) or of bytes (per=32B)"
-                problem("bad-option-value", f"'{value}' is not an amount of work: use {expected}")
+        elif setting.name == "work" and stated(value) is None:
+            expected = "a number of elements (per=8) or of bytes (per=32B)"
+            problem("bad-option-value", f"'{value}' is not an amount of work: use {expected}")
     models = []
     for name in dict.fromkeys(name.strip().upper() for name in names):
         try:

@@ -1,15 +1,15 @@
 """Entry point for machine code without a text, used by ``predict``, corpora and evaluations:
-``Predictor.predict`` for one block, ``predict_many`` for a stream of blocks on several cores."""
+``Predictor.predict`` for one block, ``predict_in_order`` for a stream of blocks. ``many.py`` predicts them in
+several processes."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from cyclelens.analyzer.bounds.registry import predict_analytically
 from cyclelens.analyzer.common.defects import internal_error
 from cyclelens.analyzer.common.recent import Caches
-from cyclelens.analyzer.engine.workers import pool, start_worker
 from cyclelens.analyzer.engine.workspace import MAX_BLOCK_BYTES, Workspace
 from cyclelens.analyzer.facts.store import FactsStore, TablesUnavailable, open_store
 from cyclelens.analyzer.isa.counted_loop import decoded_end, usual_copies
@@ -20,19 +20,13 @@ from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
+from cyclelens.analyzer.model.result import Missing, PortBinding
 from cyclelens.analyzer.model.uops import Block
-from cyclelens.analyzer.simulator import Key, cycles_per_iteration, key_of, simulate
+from cyclelens.analyzer.simulator import Key, cycles_per_iteration, key_of
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import names, what_counts
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 from msgspec import Struct
-from msgspec.structs import replace
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-    from pathlib import Path
-
-    from cyclelens.analyzer.model.result import PortBinding
 
 _MOST_ENCODINGS = 16_384
 """Encodings kept per microarchitecture."""
@@ -57,6 +51,11 @@ class Predictor:
     def __init__(self, workspace: Workspace | None = None):
         """``workspace``: the tables to read, by default new ones. Raises ``TablesUnavailable``."""
         self._store = (Workspace() if workspace is None else workspace).store
+
+    @property
+    def caches(self) -> Caches:
+        """The caches of the tables."""
+        return self._store.caches
 
     def reopen(self) -> None:
         """Reopen the tables in a forked process, which must not share its parent's open file."""
@@ -89,7 +88,7 @@ class Predictor:
         """Cycles per iteration of code as it is: a loop has its own jump back. None if there is no figure.
         Raises ``TablesUnavailable``."""
         model = variant(microarchitecture, options)
-        built = self._built(decode(code, self._store.caches), 1, model, loop, alignment, options)
+        built = self.built(decode(code, self._store.caches), 1, model, loop, alignment, options)
         return (
             built.cycles_per_iteration
             if isinstance(built, PredictResult)
@@ -120,9 +119,9 @@ class Predictor:
         caches = self._store.caches
         caches.next_batch()
         loop = mode is Mode.LOOP
-        listings = [_listing(code, loop, copies, model.name, caches) for code in codes]
+        listings = [listing_of(code, loop, copies, model.name, caches) for code in codes]
         built = [
-            each if isinstance(each, PredictResult) else self._built(*each, model, loop, alignment, options)
+            each if isinstance(each, PredictResult) else self.built(*each, model, loop, alignment, options)
             for each in listings
         ]
         keyed = [
@@ -134,33 +133,7 @@ class Predictor:
             for each in keyed
         ]
 
-    def port_binding(self, code: bytes, cycles: float, task: Task) -> PortBinding | None:
-        """The range of a block's figure under other rules of binding uops to ports; None if it changes
-        little. Raises ``TablesUnavailable``."""
-        # Imported here: figures alone need no bounds and start faster.
-        from cyclelens.analyzer.insight.explain import explain
-        from cyclelens.analyzer.insight.port_binding import port_binding
-        from cyclelens.analyzer.insight.runs import Runs
-        from cyclelens.analyzer.model.result import PortBinding
-
-        model = variant(registry.get(task.microarchitecture), task.options)
-        caches = self._store.caches
-        loop = task.mode is Mode.LOOP
-        listing = _listing(code, loop, task.copies, model.name, caches)
-        if isinstance(listing, PredictResult):
-            return None
-        built = self._built(*listing, model, loop, task.alignment, task.options)
-        if isinstance(built, PredictResult):
-            return None
-        block, copies = built
-        simulation = simulate(block, model, options=task.options, caches=caches)
-        prediction = explain(block, model, simulation, task.options)
-        found = port_binding(block, prediction, Runs(model, task.options, None, caches))
-        if found is None:
-            return None
-        return PortBinding(min(found.least / copies, cycles), max(found.most / copies, cycles))
-
-    def _built(
+    def built(
         self,
         instructions: Sequence[Instruction],
         copies: int,
@@ -169,6 +142,8 @@ class Predictor:
         alignment: int,
         options: ModelOptions,
     ) -> tuple[Block, int] | PredictResult:
+        """The block of these instructions, which hold ``copies`` of it; or a result that says why there is no
+        figure. Raises ``TablesUnavailable``."""
         try:
             block = build_block(
                 instructions, model, self._store, loop=loop, alignment=alignment, options=options
@@ -182,7 +157,7 @@ class Predictor:
             return PredictResult(None, internal_error(error))
 
 
-def _listing(
+def listing_of(
     code: bytes, loop: bool, copies: int | None, microarchitecture: str, caches: Caches
 ) -> tuple[tuple[Instruction, ...], int] | PredictResult:
     """The instructions to predict, with a loop's counter, and the number of copies of the block in them; or a
@@ -235,14 +210,9 @@ def _figure(
         if not is_whole:
             lacking = what_counts(block.instructions, store)
             if lacking is not None:
-                from cyclelens.analyzer.model.result import Missing  # here, because few blocks need it
-
                 absent = Missing(model.name, (), lacking.instructions, lacking.why, lacking.names)
                 return PredictResult(None, absent.reason)
         if options.model is Model.BOUNDS:
-            # Imported here: simulations need no analytic bounds and start faster.
-            from cyclelens.analyzer.bounds.registry import predict_analytically
-
             cycles = predict_analytically(block, model)
         else:
             cycles = cycles_per_iteration(block, model, options, store.caches, key)
@@ -295,9 +265,6 @@ def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, 
 # ---------------------------------------------------------------------------------------------------------
 # Many blocks
 
-_AHEAD = 4
-"""Batches in flight for each process: enough to keep it busy, few enough to read the input as it comes."""
-
 
 class Task(Struct, frozen=True):
     """How to predict many blocks; see ``Predictor.predict_batch``."""
@@ -308,68 +275,41 @@ class Task(Struct, frozen=True):
     options: ModelOptions = DEFAULT
     copies: int | None = 1
     ranges: bool = False
-    """Also find the range of each figure under other rules of port binding; takes about ten times as long."""
+    """Also find the range of each figure under other rules of port binding (``many.py``); takes about ten
+    times as long."""
     tables: Path | None = None
     """Tables to use instead of the shipped ones."""
 
 
-def predict_many(
-    batches: Iterable[Sequence[str]], task: Task, *, jobs: int = 1, predictor: Predictor | None = None
+def predict_in_order(
+    batches: Iterable[Sequence[str]], task: Task, predictor: Predictor | None = None
 ) -> Iterator[PredictResult]:
-    """Predict blocks in hexadecimal; yields results in order, batch by batch (``predict_batch``).
+    """Predict blocks in hexadecimal in this process; yields results in order, batch by batch
+    (``predict_batch``). A good batch has some hundred blocks.
 
-    A good batch has some hundred blocks (``predict_batch``). ``jobs``: number of processes; with more than
-    one, the input is read a few batches ahead; with one, ``predictor`` is used if given. Raises
-    ``UnknownMicroarchitecture`` and ``TablesUnavailable`` when the first result is requested.
+    ``predictor``: by default a new one with the task's tables. Raises ``UnknownMicroarchitecture`` and
+    ``TablesUnavailable`` when the first result is requested.
     """
     registry.get(task.microarchitecture)
-    if jobs <= 1:
-        predictor = predictor or Predictor(Workspace(open_store(task.tables)))
-        for batch in batches:
-            yield from _predict_hex(predictor, batch, task)
-        return
-    global _worker
-    remaining = iter(batches)
-    store = open_store(task.tables)
-    predictor = Predictor(Workspace(store))
-    # Predict the first batch here: forked processes then inherit the caches that it fills.
-    yield from _predict_hex(predictor, next(remaining, ()), task)
-    store.close()
-    _worker = predictor, task
-    processes = pool(jobs, _start_worker, (task,))
-    waiting: deque[Future[list[PredictResult]]] = deque()
-    try:
-        while True:
-            while len(waiting) < jobs * _AHEAD and (batch := next(remaining, ())):
-                waiting.append(processes.submit(_predict_in_worker, batch))
-            if not waiting:
-                return
-            yield from waiting.popleft().result()
-    finally:
-        _worker = None
-        processes.shutdown(wait=True, cancel_futures=True)
+    predictor = predictor or Predictor(Workspace(open_store(task.tables)))
+    for batch in batches:
+        yield from predict_hex(predictor, batch, task)
 
 
-def _predict_hex(predictor: Predictor, blocks: Sequence[str], task: Task) -> list[PredictResult]:
-    read = [_from_hex(block) for block in blocks]
+def predict_hex(predictor: Predictor, blocks: Sequence[str], task: Task) -> list[PredictResult]:
+    """Predict one batch of blocks in hexadecimal. Raises like ``Predictor.predict_batch``."""
+    read = [from_hex(block) for block in blocks]
     codes = [code for code in read if isinstance(code, bytes)]
     results = iter(
         predictor.predict_batch(
             codes, task.microarchitecture, task.mode, task.alignment, task.options, task.copies
         )
     )
-    found = [next(results) if isinstance(code, bytes) else code for code in read]
-    if not task.ranges or task.options.model is Model.BOUNDS:
-        return found
-    return [
-        result
-        if isinstance(code, PredictResult) or result.cycles_per_iteration is None
-        else replace(result, port_binding=predictor.port_binding(code, result.cycles_per_iteration, task))
-        for code, result in zip(read, found, strict=True)
-    ]
+    return [next(results) if isinstance(code, bytes) else code for code in read]
 
 
-def _from_hex(block: str) -> bytes | PredictResult:
+def from_hex(block: str) -> bytes | PredictResult:
+    """The bytes of a block; a result that says what is wrong if it is none."""
     text = block.strip()
     if not text:
         return PredictResult(None, "empty line")
@@ -379,22 +319,3 @@ def _from_hex(block: str) -> bytes | PredictResult:
         return bytes.fromhex(text)
     except ValueError:
         return PredictResult(None, "not hexadecimal")
-
-
-_worker: tuple[Predictor, Task] | None = None
-
-
-def _start_worker(task: Task) -> None:
-    """A forked process inherits the caches; any other one needs tables and caches of its own."""
-    global _worker
-    start_worker()
-    if _worker is None:
-        _worker = Predictor(Workspace(open_store(task.tables))), task
-    else:
-        _worker[0].reopen()
-
-
-def _predict_in_worker(blocks: Sequence[str]) -> list[PredictResult]:
-    assert _worker is not None, "the pool runs its initializer first"
-    predictor, task = _worker
-    return _predict_hex(predictor, blocks, task)

@@ -14,18 +14,17 @@ cannot give the assemblers access outside its own folder, and cannot allow progr
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from cyclelens.analyzer.common.regular_files import read_regular
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.engine.settings import ANALYSIS, checked
 from cyclelens.analyzer.microarchitectures import registry
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAME = "cyclelens.toml"
 MAXIMUM_BYTES = 1 << 20
@@ -70,8 +69,6 @@ def find(folder: str | os.PathLike[str], tops: Collection[str]) -> Path | None:
     last = max((number for number, each in enumerate(around) if each in tops), default=0)
     for each in around[: last + 1]:
         if os.path.isfile(file := os.path.join(each, NAME)):
-            from pathlib import Path  # most files have no project and start faster
-
             return Path(file)
     return None
 
@@ -91,9 +88,6 @@ def _around(folder: str | os.PathLike[str]) -> list[str]:
 
 def read(file: Path) -> Project:
     """Read a project file. Raises ProjectError."""
-    # Imported here: most files have no project and start faster.
-    import tomllib
-
     try:
         if not _is_within(file, file.parent):
             raise ProjectError(f"{file} is a link that leads out of its folder")

@@ -13,6 +13,9 @@ from cyclelens.analyzer.engine.experiments import experiment
 from cyclelens.analyzer.engine.plans import Plan
 from cyclelens.analyzer.engine.workspace import MAX_BLOCK_BYTES, Cancel, Workspace
 from cyclelens.analyzer.facts.store import TablesUnavailable
+from cyclelens.analyzer.insight import absence, paths
+from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.prices import priced
 from cyclelens.analyzer.isa.counted_loop import decoded_end
 from cyclelens.analyzer.microarchitectures import extensions
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
@@ -54,9 +57,6 @@ def analyse_region(
 ) -> RegionAnalysis:
     """Analyse a region. ``through``: the branching that the region is one path of. ``is_part``: the region is
     a basic block whose final branch stays within its region."""
-    # Imported here: batches of machine code need no causes and start faster without them.
-    from cyclelens.analyzer.insight import absence, paths
-
     options = asked.options
 
     def without(note: str) -> RegionAnalysis:
@@ -141,9 +141,6 @@ def analyse_region(
 
 def _priced(asked: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
     """The region with the costs of its findings; costs stay unknown on a core with a lower bound."""
-    from cyclelens.analyzer.insight.confidence import is_lower_bound
-    from cyclelens.analyzer.insight.prices import priced
-
     findings = [each for each in region.findings if not each.microarchitecture]
     for prediction in region.predictions:
         own = [each for each in region.findings if each.microarchitecture == prediction.microarchitecture]

@@ -1,25 +1,15 @@
-"""Setup for every process that predicts many blocks: the first one and its workers."""
+"""Process pools for work in parts."""
 
 from __future__ import annotations
 
-import gc
 import os
-from typing import TYPE_CHECKING
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context, parent_process
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import ProcessPoolExecutor
-
-
-def collect_rarely() -> None:
-    """Make the cyclic garbage collector run a thousand times less often than by default in this process, and
-    exempt existing objects.
-
-    For programs that predict many blocks: objects made for a block contain no cycles. Scanning the caches
-    again and again takes a tenth of the time, and once in 4,000 blocks still a fiftieth.
-    """
-    gc.freeze()
-    gc.set_threshold(700_000)
+from cyclelens.analyzer.common.collection import collect_rarely
 
 
 def pool(
@@ -30,9 +20,6 @@ def pool(
     The processes are forks of this one, with all its loaded modules, where that is safe: on Linux, if no
     other thread runs. Elsewhere each starts Python anew.
     """
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     try:
         alone = len(os.listdir("/proc/self/task")) == 1
     except OSError:
@@ -40,8 +27,6 @@ def pool(
     context = get_context("fork" if alone else "spawn")
     made = ProcessPoolExecutor(processes, mp_context=context, initializer=initializer, initargs=arguments)
     if alone:
-        import signal
-
         # Fork at the first call, before the thread that ends the processes exists, with Ctrl-C blocked.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -53,10 +38,6 @@ def pool(
 
 def start_worker() -> None:
     """Initializer of a worker process. Ctrl-C is left to the parent."""
-    # Imported here: a program without workers starts faster.
-    import signal
-    import threading
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     collect_rarely()
@@ -64,8 +45,6 @@ def start_worker() -> None:
 
 def _end_with_parent() -> None:
     """End with the parent: an idle worker would not notice that the parent is gone."""
-    from multiprocessing import parent_process
-
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -5,18 +5,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.facts.store import FactsStore, open_store
+from cyclelens.analyzer.model.result import Finding, PortBinding, Position, Prediction
+from cyclelens.analyzer.model.simulation import Simulation
 from msgspec import Struct
 from msgspec.structs import replace
-
-if TYPE_CHECKING:
-    from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
-    from cyclelens.analyzer.model.result import Finding, PortBinding, Position, Prediction
-    from cyclelens.analyzer.model.simulation import Simulation
-    from cyclelens.analyzer.profiles.reading import Profiles
 
 Cancel = Callable[[], bool]
 
@@ -68,19 +63,9 @@ class Workspace:
         """Effect of other rules of port binding on code at a position."""
 
     @property
-    def texts(self) -> EncodingCache:
-        """Cache of texts and their statements."""
-        # Imported here: batches of machine code need no assembler and start faster without it.
-        from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
-
-        return self.store.caches.of(EncodingCache)
-
-    @property
-    def profiles(self) -> Profiles:
-        """Cache of recorded profiles."""
-        from cyclelens.analyzer.profiles.reading import Profiles
-
-        return self.store.caches.of(Profiles)
+    def caches(self) -> Caches:
+        """Caches of texts and of machine code; they belong to the tables."""
+        return self.store.caches
 
     def beside(self, *, cached_predictions: int = CACHED_PREDICTIONS) -> Workspace:
         """A workspace with the same tables and texts but its own answers, which do not evict those here."""

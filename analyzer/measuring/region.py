@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable, with_data
@@ -95,8 +96,6 @@ def measure_region(harness: Harness, region: Request, predict: Predict, runs: in
 
 
 def _end(request: Request) -> bytes:
-    from cyclelens.analyzer.isa.counted_loop import loop_end
-
     return loop_end(decode(request.code)) or b""
 
 

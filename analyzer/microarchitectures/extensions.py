@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.instruction import Instruction
-
-if TYPE_CHECKING:
-    from cyclelens.analyzer.model.result import Missing
+from cyclelens.analyzer.model.result import Missing
 
 _IGNORED = frozenset(["CET_IBT", "CET_SS", "MPX", "PREFETCHW", "PREFETCHWT1", "PREFETCHITI", "CLDEMOTE"])
 """Instructions in the space of NOPs: a core without the extension runs them as NOPs."""
@@ -30,8 +27,6 @@ def missing(instructions: Sequence[Instruction], microarchitectures: Iterable[st
             if not instruction.extensions <= has and (titles := absent_from(has, instruction))
         }
         if absent:
-            from cyclelens.analyzer.model.result import Missing  # here, because few blocks need it
-
             every = dict.fromkeys(title for titles in absent.values() for title in titles)
             found.append(Missing(name, tuple(every), tuple(absent)))
     return tuple(found)

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.suggestions import nearest
+from cyclelens.analyzer.microarchitectures import processors
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.provenance import Certainty
 from msgspec import Struct
@@ -162,9 +163,6 @@ _SWITCHED_OFF = {"ADL": ("AVX512",)}
 
 
 def _identity() -> _Identity | None:
-    # Imported here because most users name a core, and then start faster.
-    from cyclelens.analyzer.microarchitectures import processors
-
     processor = processors.this_processor()
     if processor is None:
         return None

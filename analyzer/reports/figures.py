@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from cyclelens.analyzer.common.extras import lacking
+
 FORMATS = (".svg", ".png")
 
 
@@ -20,7 +22,7 @@ def why_impossible(path: Path) -> str:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        return "a drawing needs matplotlib; install it with: pip install 'cyclelens[plots]'"
+        return lacking("a drawing needs", "matplotlib", "plots")
     return ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from cyclelens.analyzer.insight import vocabulary, wording
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound
@@ -126,6 +127,4 @@ def _result(rule: str, level: str, message: str, location: dict[str, Any]) -> di
 
 
 def _uri(file: str) -> str:
-    from urllib.parse import quote
-
     return quote(file.replace("\\", "/"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from enum import IntFlag
 
+from cyclelens.analyzer.isa.upper_halves import upper_halves
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.units import Role, UnitUse, UopKind
@@ -66,9 +67,6 @@ def may_mix(instructions: Iterable[Instruction]) -> bool:
 
 def uses_of(instructions: Iterable[Instruction]) -> list[UpperHalves]:
     """What each instruction does to upper halves."""
-    # Imported here because few blocks need it.
-    from cyclelens.analyzer.isa.upper_halves import upper_halves
-
     return [upper_halves(instruction.code) for instruction in instructions]
 
 

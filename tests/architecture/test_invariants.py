@@ -400,9 +400,9 @@ def test_no_file_is_too_long() -> None:
 MOST_PARAMETERS = 6
 """Of a function: what belongs together is a value."""
 FOR_USERS = {
-    "analyzer/api/library.py analyze",
-    "analyzer/api/library.py measure",
-    "analyzer/api/library.py predict_batch",
+    "analyzer/api/analysis.py analyze",
+    "analyzer/api/measurement.py measure",
+    "analyzer/api/prediction.py predict_batch",
     "analyzer/corpora/parts.py parts",
 }
 """The library's functions, whose named arguments are choices that users write one by one."""

@@ -1,5 +1,6 @@
 """What a start loads, as far as a user feels it: ``benchmarks/startup.py`` measures how long it takes."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,30 @@ def test_starting_the_command_line_loads_no_heavy_library() -> None:
     loaded = loaded_after("import cyclelens.analyzer.cli.main")
     assert "cyclelens" in loaded
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone", "iced_x86", "tqdm", "msgspec"} == set()
+
+
+MAY_BE_ABSENT = {"matplotlib", "pyarrow", "keystone", "resource"}
+"""Packages without a wheel for every platform, and of extras; modules that not every system has."""
+BOUNDARY = {"analyzer/api/__init__.py", "server/workers/worker.py"}
+"""The names of the library, and the entry of a child program. ``analyzer/cli`` belongs to it, too."""
+
+
+def test_imports_are_delayed_only_at_the_boundary() -> None:
+    """A subcommand imports what it needs; below, an import stands at the top, where readers look for it."""
+    root = Path(__file__).parents[2]
+    found = set()
+    for file in (*(root / "analyzer").rglob("*.py"), *(root / "server").rglob("*.py")):
+        name = file.relative_to(root).as_posix()
+        if name in BOUNDARY or name.startswith("analyzer/cli/"):
+            continue
+        for function in ast.walk(ast.parse(file.read_text())):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                for node in ast.walk(function):
+                    if isinstance(node, ast.Import):
+                        found |= {(name, each.name.split(".")[0]) for each in node.names}
+                    elif isinstance(node, ast.ImportFrom):
+                        found.add((name, (node.module or "").split(".")[0]))
+    assert {package for _, package in found} <= MAY_BE_ABSENT, found
 
 
 def test_the_analyzer_as_a_library_loads_no_server_library() -> None:

@@ -15,12 +15,13 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from shutil import which
+from typing import IO
 
+from cyclelens.analyzer.common import temporary
+from cyclelens.analyzer.frontend.assemblers import confinement
 from msgspec import Struct, field
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MEMORY_LIMIT = 1 << 30
 """Bytes of address space."""
@@ -80,8 +81,6 @@ class Finished(Struct, frozen=True):
 def find_program(name: str) -> str | None:
     """Absolute path of a program on PATH. None if it is only found relative to the current folder, which may
     be an untrusted workspace."""
-    from shutil import which  # rarely needed, and slow to import
-
     found = which(name)
     if found is None or not os.path.isabs(found) or os.path.dirname(os.path.normpath(found)) == os.getcwd():
         return None
@@ -90,8 +89,6 @@ def find_program(name: str) -> str | None:
 
 def run(job: Job) -> Finished:
     """Run a job; once more if another process kills the program. Raises OSError and HungError."""
-    from cyclelens.analyzer.frontend.assemblers import confinement
-
     try:
         done = job.run()
     except KilledError:
@@ -124,10 +121,6 @@ class Job(Struct, frozen=True):
 
     def run(self) -> Finished:
         """Run the program once. Raises OSError, HungError and KilledError."""
-        from pathlib import Path
-
-        from cyclelens.analyzer.common import temporary
-
         with temporary.folder() as place:
             folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
             folder.mkdir()
@@ -164,8 +157,6 @@ class Job(Struct, frozen=True):
     def _start(
         self, folder: str, standard_input: IO[bytes], standard_error: IO[bytes]
     ) -> subprocess.Popen[bytes]:
-        from cyclelens.analyzer.frontend.assemblers import confinement
-
         started: list[subprocess.Popen[bytes] | Exception] = []
         environment = _environment(folder)
         program = self.command[0]
@@ -208,8 +199,6 @@ def _thread(work: Callable[[], None]) -> threading.Thread:
 def is_of_system(path: str, program: str) -> bool:
     """Whether a file belongs to the system's programs, libraries and headers, or to the program's
     installation."""
-    from cyclelens.analyzer.frontend.assemblers import confinement
-
     real = os.path.realpath(path)
     places = (*confinement.SYSTEM, *confinement.installation(program, os.environ))
     return any(real.startswith(os.path.join(os.path.realpath(place), "")) for place in places)

@@ -22,6 +22,7 @@ import errno
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.common.regular_files import is_regular, open_regular
@@ -230,8 +231,6 @@ class _Search(Struct, frozen=True):
         except OSError as error:
             self.included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
             return
-        from hashlib import blake2b  # rarely needed, and slow to import
-
         contents[path] = blake2b(text.encode("utf-8", "surrogatepass")).digest()
         self.scan(text, os.path.dirname(path), line, contents[path])
 

@@ -40,6 +40,8 @@ from cyclelens.analyzer.frontend.objects.elf_format import (
 )
 from cyclelens.analyzer.frontend.objects.line_tables import look_up_places
 from cyclelens.analyzer.model.source import LINE_BYTES
+from elftools.dwarf.callframe import FDE
+from elftools.elf.elffile import ELFFile
 
 if TYPE_CHECKING:
     from elftools.dwarf.dwarfinfo import DWARFInfo
@@ -400,8 +402,6 @@ class ObjectFile:
         return tuple(found[address] for address in sorted(found))
 
     def _unwinding_entries(self) -> Iterator[tuple[int, int]]:
-        from elftools.dwarf.callframe import FDE
-
         dwarf = self._dwarf
         # Fields that a linker fills in need relocations, which `strip` may have removed.
         if dwarf is None or (self.is_relocatable and not self._is_there(_RELOCATIONS)):
@@ -431,9 +431,6 @@ class ObjectFile:
                 size = int.from_bytes(self._content(header)[8:16], "little")
             if size > MAXIMUM_DEBUG_BYTES:
                 return None
-        # A local import, because assembly texts do not need it.
-        from elftools.elf.elffile import ELFFile
-
         return ELFFile(BytesIO(bytes(self._image))).get_dwarf_info(follow_links=False)
 
 

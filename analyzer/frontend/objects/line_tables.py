@@ -9,6 +9,7 @@ from posixpath import join
 from typing import TYPE_CHECKING, Any
 
 from cyclelens.analyzer.frontend.objects.elf_format import Function, LinePlace
+from elftools.dwarf.ranges import BaseAddressEntry
 
 if TYPE_CHECKING:
     from elftools.dwarf.compileunit import CompileUnit
@@ -80,8 +81,6 @@ def _inlined_calls(
     dwarf: DWARFInfo, unit: CompileUnit, program: LineProgram, function: Function
 ) -> Iterator[_Call]:
     """Inlined calls in a function."""
-    from elftools.dwarf.ranges import BaseAddressEntry
-
     name_of = _file_names(program)
     start = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
     lists = dwarf.range_lists()

@@ -10,6 +10,7 @@ from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.source.lexer import cut_operands
 from cyclelens.analyzer.frontend.source.problems import make_problem
+from cyclelens.analyzer.isa.upper_halves import upper_halves
 from cyclelens.analyzer.model.source import Region, Severity, SourceLine
 from cyclelens.analyzer.model.upper_halves import UpperHalves
 
@@ -97,9 +98,6 @@ def _calling(line: int) -> str:
 
 def _remark_regions(reading: AssemblyRun, regions: Iterable[Region], line: int) -> None:
     """Report legacy SSE in regions without 256-bit code of their own; with it, the hazard reports the mix."""
-    # A local import, because few texts need it.
-    from cyclelens.analyzer.isa.upper_halves import upper_halves
-
     for region in regions:
         uses = [upper_halves(instruction.code) for instruction in region.instructions]
         if UpperHalves.KEEPS not in uses or UpperHalves.WRITES in uses:

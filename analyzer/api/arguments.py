@@ -1,0 +1,49 @@
+"""Checks arguments of the library's functions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.choices import Model
+
+
+def one_of(name: str, value: object, known: Collection[str]) -> None:
+    """Raises ValueError, with the known values, if the value is none of them."""
+    if value not in known:
+        raise ValueError(f"unknown {name} {value!r}; known are {', '.join(known)}")
+
+
+def model_named(name: str) -> Model:
+    """The model with this present or former name. Raises ValueError."""
+    try:
+        return Model(name)
+    except ValueError:
+        raise ValueError(f"unknown model {name!r}; known are {', '.join(Model)}") from None
+
+
+def core_named(name: str | None) -> str:
+    """The canonical name of a core. Raises UnknownMicroarchitecture, a ValueError that lists the names."""
+    return _default()[0] if name is None else registry.get(name).name
+
+
+def _default() -> tuple[str, ...]:
+    """The default cores. Warns if this machine is not simulated; Python shows the warning once per calling
+    line."""
+    found = registry.default()
+    if not found.is_simulated:
+        warnings.warn(
+            f"this machine's processor is not simulated ({registry.own_name()}): the figures are those of "
+            f"{found.names[0]}; arch names another core",
+            stacklevel=4,
+        )
+    return found.names
+
+
+def cores_named(arch: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The canonical names of the cores; None: those of ``_default``, for regions whose markers name none.
+    Raises the same errors as ``_core``."""
+    if arch is None:
+        return _default()
+    return tuple(core_named(name) for name in ((arch,) if isinstance(arch, str) else arch))
