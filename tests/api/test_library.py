@@ -10,7 +10,7 @@ from pathlib import Path
 
 import cyclelens
 import pytest
-from cyclelens import library, results
+from cyclelens import analysis, prediction, results
 from cyclelens.analyzer.measuring.harness import CannotMeasure as NoHarness
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +19,7 @@ DOT = ROOT / "examples" / "dot_product.s"
 MARKED = "# cyclelens-begin sum\n add %rax, %rbx\n add %rbx, %rax\n# cyclelens-end\n"
 
 
-@pytest.mark.parametrize("module", [cyclelens, library, results])
+@pytest.mark.parametrize("module", [cyclelens, analysis, prediction, results])
 def test_the_examples_of_the_docstrings_are_true(module):
     assert doctest.testmod(module).failed == 0
 
