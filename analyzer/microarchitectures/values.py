@@ -84,7 +84,7 @@ def _below(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Units):
         for unit in value.all:
             yield from _below(f"{name}.{unit.name}", unit)
-    elif isinstance(value, Struct) and not isinstance(value, Unit | Divider | Scheduler):
+    elif isinstance(value, Struct) and not isinstance(value, Unit | UnitSet | Divider | Scheduler):
         for each in value.__struct_fields__:
             yield from _below(f"{name}.{each}", getattr(value, each))
     else:
