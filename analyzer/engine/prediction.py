@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from cyclelens.analyzer.bounds.registry import predict_analytically
 from cyclelens.analyzer.common.defects import internal_error
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.engine.workspace import MAX_BLOCK_BYTES, Workspace
@@ -213,6 +212,9 @@ def _figure(
                 absent = Missing(model.name, (), lacking.instructions, lacking.why, lacking.names)
                 return PredictResult(None, absent.reason)
         if options.model is Model.BOUNDS:
+            # 18 modules that a simulation does not need.
+            from cyclelens.analyzer.bounds.registry import predict_analytically
+
             cycles = predict_analytically(block, model)
         else:
             cycles = cycles_per_iteration(block, model, options, store.caches, key)

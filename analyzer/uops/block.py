@@ -38,7 +38,6 @@ from cyclelens.analyzer.uops.known import (
     meets_of,
     template_of,
 )
-from cyclelens.analyzer.uops.macro_entries import macro_op_entries
 from cyclelens.analyzer.uops.rebinding import Original
 from cyclelens.analyzer.uops.templates import NO_EFFECTS, Context, unknown
 from cyclelens.analyzer.uops.upper_halves import (
@@ -70,6 +69,9 @@ def build_block(
     known = [prepared.get(each.code) or known_of(each, cache, store) for each in instructions]
     tracks = options.hardware or microarchitecture.tracks_values
     if microarchitecture.macro_ops is not None:
+        # Nine modules that cores without macro-ops do not need.
+        from cyclelens.analyzer.uops.macro_entries import macro_op_entries
+
         made = macro_op_entries(instructions, known, cache, loop)
         return Block(tuple(made), microarchitecture.name, loop, alignment, tracks)
     meets = 0

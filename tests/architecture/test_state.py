@@ -43,7 +43,7 @@ makes them longer than that."""
 PROCESSES = {
     "frontend.assemblers.external:_not_confined": "programs that this machine cannot confine",
     "frontend.assemblers.assembler_client:_shared": "the assembler's child process",
-    "engine.prediction:_worker": "what a process of a batch works with",
+    "engine.many:_worker": "what a process of a batch works with",
     "engine.shared:_lock": "the workspace that a process shares among its threads",
     "engine.shared:_mine": "the workspace of each thread",
 }
