@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Sequence
 from functools import cache
 
-from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, codes, encode
+from cyclelens.analyzer.isa.encoder import Decoration, Operand, codes, encode
 from iced_x86 import (
+    Code,
     CpuidFeature,
     EncodingKind,
     Formatter,
@@ -97,12 +98,16 @@ def code_of(
 ) -> bytes | None:
     """The bytes of a form with these operands, with ``long_vex`` never with the two-byte VEX prefix; None if
     it cannot have them."""
-    if form.is_suffixed and any(
-        isinstance(operand, EncoderMemory) and re.search(r"R\d", operand.base + operand.index)
-        for operand in operands
-    ):
-        return None  # iced-x86 leaves out the REX prefix
+    if form.is_suffixed:
+        return _suffixed(form, operands)
     return encode(form.code, operands, decoration, long_vex=long_vex)
+
+
+def _suffixed(form: Form, operands: Sequence[Operand]) -> bytes | None:
+    """The bytes of a 3DNow! instruction: those of PADDB with another opcode and the own one behind, because
+    iced-x86 leaves the REX prefix out."""
+    code = encode(Code.PADDB_MM_MMM64, operands, Decoration())
+    return code and code.replace(b"\x0f\xfc", b"\x0f\x0f", 1) + bytes([OpCodeInfo(form.code).op_code])  # type: ignore[arg-type]
 
 
 @cache

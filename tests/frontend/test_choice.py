@@ -4,11 +4,12 @@ has, with operands at random, some of which do not fit. What GNU as rejects is r
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from cyclelens.analyzer.frontend.encoding.choice import Asked, choose
+from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.encoding.instructions import prepare
-from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL
@@ -18,8 +19,8 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     Register,
     UnsupportedError,
 )
-from gnu_as import AS, assembled
-from random_statements import statements
+from gnu_as import AS, assembled, refused
+from random_statements import misfits, statements
 
 NOWHERE = StatementScope(Program([Statement(StatementKind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
 """What symbols mean in a text of one statement."""
@@ -28,15 +29,12 @@ needs_gnu_as = pytest.mark.skipif(AS is None, reason="GNU as is not installed")
 
 
 def code_of(text: str, dialect: str) -> bytes | None:
-    """The bytes of a statement, empty if it is refused; None if no assembler is needed for it."""
+    """The bytes of a statement, empty if it is refused; None for a jump."""
     try:
-        request = prepare(text, ATT if dialect == "att" else INTEL, NOWHERE)
+        found = prepare(text, ATT if dialect == "att" else INTEL, NOWHERE)
     except (OperandError, UnsupportedError):
         return b""
-    if not isinstance(request, EncodingRequest) or request.asked is None:
-        return None
-    chosen = choose(request.asked)
-    return b"" if chosen is None else request.before + chosen.code
+    return found.code if isinstance(found, Encoded) else None
 
 
 def _mnemonic(text: str) -> str:
@@ -67,6 +65,83 @@ def test_every_other_form_has_the_bytes_of_gnu_as_or_is_refused(dialect: str) ->
         if code and code != expected[text] and _mnemonic(text) in known:
             wrong[text] = code.hex(), expected[text].hex()
     assert wrong == {}
+
+
+@needs_gnu_as
+@pytest.mark.parametrize("dialect", ["att", "intel"])
+def test_what_gnu_as_refuses_is_refused(dialect: str) -> None:
+    rng = random.Random(f"misfits {dialect}")
+    texts = rng.sample(misfits(rng, dialect, {"legacy", "vex", "evex"}), 1500)
+    wrong = refused(dialect, texts)
+    assert len(wrong) > 1000
+    # Some instructions are newer than GNU as 2.40.
+    known = {text for text, said in wrong.items() if "no such instruction" not in said}
+    ours = {text: code_of(text, dialect) for text in texts}
+    assert {text: code.hex() for text, code in ours.items() if code and text in known} == {}
+    taken = assembled(dialect, [text for text, code in ours.items() if code and text not in wrong])
+    assert {text: ours[text] for text in taken} == taken
+
+
+SPELLINGS = [
+    ("movsl", "a5"),
+    ("inb $5", "e405"),
+    ("in (%dx)", "ed"),
+    ("outw $0x7f", "66e77f"),
+    ("shld %eax, %ebx", "0fa5c3"),
+    ("fnstsw", "dfe0"),
+    ("vmovd %xmm0, %rax", "c4e1f97ec0"),
+    ("movd %rax, %mm0", "480f6ec0"),
+    ("{store} popw %ax", "6658"),
+    ("pushw %fs", "660fa0"),
+    ("sldt %r14", "410f00c6"),
+    ("pf2id 0x80(%r9,%r11,4), %mm1", "430f0f8c99800000001d"),
+    ("fstenvs -0x1000(%r10d)", "9b676641d9b200f0ffff"),
+    ("xlat %ds:(%rbx)", "d7"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SPELLINGS)
+def test_what_a_text_leaves_out_is_completed(text: str, expected: str) -> None:
+    assert (code_of(text, "att") or b"").hex() == expected
+
+
+REFUSED = {
+    "att": """
+        add %eax, %bx; add %al, %ebx; movl %rax, (%rsi); addq %eax, (%rdi); cmovb %al, %bl; lea %rax, %rbx
+        movzx %eax, %rbx; movsxd %ax, %eax; push %eax; pop %ds; push %cs; mov %eax, %cr3; bswap (%rax)
+        xchg (%rax), (%rbx); xchg %eax, %rax; xchg $1, %eax; test (%rsi), $1; test $1, $2
+        add $0x123456789, %rax; shl $300, %eax; rol $-129, %rax; push $0x123456789; int $256; ret $0x12345
+        imul $0x123456789, %rax, %rbx; vpslld $300, %xmm0, %xmm1; pshufd $256, %xmm0, %xmm1; bt $256, %eax
+        enter $65536, $0; cmp $3, $1; mov $1, $2; movabs $5, %eax; movabs (%rbx), %rax
+        mov (%rax,%rbx,3), %eax; mov (%rax,%rsp), %eax; mov (,%rsp,2), %eax; mov (%bx,%si), %eax
+        mov (%rax,%ecx), %edx; mov (%rip,%rax), %eax; mov (%al), %eax; mov 0x123456789(%rax), %eax
+        movl %cs:(%rax), %ds:(%rbx); mov %zs:(%rax), %eax; movs %fs:(%rsi), %gs:(%rdi)
+        mov %ah, %r8b; add %ah, %sil; mov %dh, (%r9); movzx %ah, %r8d; movzbq %ah, %rax; xchg %bh, %dil
+        vaddps %xmm0, %ymm1, %ymm2; vaddps %zmm1, %ymm2, %zmm3; addps %ymm0, %ymm1; vaddps %xmm0, %xmm1
+        vgatherdps %ymm0, (%rax), %ymm1
+        vaddps (%rax){1to4}, %zmm0, %zmm1
+        vaddps %zmm0, %zmm1, %zmm2{%k0}; vaddps %zmm0, %zmm1, %zmm2{z}; vaddps {sae}, %zmm0, %zmm1, %zmm2
+        vmovaps %zmm0, (%rax){%k1}{z}; kaddb %k0, %k1; fadd %st(1), %st(2); fadd %st, %st(1), %st(2); fld %eax
+        {evex} add %eax, %ebx; {vex} vaddps %zmm0, %zmm1, %zmm2
+        lock add %eax, %ebx; lock mov %eax, (%rbx); rep add %eax, (%rbx)
+    """,
+    "intel": """
+        add bx, eax; mov dword ptr [rsi], rax; add dword ptr [rdi], rax; mov [rax], 1; inc [rax]; push eax
+        movzx rbx, eax; movsx eax, [rbx]; xchg [rax], [rbx]; test 1, [rsi]; add rax, 0x123456789; shl eax, 300
+        movabs r9w, 0x100; movabs eax, 5; movabs rax, [rbx]; movabs rcx, rax; mov eax, [rax + rbx*3]
+        mov eax, [rsp*2]; mov eax, [rax + ecx]; mov eax, [bx + si]; mov eax, [al]; mov r8b, ah; add sil, ah
+        addps xmm1, qword ptr [rax]; vaddps ymm2, ymm1, xmmword ptr [rax]; vaddps zmm1, zmm0, dword ptr [rax]
+        vaddps zmm2{k0}, zmm1, zmm0; fadd st(2), st(1); fadd qword ptr [rax], st; call eax
+    """,
+}
+
+
+@pytest.mark.parametrize("dialect", ["att", "intel"])
+def test_these_are_refused(dialect: str) -> None:
+    texts = [text.strip() for text in re.split("[;\n]", REFUSED[dialect]) if text.strip()]
+    assert {text: code for text in texts if (code := code_of(text, dialect))} == {}
+    if AS is not None:
+        assert [text for text in texts if text not in refused(dialect, texts)] == []
 
 
 @pytest.mark.parametrize(

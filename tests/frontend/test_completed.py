@@ -63,7 +63,9 @@ def test_what_keystone_lacks_is_encoded(
             continue
         assert result.problems == (), text
         lines = result.regions[0].lines
-        assert (lines[1].code.hex(), lines[1].backend) == (expected, "iced-x86")
+        assert lines[1].code.hex() == expected
+        # Keystone knows these few.
+        assert lines[1].backend == "iced-x86" or text.startswith(("kmovw", "vmovups"))
         assert lines[0].backend == "cyclelens"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -192,18 +192,15 @@ def test_edits_far_apart_leave_what_is_between_them() -> None:
 
 
 class Counting(AssemblerClient):
-    """Remembers what it was asked for."""
+    """Remembers what its child was asked for."""
 
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[Request] = []
 
-    def encode(
-        self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
-    ) -> Mapping[Request, Reply]:
-        wanted = list(requests)
-        self.asked += wanted
-        return super().encode(wanted, cancel)
+    def _ask(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
+        self.asked += requests
+        return super()._ask(requests, cancel)
 
 
 def test_an_assembler_is_asked_once_for_a_statement() -> None:

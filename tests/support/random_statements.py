@@ -14,10 +14,10 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     Register,
     Rounding,
 )
-from cyclelens.analyzer.frontend.statements.rendering import render_att, render_intel
 from cyclelens.analyzer.isa import encodable
 from cyclelens.analyzer.isa.encodable import Form
 from msgspec.structs import replace
+from rendering import render_att, render_intel
 
 _GENERAL = {
     "r64": sorted(registers.GENERAL_64),
@@ -56,6 +56,35 @@ _LEFT_OUT = frozenset(
 )
 
 
+_ODD_REGISTERS = (
+    "ah",
+    "ch",
+    "sil",
+    "r9b",
+    "cs",
+    "ds",
+    "rsp",
+    "esp",
+    "st(3)",
+    "cr3",
+    "xmm20",
+    "ymm1",
+    "mm3",
+    "cl",
+)
+_ODD_ADDRESSES = (
+    MemoryOperand(base="rax", index="ecx"),
+    MemoryOperand(base="eax", index="r10"),
+    MemoryOperand(index="rsp", scale=2),
+    MemoryOperand(base="bx", index="si"),
+    MemoryOperand(base="rip", index="rax"),
+    MemoryOperand(base="al"),
+    MemoryOperand(base="rdx", index="xmm3", scale=4),
+    MemoryOperand(base="rdx", index="rcx", scale=3),
+    MemoryOperand(base="rdx", displacement=0x1_2345_6789),
+)
+
+
 def statements(rng: random.Random, dialect: str, *, encodings: Collection[str], each: int) -> list[str]:
     """``each`` statements for every form with one of these encodings, without repetitions."""
     made = []
@@ -79,6 +108,10 @@ def _statement(rng: random.Random, name: str, form: Form, dialect: str) -> str:
         at = next((at for at, each in enumerate(operands) if isinstance(each, Immediate)), len(operands))
         word = f"r{rng.choice('nduz')}-sae" if form.rounds != (rng.random() < 0.1) else "sae"
         operands.insert(at, Rounding(word))
+    return _text(rng, name, form, operands, dialect)
+
+
+def _text(rng: random.Random, name: str, form: Form, operands: list[Operand], dialect: str) -> str:
     wish = f"{{{rng.choice(_WISHES)}}} " if operands and rng.random() < 0.03 else ""
     if dialect == "intel":
         return f"{wish}{name} {','.join(render_intel(operand) for operand in operands)}".strip()
@@ -155,3 +188,28 @@ def _memory(rng: random.Random, kind: str, form: Form, broadcasts: bool) -> Memo
     if kind[0] == "v" and len(kind) == 2:
         word = None
     return MemoryOperand(None, base, index, scale, displacement, word, decorations)
+
+
+def misfits(rng: random.Random, dialect: str, encodings: Collection[str]) -> list[str]:
+    """One statement for every form with one of these encodings, most of them with an operand that does not
+    fit: of another size or class, a number that is too long, an address that cannot be, a high byte, one too
+    few."""
+    made = []
+    for name in encodable.mnemonics():
+        for form in encodable.forms(name):
+            if form.encoding in encodings and name not in _LEFT_OUT and not name.startswith("bnd"):
+                operands = _operands(rng, form)
+                if operands:
+                    operands[rng.randrange(len(operands))] = _odd(rng)
+                made.append(_text(rng, name, form, operands[rng.random() < 0.1 :], dialect))
+    return list(dict.fromkeys(made))
+
+
+def _odd(rng: random.Random) -> Operand:
+    kind = rng.random()
+    if kind < 0.5:
+        general = rng.choice(_GENERAL[rng.choice(sorted(_GENERAL))])
+        return Register(rng.choice((general, rng.choice(_ODD_REGISTERS))))
+    if kind < 0.75:
+        return Immediate(rng.choice(_NUMBERS))
+    return replace(rng.choice(_ODD_ADDRESSES), size=rng.choice((None, *_WORDS.values())))

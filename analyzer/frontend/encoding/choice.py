@@ -7,6 +7,7 @@ The rules are those of binutils 2.40 (``i386-opc.tbl``, and ``match_template``, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.frontend.encoding import immediates, names
@@ -39,8 +40,8 @@ _ENVIRONMENTS = frozenset(["fnstenv", "fldenv", "fnsave", "frstor"])
 _ONLY_32 = frozenset(["vmovw", "umwait", "tpause", "sldt", "str"])
 """Instructions without the form for 64-bit registers that the encoding allows."""
 _FAR = frozenset(["lds", "les", "lfs", "lgs", "lss"])
-_SIZE_BEFORE_ADDRESS = b"\x66\x67"
-"""GNU as writes these prefixes the other way round."""
+_SIZE_BEFORE_ADDRESS = re.compile(rb"^(\x9b?)\x66\x67")
+"""GNU as writes these prefixes, perhaps after FWAIT, the other way round."""
 _VECTOR_BYTES = (16, 32, 64)
 _CLASSES = frozenset(["r8", "r16", "r32", "r64"])
 _WORDS = {size: (word,) for word, size in _SIZES.items()}
@@ -75,8 +76,7 @@ def choose(asked: Asked) -> Chosen | None:
     if not ranked:
         return None
     _, code, shortened = ranked[0]
-    if code.startswith(_SIZE_BEFORE_ADDRESS):
-        code = code[1::-1] + code[2:]
+    code = _SIZE_BEFORE_ADDRESS.sub(b"\\1\x67\x66", code)
     return Chosen(code, shortened)
 
 
@@ -145,7 +145,9 @@ def _rank(
     form: Form, code: bytes, order: int, operands: Sequence[Operand], asked: Asked
 ) -> tuple[object, ...]:
     is_turned = (
-        all(isinstance(operand, Register) for operand in operands) and form.operands[:1] != ("k",)
+        len(operands) > 1
+        and all(isinstance(operand, Register) for operand in operands)
+        and form.operands[:1] != ("k",)
     ) and (("store" in asked.wishes and not form.stores) or ("load" in asked.wishes and form.stores))
     has_memory = any(isinstance(operand, MemoryOperand) for operand in operands)
     by_number = has_memory and "r64/m" in form.operands and bool({"xmm", "mm"} & set(form.operands))
@@ -239,8 +241,14 @@ def _fits(
         return False
     if reading.written.startswith("movabs") and not {"moffs", "imm64"} & set(form.operands):
         return False
-    if reading.name == "xchg" and form.operands[1] in ("ax", "eax", "rax") and operands[0] == operands[1]:
-        return False
+    if (
+        len(operands) > len(asked.operands)
+        and "eax" not in form.operands
+        and reading.written in ("in", "out")
+    ):
+        return False  # the accumulator is left out, and no suffix says its width
+    if reading.name == "xchg" and form.operands[1] == "eax" and operands[0] == operands[1]:
+        return False  # a NOP, which leaves the upper half of RAX
     if reading.name == "bswap" and form.width == 16:
         return False
     if reading.name == "movsxd" and (form.width == 16 or (form.width != 64 and reading.written == "movsx")):
@@ -282,9 +290,8 @@ def _is_kind(kind: str, operand: Operand, form: Form, reading: Reading) -> bool:
 
 
 def _is_memory(kind: str, operand: MemoryOperand, form: Form, reading: Reading) -> bool:
-    is_far = operand.is_absolute and not -(1 << 31) <= operand.displacement < 1 << 31
-    if (kind == "moffs") != (is_far or reading.written.startswith("movabs")):
-        return is_far and reading.name == "lea"
+    if (kind == "moffs") != (operand.is_far or reading.written.startswith("movabs")):
+        return operand.is_far and reading.name == "lea"
     if kind == "moffs":
         return operand.is_absolute and operand.size in (None, *_WORDS.get(form.size, ()))
     size = form.size

@@ -1,8 +1,4 @@
-"""Parses one instruction statement into bytes, or into a request to an assembler.
-
-Jumps, NOPs, prefixes, segment overrides and absolute addresses are encoded here, because Keystone gets them
-wrong. Everything else is requested, and the answer is compared with the text.
-"""
+"""Parses one instruction statement into its bytes, or into a jump whose bytes the layout decides."""
 
 from __future__ import annotations
 
@@ -10,21 +6,15 @@ import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.encoding.choice import Asked
-from cyclelens.analyzer.frontend.encoding.nasm_choices import (
-    ACCUMULATORS,
-    as_nasm_chooses,
-    narrowed,
-    shortest,
-)
-from cyclelens.analyzer.frontend.encoding.requests import MARK, EncodingRequest, Repair, is_segment
+from cyclelens.analyzer.frontend.encoding.encoded import Encoded, encoded
+from cyclelens.analyzer.frontend.encoding.nasm_choices import as_nasm_chooses, shortest
 from cyclelens.analyzer.frontend.encoding.string_instructions import OPCODES, STRING, string_instruction
-from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect
+from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL, has_odd_blank
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import without_characters
 from cyclelens.analyzer.frontend.statements.jumps import COUNTING_ECX, JUMPS, Jump, JumpForms
 from cyclelens.analyzer.frontend.statements.operand_types import (
-    Immediate,
     MemoryOperand,
     Operand,
     OperandError,
@@ -39,13 +29,12 @@ from cyclelens.analyzer.frontend.statements.prefixes import (
     SEGMENT_BYTES,
     before_jump,
     check,
+    check_target,
     prefixed,
     renamed,
 )
 from cyclelens.analyzer.frontend.statements.refusals import refuse_apx
-from cyclelens.analyzer.frontend.statements.rendering import needs_evex, render_att, render_intel
 from cyclelens.analyzer.frontend.statements.set_apart import SET_APART, SetApart
-from msgspec import Struct
 from msgspec.structs import replace
 
 _FIXED = {
@@ -78,34 +67,9 @@ _WISH = re.compile(
 _WISHES = re.compile(r"\w+")
 _SUFFIX = re.compile(r"(?<=[a-z0-9])\.(s|d8|d32)$")
 """GNU as's older suffixes that choose an encoding: the alternative one, or a displacement size."""
-_SCALAR_VECTOR = re.compile(
-    r"(v(?:add|sub|mul|div|min|max|sqrt)s[sd]|vf(?:n?m(?:add|sub))(?:132|213|231)s[sd]|vcvt(?:sd2ss|ss2sd))"
-)
-_TO_INTEGER = re.compile(r"vcvtt?s[sd]2si")
-_BYTES_OF = {"b": 1, "w": 2, "l": 4, "d": 4, "q": 8, "byte": 1, "word": 2, "dword": 4, "qword": 8}
-_INTEL_NAMES = {"pushf": "pushfq", "popf": "popfq", "iret": "iretd"}
-"""Mnemonics that Keystone's Intel parser would take for their 16-bit forms."""
-_NARROWING = frozenset(["vcvtpd2dq", "vcvttpd2dq", "vcvtpd2ps"])
-"""Mnemonics with a suffix for the memory operand's width, in Keystone's Intel dialect too."""
-
-_NOPS = {"nop": "", "nopw": "w", "nopl": "l", "nopq": "q"}
-_WIDTH_SUFFIX = {8: "b", 16: "w", 32: "l", 64: "q"}
-_SIZE_SUFFIX = {"word": "w", "dword": "l", "qword": "q"}
-NARROW = {1: 0x55, 2: 0x4321}
-"""Placeholders for unknown values in fields of 1 or 2 bytes."""
-_MAXIMUM_REQUEST = 240
 
 
-class Encoded(Struct, frozen=True):
-    """Bytes that need no layout, and the backend that made them."""
-
-    code: bytes
-    backend: str = "cyclelens"
-    shortened: int | None = None
-    """The encoded immediate if the written one is too long for its operand."""
-
-
-def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | EncodingRequest:
+def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
     """Parse one instruction statement. Raises OperandError and UnsupportedError."""
     plain = _PLAIN_JUMP.fullmatch(text)
     if plain and plain[1] in _PLAIN_JUMPS and not scope.names_registers:
@@ -183,6 +147,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
         return Encoded(prefixed(prefix, code))
     if STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
         _check_implied_address(mnemonic, operands)
+        operands = [] if mnemonic.startswith("xlat") else operands
     for operand in operands:
         if (
             isinstance(operand, MemoryOperand)
@@ -190,24 +155,10 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump | Encod
             and not _default_segment(operand)
         ):
             prefix += bytes([SEGMENT_BYTES[operand.segment]])
-    name = _Name(mnemonic, wishes, suffix)
-    question = _asked(name, operands, prefix, dialect, branch)
-    question.before, question.is_nasm = before, dialect.is_nasm
-    if not any(isinstance(operand, Immediate) and operand.is_address for operand in operands):
-        return question
-    narrower = None
-    for number in NARROW.values():
-        smaller = [
-            replace(operand, value=number)
-            if isinstance(operand, Immediate) and operand.is_address
-            else operand
-            for operand in operands
-        ]
-        asked = _asked(name, smaller, prefix, dialect, branch)
-        asked.narrower = narrower
-        narrower = asked
-    question.narrower = narrower
-    return question
+    ordered = _intel_order(mnemonic, operands, dialect.is_att)
+    check_target(named, mnemonic, ordered)
+    asked = Asked(mnemonic, ordered, dialect.is_att, _wished(wishes, suffix))
+    return encoded(asked, prefix, before, is_nasm=dialect.is_nasm)
 
 
 def _operands(text: str, dialect: Dialect, scope: Scope, *, is_branch: bool) -> list[Operand]:
@@ -250,43 +201,6 @@ def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
     return JumpForms(
         None if short is None else prefixed(prefix, short, is_nasm=is_nasm),
         None if near is None else prefixed(prefix, near, is_nasm=is_nasm),
-    )
-
-
-class _Name(Struct, frozen=True):
-    """A mnemonic with its pseudo-prefixes and suffix, which choose the encoding."""
-
-    mnemonic: str
-    wishes: str
-    suffix: str
-
-
-def _asked(
-    name: _Name, operands: list[Operand], prefix: bytes, dialect: Dialect, branch: bool
-) -> EncodingRequest:
-    """The request to the assemblers."""
-    mnemonic, wishes, suffix = name.mnemonic, name.wishes, name.suffix
-    ordered = _intel_order(mnemonic, operands, dialect.is_att)
-    asked = Asked(mnemonic, ordered, dialect.is_att, _wished(wishes, suffix))
-    reason = ""
-    if not (wishes or suffix or _is_beyond_keystone(mnemonic, operands)):
-        try:
-            if mnemonic in _NOPS and len(operands) == 1:
-                question = _nop(mnemonic, operands[0], prefix)
-            else:
-                question = _question(mnemonic, operands, prefix, dialect, branch)
-            question.asked = asked
-            return question
-        except UnsupportedError as error:
-            reason = str(error)
-    return EncodingRequest(None, mnemonic, ordered, prefix, asked=asked, reason=reason)
-
-
-def _is_beyond_keystone(mnemonic: str, operands: Sequence[Operand]) -> bool:
-    """Whether Keystone lacks the instruction: AVX-512, AMX and MPX."""
-    return mnemonic.startswith("bnd") or any(
-        needs_evex(operand) or (isinstance(operand, Register) and operand.name in registers.TILES)
-        for operand in operands
     )
 
 
@@ -337,109 +251,3 @@ def _default_segment(memory: MemoryOperand) -> bool:
     """Whether the segment is the address's default, so that it needs no prefix."""
     stack = memory.base in ("rsp", "esp", "rbp", "ebp")
     return memory.segment == ("ss" if stack else "ds")
-
-
-def _question(
-    mnemonic: str, operands: list[Operand], prefix: bytes, dialect: Dialect, indirect: bool
-) -> EncodingRequest:
-    att = dialect.is_att
-    if (
-        att
-        and operands
-        and isinstance(operands[0], MemoryOperand)
-        and (match := _SCALAR_VECTOR.fullmatch(mnemonic))
-    ):
-        return _scalar_vector(match[1], operands, prefix)
-    if mnemonic == "vextractps" and not att and len(operands) == 3:
-        # Keystone's Intel parser chooses the EVEX form here.
-        return _question(mnemonic, operands[::-1], prefix, ATT, False)
-    if not att and _TO_INTEGER.fullmatch(mnemonic) and isinstance(operands[-1], MemoryOperand):
-        return _question(mnemonic, operands[::-1], prefix, ATT, False)
-    asked = list(operands)
-    if mnemonic in ("mov", "movq") and any(is_segment(operand) for operand in operands):
-        # The 64-bit form has a redundant prefix, which GNU as leaves out.
-        mnemonic = "mov"
-        asked = [narrowed(operand) for operand in operands]
-    repair = Repair.NONE
-    for number, operand in enumerate(operands):
-        if isinstance(operand, MemoryOperand) and operand.is_absolute and mnemonic != "movabs":
-            if not -(1 << 31) <= operand.displacement < (1 << 31):
-                message = "An address of more than 32 bits needs 'movabs'."
-                named = {one.name for one in operands if isinstance(one, Register)}
-                is_cut = mnemonic == "lea" and not (dialect.is_gnu and 64 in map(registers.width, named))
-                # Only these have a form with a 64-bit address, or one that truncates it.
-                if is_cut or (mnemonic.startswith("mov") and named & {*ACCUMULATORS, "al"}):
-                    raise UnsupportedError(message)
-                raise OperandError(message)
-            asked[number] = MemoryOperand(index="rax", scale=2, displacement=MARK, size=operand.size)
-            repair = Repair.ABSOLUTE
-    if att:
-        rendered = [render_att(operand, indirect=indirect) for operand in asked]
-        name = _explicit_widths(mnemonic, asked)
-    else:
-        rendered = [render_intel(operand) for operand in asked]
-        name = _INTEL_NAMES.get(mnemonic, mnemonic)
-        if mnemonic == "movsx" and _is_dword(operands[-1]):
-            name = "movsxd"
-        if mnemonic in _NARROWING and isinstance(operands[-1], MemoryOperand):
-            name += {"xmmword": "x", "ymmword": "y"}.get(operands[-1].size or "", "")
-    statement = f"{name} {','.join(rendered)}".strip()
-    if len(statement) > _MAXIMUM_REQUEST:
-        raise OperandError("The instruction is too long.")
-    ordered = _intel_order(mnemonic, operands, att)
-    return EncodingRequest((dialect.name, statement), mnemonic, ordered, prefix, repair)
-
-
-def _is_dword(operand: Operand) -> bool:
-    if isinstance(operand, MemoryOperand):
-        return operand.size == "dword"
-    return isinstance(operand, Register) and registers.width(operand.name) == 32
-
-
-def _scalar_vector(mnemonic: str, operands: Sequence[Operand], prefix: bytes) -> EncodingRequest:
-    """Request in Intel syntax. Keystone's AT&T parser chooses the EVEX forms of these, with wrong
-    displacements; its Intel parser is right."""
-    memory = operands[0]
-    assert isinstance(memory, MemoryOperand)
-    is_single = mnemonic == "vcvtss2sd" or (mnemonic.endswith("ss") and mnemonic != "vcvtsd2ss")
-    size = "dword" if is_single else "qword"
-    ordered: list[Operand] = [*reversed(operands[1:]), replace(memory, size=size)]
-    return _question(mnemonic, ordered, prefix, INTEL, False)
-
-
-def _explicit_widths(mnemonic: str, operands: Sequence[Operand]) -> str:
-    """``movzx %al,%eax`` -> ``movzbl``: in AT&T syntax Keystone only knows the mnemonic with both widths."""
-    if mnemonic == "mov" and len(operands) == 2 and isinstance(operands[0], Immediate):
-        # Without the suffix Keystone always chooses the form with a 64-bit immediate.
-        target = operands[1]
-        return "movq" if isinstance(target, Register) and registers.width(target.name) == 64 else mnemonic
-    if _TO_INTEGER.fullmatch(mnemonic) and len(operands) == 2 and isinstance(operands[1], Register):
-        # Without the suffix Keystone chooses the EVEX form.
-        return mnemonic + _WIDTH_SUFFIX.get(registers.width(operands[1].name), "")
-    if mnemonic not in ("movzx", "movsx", "movzb", "movsb", "movzw", "movsw") or len(operands) != 2:
-        return mnemonic
-    source, target = operands
-    if not isinstance(target, Register):
-        return mnemonic
-    to = _WIDTH_SUFFIX.get(registers.width(target.name), "")
-    if mnemonic[4] == "x":
-        width = registers.width(source.name) if isinstance(source, Register) else 8
-        if width == 32 and mnemonic == "movsx":
-            return "movslq"
-        return mnemonic[:4] + _WIDTH_SUFFIX.get(width, "") + to
-    return mnemonic + to
-
-
-def _nop(mnemonic: str, operand: Operand, prefix: bytes) -> EncodingRequest:
-    """Request an instruction with the same address or register; its opcode is replaced afterwards."""
-    suffix = _NOPS[mnemonic]
-    if isinstance(operand, Register):
-        suffix = _WIDTH_SUFFIX.get(registers.width(operand.name), "")
-        statement = f"not{suffix} {render_att(operand, indirect=False)}"
-        return EncodingRequest(("att", statement), "nop", (operand,), prefix, Repair.NOP_REGISTER)
-    if not isinstance(operand, MemoryOperand) or operand.is_absolute:
-        raise UnsupportedError("This form of NOP is not supported.")
-    suffix = suffix or _SIZE_SUFFIX.get(operand.size or "", "l")
-    target = {"w": "%ax", "l": "%eax", "q": "%rax"}[suffix]
-    statement = f"lea{suffix} {render_att(operand, indirect=False)},{target}"
-    return EncodingRequest(("att", statement), "nop", (operand,), prefix, Repair.NOP_MEMORY)

@@ -25,9 +25,7 @@ _EXTENDING = re.compile(r"mov([sz])([bwl])([wlq]?)")
 _STRINGS = ("movs", "cmps", "stos", "lods", "scas", "ins", "outs")
 _ARITHMETIC = re.compile(r"f(?:add|mul|subr?|divr?)")
 _SWAPPED = re.compile(r"f(sub|div)(r?)(p?)")
-_EXTRACTED = frozenset(
-    f"{vex}{name}" for vex in ("", "v") for name in ("pextrw", "pextrb", "pinsrw", "pinsrb")
-)
+_EXTRACTED = frozenset(["pextrw", "vpextrw", "pinsrw", "vpinsrw"])
 _BITS = {"l": 32, "q": 64}
 _NARROW = frozenset(["popfw", "pushfw", "iretw", "retfw", "lretw", "retw"])
 _STRING_COMPARISON = re.compile(r"(v?pcmpestr[im])([lq])")
@@ -65,8 +63,6 @@ class Reading(Struct, frozen=True):
 
 def readings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iterator[Reading]:
     """The meanings of a mnemonic, which may have none."""
-    if not is_att and written.startswith("movabs"):
-        written = "mov"
     name = _canonical(written)
     if not operands and _ARITHMETIC.fullmatch(name):
         name += "p"
@@ -76,8 +72,10 @@ def readings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iter
         name = _swapped(name, operands)
     yield Reading(name, written=written)
     yield from _with_predicate(written)
-    if name == "movsx" and _is_double_word(operands[-1:]):
+    if name == "movsx" and _has_width(operands[-1:], 32):
         yield Reading("movsxd", written=written)
+    if name in ("movd", "vmovd") and _has_width(operands, 64):
+        yield Reading(f"{name[:-1]}q", written=written)
     if written in _NARROW:
         yield Reading(written[:-1], "w", written)
     if match := _STRING_COMPARISON.fullmatch(written):
@@ -88,7 +86,7 @@ def readings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iter
         yield from (Reading("mov", "q", written) for _ in [0] if is_att)
     if not is_att:
         return
-    if match := _EXTENDING.fullmatch(written):
+    if operands and (match := _EXTENDING.fullmatch(written)):
         if match[1] == "z" or match[2] != "l":
             yield Reading(f"mov{match[1]}x", match[2] + match[3], written)
         return
@@ -100,11 +98,12 @@ def readings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iter
         yield Reading(f"{written[:-1]}d", written=written)
 
 
-def _is_double_word(operands: Sequence[Operand]) -> bool:
+def _has_width(operands: Sequence[Operand], bits: int) -> bool:
+    """Whether an operand is a general-purpose register of this width, or a double word of memory."""
     return any(
-        registers.width(each.name) == 32
+        registers.width(each.name) == bits
         if isinstance(each, Register)
-        else isinstance(each, MemoryOperand) and each.size == "dword"
+        else bits == 32 and isinstance(each, MemoryOperand) and each.size == "dword"
         for each in operands
     )
 

@@ -16,9 +16,13 @@ from msgspec.structs import replace
 
 ACCUMULATORS = frozenset(["rax", "eax", "ax"])
 
+_VEX2, _VEX3 = 0xC5, 0xC4
+_STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
+"""Opcodes of vector moves that store -> opcodes of the same moves that load."""
+
 
 def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]:
-    """Rewrite operands so that other assemblers produce NASM's encoding of the original ones. Raises
+    """Rewrite operands so that GNU as's choice is NASM's encoding of the original ones. Raises
     UnsupportedError."""
     if any(_is_narrow(operand) for operand in operands):
         raise UnsupportedError("Only NASM knows its order of prefixes for a 32-bit address.")
@@ -71,3 +75,12 @@ def narrowed(operand: Operand) -> Operand:
     if not isinstance(operand, Register) or registers.width(operand.name) != 64:
         return operand
     return Register(f"{operand.name}d" if operand.name[1].isdigit() else f"e{operand.name[1:]}")
+
+
+def loading(code: bytes) -> bytes:
+    """A move between vector registers in its load form, which NASM always takes; other code is unchanged."""
+    if len(code) != 4 or code[0] != _VEX2 or code[1] & 0x80 or code[3] < 0xC0 or code[2] not in _STORING:
+        return code
+    target, source = code[3] & 7, code[3] >> 3 & 7
+    registers_byte = bytes([0xC0 | target << 3 | source])
+    return bytes([_VEX3, 0xC1, code[1] & 0x7F, _STORING[code[2]]]) + registers_byte

@@ -77,6 +77,13 @@ def _completed(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> S
         return None
     if kinds[-1] == "one":
         return [*given, Immediate(1)]
+    if len(given) == 1 and name in ("in", "out") and kinds[name == "out"] in ("al", "ax", "eax"):
+        accumulator = Register(kinds[name == "out"])
+        return [accumulator, *given] if name == "in" else [*given, accumulator]
+    if name in ("shld", "shrd") and kinds[-1] == "cl":
+        return [*given, Register("cl")]
+    if name == "fnstsw" and kinds == ("ax",):
+        return [Register("ax")]
     if name == "imul" and len(given) == 2 and isinstance(given[1], Immediate):
         return [given[0], *given]
     return None
@@ -92,6 +99,8 @@ def _of_x87(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Sequ
     pops = name.endswith("p")
     if len(given) == 2:
         return None if name in _OF_ST0 else given
+    if len(given) > 2 or (len(given) < 2 and name.startswith("fcmov")):
+        return None
     if kinds == ("st0", "sti"):
         return [Register("st"), *(given or [Register("st(1)")])]
     return [*(given or [Register("st(1)")]), Register("st")] if pops else None
@@ -103,7 +112,8 @@ def _swapped(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Seq
         return given
     first = given[0].name if isinstance(given[0], Register) else ""
     is_short = name == "xchg" and kinds[1] in ACCUMULATORS and first == kinds[1]
-    return given[::-1] if is_short or isinstance(given[1], MemoryOperand) else given
+    is_turned = bool(first) and isinstance(given[1], MemoryOperand)
+    return given[::-1] if is_short or is_turned else given
 
 
 def _resized(form: Form, given: Sequence[Operand], name: str) -> Sequence[Operand] | None:

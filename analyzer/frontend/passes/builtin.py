@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.frontend.control_flow.functions import find_functions
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, LoopRegion, find_loops
-from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
+from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
 from cyclelens.analyzer.frontend.passes.reading import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
 from cyclelens.analyzer.frontend.passes.remarks import remark
@@ -17,7 +17,7 @@ from cyclelens.analyzer.frontend.programs.reading import build
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt
 from cyclelens.analyzer.frontend.regions.iaca import find_iaca, may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import spots_of_text
-from cyclelens.analyzer.frontend.regions.region_code import Codes, RegionCode
+from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.regions.sections import Layouts
 from cyclelens.analyzer.frontend.regions.statement_code import Encoder
 from cyclelens.analyzer.frontend.source import masm
@@ -120,16 +120,15 @@ class OwnReading:
         if self.reading.stop():
             return []
         earlier = [self._earlier(window) for window in windows]
-        questions: list[dict[int, EncodingRequest]] = [
-            window.code.questions if same is None and window.code is not None else {}
-            for window, same in zip(windows, earlier, strict=True)
-        ]
-        codes = self.encoder.answers(questions)
+        chosen: dict[int, Encoded] = {}
+        for window, same in zip(windows, earlier, strict=True):
+            chosen |= window.code.chosen if same is None and window.code is not None else {}
+        by_keystone = self.encoder.by_keystone(chosen)
         made: list[tuple[CodeRange, Sequence[Region]]] = []
-        for window, same, answers in zip(windows, earlier, codes, strict=True):
+        for window, same in zip(windows, earlier, strict=True):
             if self.reading.stop():
                 break
-            regions, branching = self._regions(window, answers) if same is None else same
+            regions, branching = self._regions(window, by_keystone) if same is None else same
             made.append((window.found, regions))
             self.reading.branchings += [] if branching is None else [branching]
         self.reading.describe_loops(
@@ -209,14 +208,14 @@ class OwnReading:
         )
         return (parts, shape, marker, tuple(self.program.statements[first:last])), outside
 
-    def _regions(self, window: _Window, codes: Codes) -> Made:
+    def _regions(self, window: _Window, by_keystone: Collection[int]) -> Made:
         """A marked region or a loop: one region, or its basic blocks if it branches within itself."""
         reported = len(self.reading.problems)
         code = window.code
         failure = self.layouts.laid(window.section).failure if code is not None else ""
         if failure:
             self.reading.report_region("not-supported", failure, window.span, Severity.ERROR)
-        pieces = code.pieces(codes) if code is not None and not failure else []
+        pieces = code.pieces(by_keystone) if code is not None and not failure else []
         indices = code.indices if code is not None else []
         if code is not None:
             remark(self.reading, self.program, code, window.found, window.section)

@@ -9,11 +9,10 @@ knows them.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from cyclelens.analyzer.common.suggestions import did_you_mean
-from cyclelens.analyzer.frontend.encoding.instructions import NARROW, Encoded
-from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
+from cyclelens.analyzer.frontend.encoding.encoded import NARROW, Encoded
 from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts
@@ -42,9 +41,6 @@ _DOUBTFUL = (
 )
 
 _TOO_MUCH = f"More than {MAXIMUM_BYTES} bytes of one statement are not supported inside of a region."
-
-Codes = Mapping[int, Encoded | Refused]
-"""Answers of the assemblers, by statement."""
 
 
 class RegionCode(Struct):
@@ -148,9 +144,13 @@ class RegionCode(Struct):
         return found
 
     @property
-    def questions(self) -> dict[int, EncodingRequest]:
-        """Requests to the assemblers, by statement."""
-        return {index: found for index, found in self.contents.items() if isinstance(found, EncodingRequest)}
+    def chosen(self) -> dict[int, Encoded]:
+        """Instructions with their encodings, by statement."""
+        return {
+            index: found
+            for index, found in self.contents.items()
+            if isinstance(found, Encoded) and found.backend == "iced-x86"
+        }
 
     def final(self, text: str, index: int, dot: int = 0) -> Value:
         """Final value of an expression. Raises ExpressionError."""
@@ -186,12 +186,13 @@ class RegionCode(Struct):
             self._filled_in.setdefault(index, []).append((number, filled_in, immediate))
         return number
 
-    def pieces(self, codes: Codes) -> list[Piece]:
-        """The bytes of all statements, placed; fills in ``refused``."""
+    def pieces(self, by_keystone: Collection[int]) -> list[Piece]:
+        """The bytes of all statements, placed; fills in ``refused``. ``by_keystone``: the statements for
+        which Keystone has the same bytes."""
         pieces: list[Piece] = []
         for index, content in self.contents.items():
             try:
-                piece = self._piece(index, content, codes)
+                piece = self._piece(index, content, index in by_keystone)
             except Refused as refused:
                 self.refused[index] = refused
                 continue
@@ -221,16 +222,15 @@ class RegionCode(Struct):
         ]
         return [[at for run in found for at in run]] if joined else found
 
-    def _piece(self, index: int, content: Content | Refused, codes: Codes) -> Piece:
+    def _piece(self, index: int, content: Content | Refused, is_keystone: bool) -> Piece:
         if isinstance(content, Refused):
             raise content
         backend = "cyclelens"
         offset = self.layouts.offset(index)
-        if isinstance(content, EncodingRequest):
-            answer = codes[index]
-            if isinstance(answer, Refused):
-                raise answer
-            code, backend = self._encoded(index, answer)
+        if isinstance(content, Encoded):
+            code, backend = content.code, "keystone" if is_keystone else content.backend
+            if content.shortened is not None:
+                self.shortened[index] = content.shortened
             for stand_in, value, is_immediate in self._filled_in.get(index, ()):
                 code = _with_number(code, stand_in, value, is_immediate)
         elif isinstance(content, Jump):
@@ -253,17 +253,9 @@ class RegionCode(Struct):
             code = content.padding(offset, is_code)
             if content.fills_with_nops(is_code):
                 code = executed(code)
-        elif isinstance(content, Encoded):
-            code, backend = self._encoded(index, content)
         else:
             code = self._filling(index, content)
         return Piece(code, backend, offset=offset)
-
-    def _encoded(self, index: int, encoded: Encoded) -> tuple[bytes, str]:
-        """Bytes and encoder of an instruction."""
-        if encoded.shortened is not None:
-            self.shortened[index] = encoded.shortened
-        return encoded.code, encoded.backend
 
     def _size(self, index: int) -> int:
         """Size in bytes of a statement whose size the layout decides. Raises Refused."""

@@ -10,8 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 from functools import partial
 
-from cyclelens.analyzer.frontend.encoding.instructions import Encoded
-from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest
+from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.programs.fragments import (
     LONGEST_INSTRUCTION,
     MAXIMUM_DEPTH,
@@ -61,7 +60,7 @@ class Layouts(Struct):
     # Sizes of statements
 
     def prepare(self, names: Collection[str]) -> None:
-        """Find the sizes of all statements in some sections, with one request to the assemblers."""
+        """Find the sizes of all statements in some sections."""
         self._prepared.update(names)
         work: list[tuple[int, int, Fragment]] = []
         circumstances = self.encoder.circumstances
@@ -77,27 +76,14 @@ class Layouts(Struct):
                 work += ((first, at, chunk) for at in range(len(indices)))
         if not work:
             return
-        questions: dict[int, EncodingRequest] = {}
-        asking: dict[int, tuple[int, Fragment]] = {}
         pending: list[tuple[int, int, Fragment]] = []
         for first, at, chunk in work:
             try:
-                found = self._read(first, at, chunk, self._not_yet)
+                self._read(first, at, chunk, self._not_yet)
             except PendingError:
                 pending.append((first, at, chunk))
-                continue
-            if isinstance(found, EncodingRequest):
-                index = first + chunk.indices[at]
-                questions[index], asking[index] = found, (at, chunk)
-        for index, answer in self.encoder.answers([questions])[0].items():
-            at, chunk = asking[index]
-            chunk.sizes[at] = self._answered(index, answer, chunk)
         for first, at, chunk in pending:
-            found = self._read(first, at, chunk, self.distance)
-            if isinstance(found, EncodingRequest):
-                index = first + chunk.indices[at]
-                answer = self.encoder.answers([{index: found}])[0][index]
-                chunk.sizes[at] = self._answered(index, answer, chunk)
+            self._read(first, at, chunk, self.distance)
         for first, at, chunk in work:
             if at == 0:
                 part = self.program.parts[bisect_right(self.program.firsts, first) - 1]
@@ -115,25 +101,17 @@ class Layouts(Struct):
         found = self.program.assignment(name, first)
         return found.assigned if found is not None else None
 
-    def _read(self, first: int, at: int, chunk: Fragment, distance: DistanceAt) -> EncodingRequest | None:
-        """Find the size of a statement. Returns a request if only an assembler knows it."""
+    def _read(self, first: int, at: int, chunk: Fragment, distance: DistanceAt) -> None:
+        """Find the size of a statement."""
         index = first + chunk.indices[at]
         scope = StatementScope(self.program, index, distance)
         content = self.encoder.content(index, scope)
         chunk.is_fleeting |= scope.is_fleeting or index in self.program.changed
         for name in scope.asked - chunk.asked.keys():
             chunk.asked[name] = self._before(name, first)
-        if isinstance(content, EncodingRequest):
-            return content
         if isinstance(content, Jump) and 0 not in content.sizes:
             chunk.jumps[chunk.indices[at]] = content
         chunk.sizes[at] = self._size(index, content)
-        return None
-
-    def _answered(self, index: int, answer: Encoded | Refused, chunk: Fragment) -> int | Element:
-        if isinstance(answer, Refused):
-            return self._size(index, answer)  # type: ignore[return-value]
-        return len(answer.code)
 
     def _size(self, index: int, content: Content | Refused | None) -> int | Element | None:
         if content is None:

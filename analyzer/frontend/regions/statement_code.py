@@ -1,15 +1,16 @@
-"""Turns statements into code: parses them, asks Keystone, and completes what it cannot encode."""
+"""Turns statements into code: parses and encodes them, and asks Keystone for those of regions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from cyclelens.analyzer.common.recent import Caches, Recent
-from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Failure, Reply
+from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Request
 from cyclelens.analyzer.frontend.control_flow.blocks import Made
-from cyclelens.analyzer.frontend.encoding.instructions import Encoded, prepare
-from cyclelens.analyzer.frontend.encoding.requests import EncodingRequest, complete, finish
+from cyclelens.analyzer.frontend.encoding.encoded import Encoded
+from cyclelens.analyzer.frontend.encoding.instructions import prepare
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.source.chunks import Versions
@@ -19,7 +20,6 @@ from cyclelens.analyzer.frontend.statements import directives
 from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, UnsupportedError
-from cyclelens.analyzer.frontend.statements.refusals import refused
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -30,8 +30,12 @@ MAXIMUM_STATEMENT = 2_000
 
 _NASM_FILL = b"\x90"
 """NASM's padding where GNU as uses long NOPs."""
+_EVEX = 0x62
+"""First byte of the encodings that Keystone lacks."""
+_FOR_KEYSTONE = re.compile(r"[A-Za-z]\w{0,15}(?:[ \t]+[-+*$%.:,()\[\]\w \t]{1,100})?", re.ASCII)
+"""Statements that Keystone, whose parser has memory errors, is given."""
 
-Content = Encoded | EncodingRequest | Jump | Alignment | Repeated | Sized
+Content = Encoded | Jump | Alignment | Repeated | Sized
 
 
 class EncodingCache:
@@ -90,53 +94,19 @@ class Encoder(Struct):
         except Refused as error:
             content = error
         if is_plain and content is not None and not scope.was_asked:
-            if isinstance(content, EncodingRequest):
-                content.key = key
             self.memory.contents[key] = content
         return content
 
-    def answers(
-        self, questions: Sequence[Mapping[int, EncodingRequest]]
-    ) -> list[dict[int, Encoded | Refused]]:
-        """Bytes and encoder of the statements of one or more regions. All are requested together, and each
-        request is sent once."""
-        different = {id(question): question for each in questions for question in each.values()}
-        found = self._codes(different)
-        return [{index: found[id(question)] for index, question in each.items()} for each in questions]
-
-    def _codes(self, questions: Mapping[int, EncodingRequest]) -> dict[int, Encoded | Refused]:
-        """Answers by number. Keystone gets all requests; what it cannot encode is completed here."""
-        requests = [question.request for question in questions.values() if question.request is not None]
-        replies = self.client.encode(requests, self.stop)
-        encoded: dict[int, Encoded | Refused] = {}
-        for index, question in questions.items():
-            reply = replies[question.request] if question.request is not None else None
-            answer: Encoded | Refused
-            if reply is not None and reply.failure is None:
-                try:
-                    answer = Encoded(finish(question, reply.code, self.memory.caches), "keystone")
-                except OperandError as error:
-                    answer = self._completed(question, Refused("assembler-mismatch", str(error)))
-            else:
-                answer = self._completed(question, _refusal(question, reply))
-            if question.key is not None and isinstance(answer, Encoded):
-                self.memory.contents[question.key] = answer
-            encoded[index] = answer
-        return encoded
-
-    def _completed(self, question: EncodingRequest, why: Refused) -> Encoded | Refused:
-        """A statement that Keystone cannot encode, or gets wrong."""
-        if self.stop():
-            return why
-        try:
-            chosen = complete(question, self.memory.caches)
-        except OperandError as error:
-            return Refused("syntax-error", str(error))
-        if chosen is not None:
-            return Encoded(chosen.code, "iced-x86", chosen.shortened)
-        if question.narrower is not None:
-            return self._completed(question.narrower, why)
-        return why
+    def by_keystone(self, chosen: Mapping[int, Encoded]) -> Collection[int]:
+        """The statements for which Keystone has the chosen encoding. It gets all of them together, as they
+        are written. Where it has another encoding or none, the chosen one stands."""
+        asked: dict[int, Request] = {}
+        for index, encoded in chosen.items():
+            statement = self.program.statements[index]
+            if encoded.code[0] != _EVEX and _FOR_KEYSTONE.fullmatch(statement.text):
+                asked[index] = "att" if statement.dialect.is_att else "intel", statement.text
+        replies = self.client.encode(asked.values(), self.stop)
+        return {index for index, request in asked.items() if replies[request].code == chosen[index].code}
 
 
 def _read(statement: Statement, scope: StatementScope) -> Content | None:
@@ -161,15 +131,3 @@ def _read(statement: Statement, scope: StatementScope) -> Content | None:
         message = f"Statements of more than {MAXIMUM_STATEMENT} characters are not read."
         raise Refused("statement-too-long", message)
     return prepare(statement.text, statement.dialect, scope)
-
-
-def _refusal(question: EncodingRequest, reply: Reply | None) -> Refused:
-    """The problem of a statement that Keystone does not encode, unless it is completed."""
-    mnemonic = question.mnemonic
-    if reply is None or reply.failure is not Failure.REFUSED or "MNEMONICFAIL" in reply.reason:
-        message = question.reason or refused(mnemonic, question.operands, "The built-in assembler")
-        return Refused("unsupported-instruction", message)
-    if reply.reason == "empty" or "MISSINGFEATURE" in reply.reason:
-        message = f"The built-in assembler cannot encode '{mnemonic}' with these operands."
-        return Refused("unsupported-instruction", message)
-    return Refused("syntax-error", f"These operands do not fit '{mnemonic}'.")

@@ -87,6 +87,11 @@ class MemoryOperand(Struct, frozen=True):
         """Whether it has neither base nor index."""
         return self.base is None and self.index is None
 
+    @property
+    def is_far(self) -> bool:
+        """Whether it is an absolute address that 32 bits with a sign cannot say."""
+        return self.is_absolute and not -(1 << 31) <= self.displacement < 1 << 31
+
 
 class Target(Struct, frozen=True):
     """Target of a direct jump: an unparsed expression."""

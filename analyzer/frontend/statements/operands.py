@@ -1,7 +1,6 @@
 """Parses operands of both dialects.
 
-Only parsed operands are ever rendered, so no unforeseen character reaches an assembler. Masks, broadcasts and
-rounding are decorations of the operand that they follow.
+Masks, broadcasts and rounding are decorations of the operand that they follow.
 """
 
 from __future__ import annotations

@@ -11,7 +11,12 @@ import re
 from collections.abc import Sequence
 from itertools import compress, product
 
-from cyclelens.analyzer.frontend.statements.operand_types import OperandError, UnsupportedError
+from cyclelens.analyzer.frontend.statements.operand_types import (
+    MemoryOperand,
+    Operand,
+    OperandError,
+    UnsupportedError,
+)
 
 PREFIXES = {
     "lock": 0xF0,
@@ -63,6 +68,7 @@ _TAKING = {
 """Instructions before which GNU as accepts a prefix."""
 _WITHOUT_LOCK = re.compile(r"(?:xchg|mov)[bwlq]?")
 """Instructions that may have XACQUIRE and XRELEASE without LOCK."""
+_LOCKING = frozenset(["lock", "xacquire", "xrelease"])
 _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
 """Groups of prefixes of which one may be used, in GNU as's order."""
 _COUNTING = re.compile(r"bs([fr])([wlq]?)")
@@ -78,6 +84,14 @@ def check(named: Sequence[str], mnemonic: str) -> None:
         if name.startswith("x") and "lock" not in named and not _WITHOUT_LOCK.fullmatch(mnemonic):
             raise OperandError(f"GNU as accepts '{name}' before '{mnemonic}' only with 'lock'.")
     _check_kinds(bytes(PREFIXES[name] for name in named))
+
+
+def check_target(named: Sequence[str], mnemonic: str, operands: Sequence[Operand]) -> None:
+    """Raise OperandError for a lock on an instruction that writes no memory. ``operands`` are in Intel's
+    order."""
+    targets = operands if mnemonic.startswith("xchg") else operands[:1]
+    if _LOCKING.intersection(named) and not any(isinstance(each, MemoryOperand) for each in targets):
+        raise OperandError(f"GNU as accepts '{named[0]}' only before an instruction that writes memory.")
 
 
 def renamed(prefix: bytes, mnemonic: str) -> tuple[bytes, str]:
@@ -138,6 +152,11 @@ def prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
             whole |= byte
         rest = rest[:at] + bytes([whole]) + opcode
     return legacy + rest
+
+
+def changing(prefix: bytes) -> bool:
+    """Whether prefixes may change an instruction's operands: operand size, address size and REX."""
+    return any(byte in b"\x66\x67" or _is_rex(byte) for byte in prefix)
 
 
 def _check_kinds(prefix: bytes) -> None:

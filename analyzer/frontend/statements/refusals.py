@@ -42,7 +42,7 @@ _FAMILIES = re.compile(
 """Conditions, extending moves and comparisons, which have many names."""
 _OTHER_NAMES = frozenset([
     "cbtw", "cwtl", "cltq", "cwtd", "cltd", "cqto", "fwait", "icebp", "iret", "lcall", "ljmp", "lret",
-    "movabs", "popf", "pushf", "sal", "ud2a", "xlatb",
+    "movabs", "popf", "pushf", "sal", "ud2a", "xlat", "xlatb",
 ])  # fmt: skip
 """Mnemonics that assemblers know under other names than the decoder."""
 

@@ -1,31 +1,15 @@
-"""Renders operands as text for an assembler, in both dialects.
-
-Integers are hexadecimal, which Keystone reads the same in all modes.
-"""
+"""Operands as text in both dialects. Numbers are hexadecimal."""
 
 from __future__ import annotations
 
-from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
-    MemoryOperand,
     Operand,
     OperandError,
     Register,
     Rounding,
     Target,
 )
-
-
-def needs_evex(operand: Operand) -> bool:
-    """Whether the operand needs AVX-512 or a mask register."""
-    if isinstance(operand, Rounding):
-        return True
-    if isinstance(operand, Register):
-        return operand.name in registers.EVEX_ONLY or bool(operand.decorations)
-    return isinstance(operand, MemoryOperand) and (
-        operand.index in registers.EVEX_ONLY or bool(operand.decorations)
-    )
 
 
 def _braces(decorations: tuple[str, ...], percent: str) -> str:
