@@ -52,6 +52,7 @@ from __future__ import annotations
 from cyclelens.analyzer.microarchitectures import zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3
 from cyclelens.analyzer.microarchitectures.literature import same_as
+from cyclelens.analyzer.model.macro_ops import LoadQueue, StoreGathering
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
@@ -129,7 +130,11 @@ _MEASURED = Source(
     Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 7003 (docs/zen5.md, Zen 3)"
 )
 _AS_ZEN_4 = Source(Certainty.INFERRED, "as Zen 4", "As measured on Zen 4, which has the same units")
-_LINE_FIELDS = Source(Certainty.ASSUMED, "unknown", "Not published; as many as a line has entries")
+_FITTED = Source(
+    Certainty.MEASURED,
+    "fitted",
+    "The value that fits blocks measured by time stamps on an EPYC 7003 (docs/zen5.md, Zen 3)",
+)
 LEFT_OUT = Source(Certainty.ASSUMED, "unknown", "Not known on this core; the model leaves it out")
 _SECOND_ACCESS = Source(
     Certainty.INFERRED,
@@ -158,24 +163,32 @@ MODELS = (
             "macro_ops.load_latency "
             "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
             "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
-            "macro_ops.store_queue macro_ops.failed_forwarding macro_ops.forwarding macro_ops.fast_fp_adds "
-            "policies.front_end policies.memory_renaming",
+            "macro_ops.store_queue macro_ops.fast_fp_adds policies.front_end",
             MEASURED_BY_OTHERS: "macro_ops.vector_dispatch_width macro_ops.taken_branch_eighths "
             "macro_ops.mask_operations_per_cycle",
             _LLVM: "units",
             _SHARED_UNITS: "macro_ops.units_by_mnemonic",
-            _LINE_FIELDS: "macro_ops.line_fields",
-            _MEASURED: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart",
-            _AS_ZEN_4: "policies.store_commit policies.late_operands macro_ops.jump_eighths "
-            "macro_ops.page_aliasing_cycles "
-            "macro_ops.fuses_memory_with_branch macro_ops.mask_to_integer_excess macro_ops.string_cycles "
-            "macro_ops.decode_bytes macro_ops.long_instruction_bytes "
-            "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.store_chunk_bytes "
-            "macro_ops.sse_idioms_execute macro_ops.page_crossing_store_cycles "
-            "macro_ops.stores_committed_per_cycle macro_ops.vector_forwarding "
+            _MEASURED: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart "
+            "macro_ops.decode_bytes macro_ops.long_instruction_bytes macro_ops.long_pair_eighths "
+            "macro_ops.line_fields macro_ops.fields_per_entry "
+            "macro_ops.one_operation_per_alu macro_ops.indexed_is_two_ops macro_ops.long_lea_by_encoding "
+            "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.fuses_memory_with_branch "
+            "macro_ops.fuses_nops macro_ops.sse_idioms_execute macro_ops.domain_cycles "
+            "macro_ops.store_chunk_bytes macro_ops.store_gathering macro_ops.stores_committed_per_cycle "
+            "macro_ops.page_crossing_store_cycles "
+            "macro_ops.forwarding macro_ops.vector_forwarding macro_ops.wide_forwarding "
             "macro_ops.vector_to_integer_forwarding macro_ops.integer_to_vector_forwarding "
-            "macro_ops.wide_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess",
-            LEFT_OUT: "macro_ops.false_renaming_bytes macro_ops.small_loop_entries macro_ops.fuses_nops",
+            "macro_ops.failed_forwarding macro_ops.failed_vector_forwarding "
+            "macro_ops.failed_narrow_forwarding macro_ops.renaming_distance "
+            "macro_ops.learnt_loads macro_ops.unlearnt_loads policies.memory_renaming policies.store_commit "
+            "policies.late_operands",
+            _FITTED: "macro_ops.page_decode_cycles macro_ops.small_loop_entries macro_ops.long_line_eighths "
+            "macro_ops.load_queue macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
+            "macro_ops.transfer_alu_cycles macro_ops.vector_pipes_shared",
+            _AS_ZEN_4: "macro_ops.jump_eighths macro_ops.page_aliasing_cycles "
+            "macro_ops.mask_to_integer_excess macro_ops.string_cycles "
+            "macro_ops.to_integer_excess macro_ops.to_vector_excess",
+            LEFT_OUT: "macro_ops.false_renaming_bytes",
             _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
             _SWITCHES: "upper_halves upper_half_switch_cycles",
         },
@@ -195,7 +208,7 @@ MODELS = (
             Scheduler("vector 0", 64),
             Scheduler("vector 1", 64),
         ),
-        policies=replace(_ZEN_5.policies, store_commit="one_chunk", late_operands=""),
+        policies=replace(_ZEN_5.policies, store_commit="gathered", late_operands="", memory_renaming="stack_or_learnt"),
         units=UNITS,
         upper_halves=UpperHalfRule.PUT_ASIDE,
         upper_half_switch_cycles=170,
@@ -203,13 +216,24 @@ MODELS = (
         macro_ops=replace(
             zen5.RULES,
             decode_buffer_bytes=24 * 16,
+            long_instruction_bytes=8,
+            long_pair_eighths=1,
+            page_decode_cycles=4,
             line_entries=8,
-            line_fields=8,
+            line_fields=4,
+            fields_per_entry=2,
             line_pairs=False,
             window_eighths=windows(8),
             taken_branch_eighths=0,
             jump_eighths=8,
-            small_loop_entries=0,
+            small_loop_entries=64,
+            long_line_eighths=4,
+            one_operation_per_alu=True,
+            indexed_is_two_ops=True,
+            long_lea_by_encoding=True,
+            vector_pipes_shared=True,
+            domain_cycles=1,
+            transfer_alu_cycles=2,
             fuses_moves=False,
             fuses_memory_with_branch=False,
             vector_bits=256,
@@ -222,7 +246,12 @@ MODELS = (
             line_crossing_cycles=1,
             loads_per_cycle=3,
             store_chunk_bytes=32,
-            page_crossing_store_cycles=34,
+            page_crossing_store_cycles=25,
+            store_gathering=StoreGathering(chunks=4, in_flight=5, restart=4),
+            load_queue=LoadQueue(entries=72, held=22),
+            forwarding=6,
+            crowded_loads=20,
+            forwarded_load_eighths=5,
             vector_forwarding=9,
             wide_forwarding=(0, 1, 3),
             vector_to_integer_forwarding=6,
@@ -235,8 +264,12 @@ MODELS = (
             false_renaming_bytes=0,
             page_aliasing_cycles=7,
             # 18 cycles from the store to the load's result.
-            failed_forwarding=13,
+            failed_forwarding=12,
             failed_vector_forwarding=10,
+            failed_narrow_forwarding=19,
+            learnt_loads=24,
+            unlearnt_loads=25,
+            renaming_distance=14,
             one_page=None,
         ),
     ),

@@ -49,6 +49,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures import zen3, zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_4
+from cyclelens.analyzer.model.macro_ops import LoadQueue
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from msgspec.structs import replace
@@ -56,6 +57,9 @@ from msgspec.structs import replace
 (_ZEN_3,) = zen3.MODELS
 _MEASURED = Source(
     Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 9004 (docs/zen5.md, Zen 4)"
+)
+_AS_ZEN_3 = Source(
+    Certainty.INFERRED, "as Zen 3", "As measured on Zen 3, which has the same units; not measured on Zen 4"
 )
 _NOT_MEASURED = Source(Certainty.ASSUMED, "unknown", "Zen 3 and Zen 5 differ; not measured on Zen 4")
 
@@ -83,7 +87,14 @@ MODELS = (
             "policies.store_commit "
             "policies.late_operands "
             "macro_ops.vector_bits",
-            _NOT_MEASURED: "upper_halves upper_half_switch_cycles",
+            _AS_ZEN_3: "macro_ops.page_decode_cycles macro_ops.line_fields macro_ops.fields_per_entry "
+            "macro_ops.small_loop_entries macro_ops.long_line_eighths macro_ops.store_gathering "
+            "macro_ops.domain_cycles macro_ops.load_queue",
+            _NOT_MEASURED: "upper_halves upper_half_switch_cycles macro_ops.long_pair_eighths "
+            "macro_ops.indexed_is_two_ops macro_ops.long_lea_by_encoding macro_ops.one_operation_per_alu "
+            "macro_ops.vector_pipes_shared macro_ops.transfer_alu_cycles "
+            "macro_ops.failed_narrow_forwarding macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
+            "macro_ops.renaming_distance macro_ops.learnt_loads macro_ops.unlearnt_loads",
         },
         facts_name="ZEN4",
         extensions=ZEN_4,
@@ -95,11 +106,28 @@ MODELS = (
         upper_halves=UpperHalfRule.UNKNOWN,
         upper_half_switch_cycles=0,
         load_buffer_size=88,
+        policies=replace(_ZEN_3.policies, memory_renaming="same_registers"),
         macro_ops=replace(
             _ZEN_3.macro_ops or zen5.RULES,
             line_entries=9,
-            line_fields=9,
             window_eighths=zen3.windows(9),
+            long_instruction_bytes=10,
+            long_pair_eighths=0,
+            one_operation_per_alu=False,
+            indexed_is_two_ops=False,
+            long_lea_by_encoding=False,
+            vector_pipes_shared=False,
+            transfer_alu_cycles=0,
+            page_crossing_store_cycles=34,
+            forwarding=7,
+            crowded_loads=0,
+            forwarded_load_eighths=0,
+            failed_vector_forwarding=10,
+            failed_narrow_forwarding=13,
+            learnt_loads=34,
+            unlearnt_loads=50,
+            renaming_distance=0,
+            load_queue=LoadQueue(entries=88, held=22),
             zeroing_upper_ends_group=True,
             divider_apart=False,
             fuses_nops=True,

@@ -1,6 +1,6 @@
 """Parameters of cores that count macro-ops: AMD's from Zen 3 on.
 
-Labels M1 to M26 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
+Labels M1 to M37 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
 states can be compared.
 """
 
@@ -58,6 +58,25 @@ class OnePage(Struct, frozen=True, kw_only=True):
     """Number of pages for which a line is remembered."""
 
 
+class StoreGathering(Struct, frozen=True, kw_only=True):
+    """Stores on their way to the cache, gathered in a queue of chunks (M28)."""
+
+    chunks: int
+    """Chunks that the queue holds; one per cycle goes to the cache."""
+    in_flight: int
+    """Cycles for which a chunk on its way to the cache delays partial words of the same place."""
+    restart: int
+    """Cycles from the latest chunk to one that had to wait for such a place."""
+
+
+class LoadQueue(Struct, frozen=True, kw_only=True):
+    """Loads in flight; entries are freed in order (M29)."""
+
+    entries: int
+    held: int
+    """Cycles from the pick of a load until its entry is free."""
+
+
 class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Parameters beyond those of all cores, in cycles, bytes, macro-ops or instructions as named."""
 
@@ -67,9 +86,15 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     decode_buffer_bytes: int
     long_instruction_bytes: int
     """A longer instruction begins a decode group."""
+    long_pair_eighths: int
+    """Additional cost of a long instruction right after another one."""
+    page_decode_cycles: int
+    """Cycles that the decoders lose at the end of a page of code."""
     line_entries: int
     line_fields: int
     """Immediates and displacements per op cache line."""
+    fields_per_entry: int
+    """Further fields that fit into an entry of the line; 0: the line ends when its fields do."""
     line_pairs: bool
     """Two lines are read per cycle, and what follows the first two lines of a window shares
     lines with the next windows."""
@@ -84,6 +109,9 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Cost of a window within a loop that ends in a jump, if two lines hold it."""
     small_loop_entries: int
     """A loop of at most this many entries is small: it may be read ahead, and its branch costs nothing."""
+    long_line_eighths: int
+    """Cost of a line in a loop that is not small, and at least a cycle for each window; 0: as in a small
+    loop."""
     # dispatch
     vector_dispatch_width: int
     stack_adjustment_is_two_ops: bool
@@ -92,6 +120,12 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """A conditional branch shares the macro-op even of an operation that reads memory (M5)."""
     zeroing_upper_ends_group: bool
     """Nothing after VZEROUPPER is dispatched in the same cycle (M4); otherwise it uses no unit either."""
+    one_operation_per_alu: bool
+    """Of the macro-ops dispatched in a cycle, each ALU's scheduler takes one operation (M30)."""
+    indexed_is_two_ops: bool
+    """A load with operation and a store whose address has an index are two macro-ops (M31)."""
+    long_lea_by_encoding: bool
+    """LEA with base and index is two operations if its encoding has a displacement, even 0."""
     fuses_nops: bool
     """A NOP shares the macro-op of the previous instruction."""
     # schedulers
@@ -99,6 +133,13 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Vector units in the order of preference; a uop takes the first free one."""
     vector_pickable: int
     """Number of oldest waiting vector uops that can be picked; the others queue before the schedulers."""
+    vector_pipes_shared: bool
+    """A vector uop may take any pipe that fits, whichever scheduler it waits in (M32)."""
+    domain_cycles: int
+    """Additional latency of a vector result between the domains of floating point and integers (M33)."""
+    transfer_alu_cycles: int
+    """Cycles for which the result of a transfer to an integer register occupies one of the shifting ALUs
+    (M34)."""
     vector_bits: int
     """A wider operation occupies its pipe for several cycles."""
     divider_apart: bool
@@ -155,6 +196,14 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     failed_forwarding: int
     """Cycles from a store's commit to the pick of the load that could not forward from it."""
     failed_vector_forwarding: int
+    failed_narrow_forwarding: int
+    """As ``failed_forwarding``, from a store of less than four bytes to an integer load."""
+    crowded_loads: int
+    """With this many forwarding loads that wait, forwarding takes a cycle more (M35); 0: never."""
+    forwarded_load_eighths: int
+    """Slots of the address units beyond its own that a load costs if a store's data reach it, in eighths."""
+    store_gathering: StoreGathering | None
+    load_queue: LoadQueue | None
     false_renaming_bytes: int
     """A load with a store's registers and a displacement that differs by a multiple of this is mistaken for
     one that reads the store, and is repeated; 0: not known."""
@@ -169,6 +218,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     differ from the store's."""
     unlearnt_loads: int
     """With this many loads the predictor holds none of them; in between it holds some."""
+    renaming_distance: int
+    """Stores between a store and a load that is renamed to it; 0: any number."""
     mask_operations_per_cycle: int
     one_page: OnePage | None
     """None if not known."""

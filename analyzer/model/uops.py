@@ -42,6 +42,13 @@ class Trait(IntFlag):
     """Of the uops that keep the core to themselves, only one runs at a time."""
     DIVIDES = 256
     """Uses a divider that is not a unit of its own: the integer or the vector divider."""
+    IN_FP = 512
+    """Works in the floating-point domain of the vector unit, where its inputs are expected (M33)."""
+    IN_INTEGERS = 1024
+    """As ``IN_FP``, in the integer domain."""
+    MAKES_FP = 2048
+    """Its result is in the floating-point domain."""
+    MAKES_INTEGERS = 4096
 
 
 class ValueKind(IntEnum):

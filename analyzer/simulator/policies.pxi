@@ -26,13 +26,13 @@ POLICIES = {
     "elimination": {"shared_slots": SharedSlots, "every_move": EveryMove},
     "addition": {"owed_constants": OwedConstants},
     "memory_renaming": {"learnt_pairs": LearntPairs},
-    "load_renaming": {"same_registers": SameRegisters},
+    "load_renaming": {"same_registers": SameRegisters, "stack_or_learnt": StackOrLearnt},
     "picker": {"bound_unit": BoundUnit, "every_ready": EveryReady},
     "macro_picker": {"oldest_ready": OldestReady},
     "late_operands": {"wasted_slots": WastedSlots},
     "dispatch_rule": {"load_words": LoadWords, "store_pairs": StorePairs, "wide_memory": WideMemory},
     "store_commit": {"one_line": LineCommit},
-    "macro_store_commit": {"two_stores": TwoStores, "one_chunk": OneChunk},
+    "macro_store_commit": {"two_stores": TwoStores, "one_chunk": OneChunk, "gathered": GatheredStores},
     # By these, options replace a core's own.
     "ablation": {"simple_front_end": SimpleFrontEnd, "random_ports": RandomPorts},
 }

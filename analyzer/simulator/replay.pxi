@@ -7,6 +7,7 @@ cdef enum:
     _BEGINS = 0
     _COVERED = 1
     _PARTLY = 2
+    _CHUNKS_BACK = 16  # Stores among which one to the same chunk is looked for.
 
 
 @cython.final
@@ -19,6 +20,7 @@ cdef class Replay:
     cdef MacroMemory _memory
     cdef Emulator _emulator
     cdef int _reach
+    cdef bint _gathers  # Whether it matters which bytes of a chunk the stores write.
     cdef bint _by_chunks  # Whether it matters if stores go to one chunk.
     cdef int _mask
     cdef long long[::1] _bases
@@ -37,6 +39,7 @@ cdef class Replay:
         self._emulator = Emulator(tables, operations, options.assume, options.harness)
         self._reach = rules.store_queue
         self._by_chunks = rules.store_chunk_bytes > 0
+        self._gathers = rules.store_gathering is not None
         size = 1
         while size < self._reach:
             size *= 2
@@ -85,6 +88,25 @@ cdef class Replay:
                 i = 0
         return True
 
+    cdef int _gathered(self, long long address, int size) noexcept nogil:
+        """Of a store that is gathered by chunks: which boundary it crosses, how far back the latest store to its
+        chunk is, and where in the chunk it writes, if a part of a word."""
+        cdef long long chunk
+        chunk = address // self._memory.chunk
+        back = 0
+        for distance in range(1, min(_CHUNKS_BACK, self._stores) + 1):
+            if self._bases[(self._stores - distance) & self._mask] // self._memory.chunk == chunk:
+                back = distance
+                break
+        self._emulator.store_address = address
+        self._bases[self._stores & self._mask] = address
+        self._bytes[self._stores & self._mask] = size
+        self._stores += 1
+        outcome = 3 * back + self._memory.crossing(address, size)
+        if address % MERGED or (address + size) % MERGED:
+            outcome += 64 * (1 + address % self._memory.chunk)
+        return outcome
+
     cdef int _access(self, int static, int i, int instance) noexcept nogil:
         """What the time of an access depends on. For a store: which boundary it crosses, and whether it goes
         to the chunk of the previous store. For a load: whether it crosses a line, and how far back the store
@@ -96,6 +118,8 @@ cdef class Replay:
         size = block_uop.bytes
         address = self._emulator.address(static, i, instance)
         if kind == STORE_ADDRESS:
+            if self._gathers:
+                return self._gathered(address, size)
             before = self._bases[(self._stores - 1) & self._mask] if self._stores > 0 else 0
             self._emulator.store_address = address
             self._bases[self._stores & self._mask] = address

@@ -24,6 +24,7 @@ from cyclelens.analyzer.uops.macro_latencies import (
 from cyclelens.analyzer.uops.macro_units import WIDE_BYTES, Draft, computing_units, occupy
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
+from cyclelens.analyzer.uops.vector_domains import domain_traits
 from msgspec import Struct
 
 _FP_ADDS = re.compile(r"v?(add|sub)[ps][sd]")
@@ -162,10 +163,15 @@ class _Expander(MacroInstruction):
         """All uops in program order, and the number of macro-ops."""
         if self.mnemonic in ("mov", "movabs") and self.instruction.immediate is not None and not self.memory:
             count = 1
+        if self.mnemonic == "lea" and self._is_long_lea():
+            count = 2
         if self.mnemonic == "lea" and count == 2 and self.instruction.operands[1].index:
             return self._long_lea(), count
         integer, vector = computing_units(self)
         computes = [*integer, *vector]
+        if self.rules.indexed_is_two_ops and self.memory and not self.vector and (computes or self.writes):
+            indexed = any(o.index for o in self.instruction.operands if o.kind is OperandKind.MEMORY)
+            count = max(count, 2) if indexed else count
         store_pipe = None
         if self.vector and self.writes and self.store_pipes in vector:
             store_pipe = self.store_pipes
@@ -187,6 +193,17 @@ class _Expander(MacroInstruction):
         for k in self.writes:
             uops += self._store(k, bool(computes), stored, loaded, store_pipe)
         return self._rest(uops, outputs), count
+
+    def _is_long_lea(self) -> bool:
+        """True if its encoding has base, index and displacement, even a displacement that is 0."""
+        address = self.instruction.operands[1]
+        return (
+            self.rules.long_lea_by_encoding
+            and bool(address.base)
+            and bool(address.index)
+            and address.displacement_bits > 0
+            and self.width >= 32
+        )
 
     def _address(self, access: MemoryAccess) -> list[tuple[Value, int]]:
         names = [name for name in (access.base, access.index) if name and name not in ("RIP", "EIP")]
@@ -253,11 +270,11 @@ class _Expander(MacroInstruction):
         results = [(value, cycles) for (_, _, value), cycles in zip(outputs, latencies, strict=True)]
         merge_narrow(self, inputs, outputs)
         merge_first_source(self, inputs, latencies)
-        traits = Trait.NONE
+        traits = domain_traits(self.mnemonic) if self.vector and self.rules.domain_cycles else Trait.NONE
         if fast and _FP_ADDS.fullmatch(self.mnemonic):
-            traits = Trait.FP_ADD | Trait.TAKES_FP_ADD
+            traits |= Trait.FP_ADD | Trait.TAKES_FP_ADD
         elif _FP_COMPARES.fullmatch(self.mnemonic):
-            traits = Trait.TAKES_FP_ADD
+            traits |= Trait.TAKES_FP_ADD
         uops: list[Draft] = []
         others = [(v, late) for v, late in inputs if v[0] is not ValueKind.INTERNAL]
         most = max((late for _, late in inputs), default=0)

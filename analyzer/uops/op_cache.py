@@ -72,6 +72,8 @@ def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Lay
     likes = [entry.like() for entry in entries]
     ops = [like.macro_ops or _ONE for like in likes]
     spans = list(_spans(alignment, entries, likes))
+    if rules.fields_per_entry:
+        return _by_lines(spans, ops, likes, rules)
     filled = [_filled(ops[span.first : span.last + 1], rules) for span in spans]
     small = sum([each.entries for each in ops]) <= rules.small_loop_entries
     ahead = small and filled[0] <= _PAIR * rules.line_entries
@@ -89,6 +91,56 @@ def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Lay
         for span, entries, cost in zip(spans, filled, costs, strict=True)
     )
     return Layout(small, tuple(windows), _fullest_set(spans, filled, rules))
+
+
+def _by_lines(
+    spans: Sequence[_Span],
+    ops: Sequence[MacroOps],
+    likes: Sequence[InstructionTemplate],
+    rules: MacroOpRules,
+) -> Layout:
+    """The windows of a loop whose fields take entries (M37): a small loop is read a line per cycle, and the
+    last line of a window together with the first of the next one if one line could hold both."""
+    lines = [
+        _lines(
+            [
+                (ops[i].entries, ops[i].fields + (likes[i].is_branch and not likes[i].is_jump))
+                for i in range(span.first, span.last + 1)
+            ],
+            rules,
+        )
+        for span in spans
+    ]
+    small = sum(each.entries for each in ops) <= rules.small_loop_entries or not rules.long_line_eighths
+    costs = []
+    for number, (span, each) in enumerate(zip(spans, lines, strict=True)):
+        if not small:
+            costs.append(max(rules.jump_eighths if span.jumps else EIGHTHS, rules.long_line_eighths * len(each)))
+        else:
+            joins = number > 0 and not spans[number - 1].jumps
+            joins = joins and lines[number - 1][-1] + each[0] <= rules.line_entries
+            costs.append(EIGHTHS * (len(each) - joins))
+    filled = [rules.line_entries * (len(each) - 1) + each[-1] for each in lines]
+    windows = (
+        Window(span.first, span.last, entries, cost)
+        for span, entries, cost in zip(spans, filled, costs, strict=True)
+    )
+    return Layout(small, tuple(windows), _fullest_set(spans, filled, rules))
+
+
+def _lines(instructions: Sequence[tuple[int, int]], rules: MacroOpRules) -> list[int]:
+    """Instructions per line of a window, whose entries and fields are given."""
+    lines = [0]
+    fields = 0
+    for more_entries, more_fields in instructions:
+        further = max(0, fields + more_fields - rules.line_fields)
+        taken = lines[-1] + more_entries + -(-further // rules.fields_per_entry)
+        if taken > rules.line_entries and lines[-1]:
+            lines.append(0)
+            fields = 0
+        lines[-1] += more_entries
+        fields += more_fields
+    return lines
 
 
 def _fullest_set(spans: Sequence[_Span], filled: Sequence[int], rules: MacroOpRules) -> int:

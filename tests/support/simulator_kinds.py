@@ -32,6 +32,7 @@ KINDS = {
         back_end.fewest_waiting back_end.learnt_pairs back_end.line_commit back_end.load_words
         back_end.move_elimination back_end.oldest_ready back_end.owed_constants
         back_end.random_ports back_end.same_registers back_end.six_ports back_end.store_pairs
+        back_end.stack_or_learnt back_end.store_gathering
         back_end.ten_ports back_end.twelve_ports back_end.two_stores back_end.wasted_slots
         back_end.wide_memory
         front_end.intel front_end.op_cache front_end.simple_front_end
@@ -45,7 +46,7 @@ KINDS = {
     """,
     # is a part of one stage, or of one helper of it
     "helper": """
-        back_end.emulator back_end.fences back_end.issue_group back_end.macro_memory back_end.memory
+        back_end.alu_group back_end.emulator back_end.fences back_end.issue_group back_end.load_queue back_end.macro_memory back_end.memory
         back_end.one_page back_end.resources
     """,
     # is used by several stages and knows none

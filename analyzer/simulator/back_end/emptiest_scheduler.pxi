@@ -9,12 +9,14 @@ cdef enum:
     _INTEGERS = 1
     _OTHERS = 2
     _KINDS = 3
+    _TAKEN = 1 << 16  # More uops than a scheduler holds.
 
 
 cdef class EmptiestScheduler(SchedulerChoice):
     """The schedulers as dispatch sees them."""
 
     cdef Tables tables
+    cdef Program program
     cdef PairQueue _issued
     cdef PairQueue _entries
     cdef InFlight flight
@@ -26,10 +28,14 @@ cdef class EmptiestScheduler(SchedulerChoice):
     cdef int _vector_units
     cdef int _address_units
     cdef int _alus
+    cdef AluGroup _group
+    cdef bint _grouped  # Whether each ALU's scheduler takes one operation of a dispatch group.
+    cdef bint _shared  # Whether vector uops may take the pipes of all schedulers.
 
     def __init__(self, Tables tables, microarchitecture, Queues queues, InFlight in_flight):
         super().__init__()
         self.tables = tables
+        self.program = tables.program
         self._issued = queues.issued
         self._entries = queues.rob
         self.flight = in_flight
@@ -49,11 +55,45 @@ cdef class EmptiestScheduler(SchedulerChoice):
             self._vector_units |= units.having(role).mask
         self._address_units = units.having(Role.LOAD).mask | units.having(Role.STORE_ADDRESS).mask
         self._alus = units.having(Role.ALU).mask
+        rules = microarchitecture.macro_ops
+        assert rules is not None
+        self._group = AluGroup(tables, units.having(Role.ALU))
+        self._grouped = rules.one_operation_per_alu
+        self._shared = rules.vector_pipes_shared
 
     cdef void start(self) noexcept nogil:
         """Reset: all schedulers are empty."""
         for kind in range(_KINDS):
             self._turns[kind] = 0
+        self._group.clear()
+
+    cdef void start_cycle(self) noexcept nogil:
+        """Begin a dispatch group."""
+        self._group.clear()
+
+    cdef bint has_group_room(self, int first, int i) noexcept nogil:
+        """Whether an instruction, whose uops begin at ``first``, may join the dispatch group."""
+        return not self._grouped or self._group.has_room(first, i)
+
+    cdef void end_cycle(self) noexcept nogil:
+        """Spread the ALU operations of the dispatch group over the schedulers: one to each, those with the
+        fewest choices first."""
+        cdef int taken
+        taken = 0
+        self._group.sort()
+        for place in range(self._group.count):
+            uop = self._group.uops[place]
+            mask = self.program.uop[self.tables.uop[uop].static].port_mask
+            best = fewest = NONE
+            for step in range(self._count):
+                scheduler = (self._turns[_INTEGERS] + step) % self._count
+                if not self._feeds[scheduler] & mask:
+                    continue
+                waiting = self._waiting(scheduler, mask) + (_TAKEN if taken >> scheduler & 1 else 0)
+                if best == NONE or waiting < fewest:
+                    best, fewest = scheduler, waiting
+            taken |= 1 << best
+            self._put(uop, mask, best)
 
     cdef int record(self, Record state) except -1 nogil:
         """Record this part of the pipeline's state."""
@@ -72,16 +112,25 @@ cdef class EmptiestScheduler(SchedulerChoice):
 
     cdef void enter(self, int uop, int mask) noexcept nogil:
         """Put a renamed uop that needs one of these units into a scheduler."""
+        if self._grouped and self._group.takes(mask):
+            self._group.add(uop, mask)
+            return
         scheduler = self._choose(mask, 0)
         if scheduler == NONE:
             # A microcoded instruction may need more room than there is.
             scheduler = self._choose(mask, -_UNBOUNDED)
+        self._put(uop, mask, scheduler)
+
+    cdef void _put(self, int uop, int mask, int scheduler) noexcept nogil:
         self._turns[self._kind(mask)] = scheduler + 1
         self.flight.waiting[scheduler] += 1
         if mask & self._address_units:
             self.flight.addresses[scheduler] += 1
         self.flight.u_scheduler[uop & self.flight.uop_mask] = scheduler
-        self.flight.u_units[uop & self.flight.uop_mask] = mask & self._feeds[scheduler]
+        if self._shared and mask & self._vector_units:
+            self.flight.u_units[uop & self.flight.uop_mask] = mask
+        else:
+            self.flight.u_units[uop & self.flight.uop_mask] = mask & self._feeds[scheduler]
         if mask & self._vector_units:
             self.flight.vectors.push(uop, 0)
 
@@ -139,9 +188,8 @@ cdef class EmptiestScheduler(SchedulerChoice):
 cdef class FirstScheduler(EmptiestScheduler):
     """Variant: schedulers with equally few uops do not alternate; the first one is taken."""
 
-    cdef void enter(self, int uop, int mask) noexcept nogil:
-        """Put a renamed uop that needs one of these units into a scheduler."""
-        EmptiestScheduler.enter(self, uop, mask)
+    cdef void _put(self, int uop, int mask, int scheduler) noexcept nogil:
+        EmptiestScheduler._put(self, uop, mask, scheduler)
         self._turns[self._kind(mask)] = 0
 
 
@@ -149,9 +197,8 @@ cdef class AnyScheduler(EmptiestScheduler):
     """Variant: uops enter the emptiest scheduler and may leave for any unit that can execute them, even if
     another scheduler feeds it. An upper limit of what better choices could gain."""
 
-    cdef void enter(self, int uop, int mask) noexcept nogil:
-        """Put a renamed uop that needs one of these units into a scheduler."""
-        EmptiestScheduler.enter(self, uop, mask)
+    cdef void _put(self, int uop, int mask, int scheduler) noexcept nogil:
+        EmptiestScheduler._put(self, uop, mask, scheduler)
         self.flight.u_units[uop & self.flight.uop_mask] = mask
 
 

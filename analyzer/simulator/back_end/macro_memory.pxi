@@ -14,6 +14,7 @@ cdef class MacroMemory:
     cdef LinesOfOnePage _one_page
     cdef LoadRenaming _load_renaming
     cdef int _forwarding
+    cdef int _crowded
     cdef int _vector_forwarding
     cdef int _to_integer
     cdef int _to_vector
@@ -40,6 +41,7 @@ cdef class MacroMemory:
         self._one_page = one_page
         self._load_renaming = load_renaming
         self._forwarding = rules.forwarding
+        self._crowded = rules.crowded_loads
         self._vector_forwarding = rules.vector_forwarding
         self._to_integer = rules.vector_to_integer_forwarding
         self._to_vector = rules.integer_to_vector_forwarding
@@ -74,6 +76,7 @@ cdef class MacroMemory:
         self.flight.s_base_value[slot] = base
         self.flight.s_index_value[slot] = index
         self.flight.s_vector[slot] = self.operations.t_traits[static] & VECTOR_TRAIT
+        self.flight.s_read[slot] = 0
         self.flight.s_crosses[slot] = self.crossing(address, block_uop.bytes)
         # The value has no latency: it is ready when the address uop is picked.
         self.flight.s_picked[slot] = self.tables.new_value(number, 0)
@@ -125,7 +128,9 @@ cdef class MacroMemory:
                 ):
                     uop.store = NONE
                     uop.renamed = 1
+                    self._receive(number, store, 1)
                     return self.flight.s_source[store & self.flight.store_mask]
+                self._receive(number, store, 2)
                 self.flight.u_after_address[number & self.flight.uop_mask] = self._from_address
                 return NONE - 1
             if (
@@ -139,14 +144,24 @@ cdef class MacroMemory:
             store -= 1
         return NONE
 
+    cdef void _receive(self, int number, int store, int how) noexcept nogil:
+        """Note that data of a store reach a load."""
+        self.flight.u_receives[number & self.flight.uop_mask] = how
+        self.flight.s_read[store & self.flight.store_mask] = 1
+        if how > 1:
+            self.flight.forwarding += 1
+
     cdef int forwarding_latency(self, int store, int static) noexcept nogil:
         """Cycles from the store's data to the load's result."""
+        cdef bint crowded
         traits = self.operations.t_traits[static]
         if self.flight.s_vector[store]:
             return self._vector_forwarding if traits & VECTOR_TRAIT else self._to_integer
         if traits & VECTOR_TRAIT:
             return self._to_vector
-        return self._forwarding - (1 if traits & READ_MODIFY_WRITE_TRAIT else 0)
+        # The load itself is counted already.
+        crowded = self._crowded and self.flight.forwarding > self._crowded
+        return self._forwarding + crowded - (1 if traits & READ_MODIFY_WRITE_TRAIT else 0)
 
     cdef void execute(self, int i, int instance) noexcept nogil:
         """Carry out the effect of a renamed instruction on registers and words."""

@@ -17,6 +17,7 @@ cdef class MacroRenamer:
     cdef Elimination _elimination
     cdef SchedulerChoice _schedulers
     cdef LateOperands _late_operands
+    cdef LoadQueue _load_queue
     cdef PairQueue _idq
     cdef PairQueue _issued
     cdef PairQueue _rob
@@ -35,6 +36,7 @@ cdef class MacroRenamer:
     cdef int _next_fused
     cdef int _next_uop
     cdef int dispatched  # Macro-ops dispatched so far.
+    cdef bint _timed  # Whether dispatch waits for a time that no event announces.
     cdef bint _starved  # Whether the op queue was empty in the latest cycle.
 
     def __init__(
@@ -56,6 +58,7 @@ cdef class MacroRenamer:
         self._elimination = elimination
         self._schedulers = schedulers
         self._late_operands = late_operands
+        self._load_queue = LoadQueue(macro.tables, rules.load_queue)
         self._idq = macro.queues.idq
         self._issued = macro.queues.issued
         self._rob = macro.queues.rob
@@ -87,6 +90,7 @@ cdef class MacroRenamer:
         self._next_uop = 0
         self.dispatched = 0
         self._starved = False
+        self._load_queue.start()
         self._schedulers.start()
         self._elimination.start()
         self._memory.start()
@@ -94,18 +98,21 @@ cdef class MacroRenamer:
     cdef void tick(self, int cycle) noexcept nogil:
         """Simulate one cycle."""
         self._issued.clear()
+        self._schedulers.start_cycle()
         if not self.program.has_moves:
             self._dispatch(cycle)
+            self._schedulers.end_cycle()
             return
         self._elimination.start_cycle()
         self._dispatch(cycle)
+        self._schedulers.end_cycle()
         self._elimination.decided()
         self._elimination.end_cycle()
 
     cdef bint waits(self) noexcept nogil:
         """Whether dispatch stays blocked until a uop retires, leaves a scheduler or the store queue, or
         enters the op queue. Only valid if the latest cycle dispatched nothing."""
-        return not self._starved or self._idq.count == 0
+        return not self._timed and (not self._starved or self._idq.count == 0)
 
     cdef void pass_by(self, int cycles) noexcept nogil:
         """Skip this many waiting cycles."""
@@ -115,6 +122,7 @@ cdef class MacroRenamer:
     cdef void _dispatch(self, int cycle) noexcept nogil:
         self.tables.refuse(cycle, 0, NONE)
         self._starved = False
+        self._timed = False
         slots = self._width
         vectors = self._vector_width
         while slots > 0:
@@ -128,6 +136,9 @@ cdef class MacroRenamer:
                 i = self.tables.uop[uop].position
                 count = self.program.idq_uop[idq_uop].fused_count
                 if not self._has_room(uop, i, count, cycle):
+                    return
+                if not self._schedulers.has_group_room(uop, i):
+                    self.tables.refuse(cycle, ISSUE_GROUP, uop)
                     return
                 needed = self.operations.m_vector_ops[i]
                 if needed > vectors and vectors < self._vector_width:
@@ -183,6 +194,11 @@ cdef class MacroRenamer:
         # A microcoded instruction may be longer than the buffer: then it goes alone.
         if waiting + count > self._rob_size and waiting > 0:
             self._wait_for_retirement(cycle, ROB_FULL)
+            return False
+        if not self._load_queue.has_room(first, i, cycle):
+            # Time alone frees an entry.
+            self._timed = True
+            self.tables.refuse(cycle, RESOURCE_FULL, self._load_queue.oldest())
             return False
         room = 0
         for uop in range(first, first + self.program.instruction[i].uop_count):
@@ -243,6 +259,7 @@ cdef class MacroRenamer:
         self.flight.u_inputs[slot] = block_uop.in_count
         self.flight.u_waste[slot] = 0
         self.flight.u_slots[slot] = 1
+        self.flight.u_receives[slot] = 0
         self.flight.u_harness[slot] = 0
         crosses = False
         alias = NONE
@@ -267,6 +284,7 @@ cdef class MacroRenamer:
             self.tables.store[self.tables.stores - 1].uop = number
         elif kind == LOAD:
             uop.late_by = NONE
+            self._load_queue.enter(number)
         if kind == LOAD and block_uop.has_address:
             base = self._address_part(block_uop.base)
             alias = self._memory.load(number, static, base, self._address_part(block_uop.index))
@@ -345,6 +363,8 @@ cdef class MacroRenamer:
         state.add(self.left)
         state.add(self._next_uop - state.uop if self.left else 0)
         self._schedulers.record(state)
+        self._load_queue.record(state)
+        state.add(self.flight.forwarding)
         self._memory.record(state)
         self._elimination.record(state, self.value)
         for key in range(self.program.keys):

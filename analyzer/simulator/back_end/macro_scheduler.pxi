@@ -22,6 +22,8 @@ cdef class MacroScheduler:
     cdef int _delay
     cdef int _failed
     cdef int _failed_vector
+    cdef int _failed_narrow
+    cdef int _domain_cycles
     cdef int[::1] _ring
     cdef int[::1] _blocked  # Loads whose inputs are ready and that wait for a store to be committed.
     cdef int _blocked_count
@@ -40,6 +42,8 @@ cdef class MacroScheduler:
         self._delay = microarchitecture.issue_to_dispatch_delay
         self._failed = rules.failed_forwarding
         self._failed_vector = rules.failed_vector_forwarding
+        self._failed_narrow = rules.failed_narrow_forwarding
+        self._domain_cycles = rules.domain_cycles
         self._ring = ints(_RING)
         self._blocked = ints(_BLOCKED)
 
@@ -103,6 +107,7 @@ cdef class MacroScheduler:
         state.add(self.flight.u_scheduler[slot])
         state.add(self.flight.u_units[slot])
         state.add(self.flight.u_slots[slot])
+        state.add(self.flight.u_receives[slot])
         waste = self.flight.u_waste[slot]
         state.add(waste)
         if uop.blocked:
@@ -120,15 +125,17 @@ cdef class MacroScheduler:
             value = self.tables.input[position].value
             self.tables.record_value(state, value, _THERE if position < forwarded else _SETTLED_STORES)
             producer = self.tables.value[value].uop
-            state.add(self._adds(producer))
+            state.add(self._made(producer))
             if waste and value == self.flight.u_waste_value[slot]:
                 state.add(position - first)
 
-    cdef bint _adds(self, int producer) noexcept nogil:
-        """Whether a value comes from an FP addition."""
+    cdef int _made(self, int producer) noexcept nogil:
+        """The traits of a value's producer on which its consumers depend."""
         if producer == NONE:
-            return False
-        return self.operations.t_traits[self.tables.uop[producer].static] & FP_ADD_TRAIT != 0
+            return 0
+        return self.operations.t_traits[self.tables.uop[producer].static] & (
+            FP_ADD_TRAIT | MAKES_FP_TRAIT | MAKES_INTEGERS_TRAIT
+        )
 
     cdef void _accept(self, int cycle) noexcept nogil:
         for position in range(self.flight.fresh.count):
@@ -140,7 +147,6 @@ cdef class MacroScheduler:
         cdef Uop *uop = &self.tables.uop[number]
         cdef Value *value
         cdef BlockUop *block_uop
-        cdef bint adds
         slot = number & self.flight.uop_mask
         static = uop.static
         block_uop = &self.program.uop[static]
@@ -149,7 +155,12 @@ cdef class MacroScheduler:
         last = NONE
         allowed = uop.issued + self._delay
         ready = max(ready, allowed)
-        takes_adds = self.operations.t_traits[static] & TAKES_FP_ADD_TRAIT
+        traits = self.operations.t_traits[static]
+        other_domain = 0
+        if traits & IN_FP_TRAIT:
+            other_domain = MAKES_INTEGERS_TRAIT
+        elif traits & IN_INTEGERS_TRAIT:
+            other_domain = MAKES_FP_TRAIT
         for place in range(self.flight.u_inputs[slot]):
             row = self.tables.input[first + place].value
             value = &self.tables.value[row]
@@ -160,10 +171,11 @@ cdef class MacroScheduler:
                 there += self.flight.u_after_address[slot]
             else:
                 there += self.flight.u_after_data[slot]
-            producer = value.uop
-            adds = self._adds(producer)
-            if adds and not takes_adds:
+            made = self._made(value.uop)
+            if made & FP_ADD_TRAIT and not traits & TAKES_FP_ADD_TRAIT:
                 there += 1
+            if made & other_domain and place < own:
+                there += self._domain_cycles
             if there > ready or (there == ready and self.tables.younger(first + place, last)):
                 ready = there
                 last = first + place
@@ -201,7 +213,10 @@ cdef class MacroScheduler:
                 kept += 1
                 continue
             vector = self.operations.t_traits[uop.static] & VECTOR_TRAIT
-            ready = left + (self._failed_vector if vector else self._failed)
+            failed = self._failed_vector if vector else self._failed
+            if not vector and self.tables.store[uop.store].bytes < MERGED:
+                failed = self._failed_narrow
+            ready = left + failed
             if ready > uop.ready:
                 uop.ready = ready
                 uop.late_by = self.tables.store[uop.store].last
@@ -219,6 +234,8 @@ cdef class MacroScheduler:
         block_uop = &self.program.uop[static]
         executed = cycle + 1
         kind = block_uop.kind
+        if kind == LOAD and self.flight.u_receives[number & self.flight.uop_mask] > 1:
+            self.flight.forwarding -= 1
         if kind == STORE_ADDRESS:
             place = uop.store
             store = &self.tables.store[place]

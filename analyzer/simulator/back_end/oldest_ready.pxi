@@ -46,6 +46,10 @@ cdef class OldestReady(Picker):
     cdef int _alone_free
     cdef int _integer_debt  # Slots wasted by past picks, in eighths.
     cdef int _address_debt
+    cdef int _received  # Eighths of a slot that a load costs that receives a store's data.
+    cdef int _transfer  # Cycles for which a transfer's result occupies a shifting ALU.
+    cdef int _transfer_pipes
+    cdef int _shifters
 
     def __init__(self, Tables tables, microarchitecture, Operations operations, InFlight in_flight):
         super().__init__()
@@ -78,6 +82,10 @@ cdef class OldestReady(Picker):
         self._mask_operations = rules.mask_operations_per_cycle
         self._pickable = rules.vector_pickable
         self._multiplication = 0 if rules.wasted is None else rules.wasted.multiplication
+        self._received = rules.forwarded_load_eighths
+        self._transfer = rules.transfer_alu_cycles
+        self._transfer_pipes = units.having(Role.TRANSFER).mask
+        self._shifters = units.having(Role.SHIFT).mask
         self._multiply_mask = microarchitecture.units.having(Role.MULTIPLY).mask
         self.asks_issued = 0 if rules.wasted is None else rules.wasted.address_cycles
         self._ready = ints(3 * _ROOM)
@@ -309,6 +317,8 @@ cdef class OldestReady(Picker):
                     if self.flight.u_waste[slot] and self._wastes_address(uop, cycle):
                         self._address_debt += self.flight.u_waste[slot]
                     self._address_debt += self.flight.u_harness[slot]
+                    if self.flight.u_receives[slot]:
+                        self._address_debt += self._received
             elif stores < self._stores and not (
                 traits & ALONE_TRAIT and self._alone_free >= EIGHTHS * (cycle + 1)
             ):
@@ -343,7 +353,17 @@ cdef class OldestReady(Picker):
             return True
         return cycle - self.tables.uop[uop].issued - self._delay <= self.asks_issued
 
+    cdef void _occupy_shifter(self, int cycle) noexcept nogil:
+        """The result of a transfer takes the shifting ALU that is free first, from the next cycle on."""
+        first = NONE
+        for unit in range(self._units):
+            if self._shifters >> unit & 1 and (first == NONE or self._busy[unit] < self._busy[first]):
+                first = unit
+        self._busy[first] = max(self._busy[first], EIGHTHS * (cycle + 1)) + EIGHTHS * self._transfer
+        self._integers_busy = max(self._integers_busy, self._busy[first])
+
     cdef void _pick_vectors(self, int cycle) noexcept nogil:
+        cdef BlockUop *block_uop
         free = 0
         end = EIGHTHS * (cycle + 1)
         for unit in range(self._units):
@@ -379,6 +399,9 @@ cdef class OldestReady(Picker):
                 self._busy[unit] = self._after(self._busy[unit], cycle, static)
             if mask & self._vector_mask:
                 self._admitted -= 1
+            block_uop = &self.program.uop[static]
+            if self._transfer and block_uop.kind == COMPUTE and block_uop.port_mask == self._transfer_pipes:
+                self._occupy_shifter(cycle)
             self._take(uop, static, unit, cycle)
         self._counts[_VECTOR] = kept
 

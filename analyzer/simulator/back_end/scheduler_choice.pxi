@@ -9,6 +9,18 @@ cdef class SchedulerChoice:
         """Reset: all schedulers are empty."""
         pass
 
+    cdef void start_cycle(self) noexcept nogil:
+        """Begin a dispatch group."""
+        pass
+
+    cdef bint has_group_room(self, int first, int i) noexcept nogil:
+        """Whether an instruction, whose uops begin at ``first``, may join the dispatch group."""
+        return True
+
+    cdef void end_cycle(self) noexcept nogil:
+        """All uops of the dispatch group are known."""
+        pass
+
     cdef bint have_room(self, int mask, int uops) noexcept nogil:
         """Whether a scheduler that feeds some of these units has room for this many uops."""
         return True

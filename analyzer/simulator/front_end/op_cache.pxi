@@ -18,6 +18,11 @@ cdef class OpCache(FrontEnd):
     cdef int instance  # The next instance to deliver.
     cdef int wait  # Time until the next window can be read, in eighths of a cycle.
     cdef bint decodes
+    cdef int _long_pair
+    cdef int _page_end
+    cdef int _long_debt  # Lost to pairs of long instructions, in eighths of a cycle.
+    cdef int _page_debt  # Lost to ends of pages: cycles times bytes of a page.
+    cdef bint _after_long  # Whether the latest decoded instruction was long.
     cdef int fetched  # Address up to which the decoders have received bytes.
 
     def __init__(
@@ -37,12 +42,17 @@ cdef class OpCache(FrontEnd):
         self._decode_bytes = rules.decode_bytes
         self._buffer_bytes = rules.decode_buffer_bytes
         self._long = rules.long_instruction_bytes
+        self._long_pair = rules.long_pair_eighths
+        # The cycles of a page's end, spread over its bytes: so a run's figure does not depend on how many ends it meets.
+        self._page_end = rules.page_decode_cycles * rules.decode_bytes
 
     cdef int start(self) except -1:
         """Reset to the beginning of the code."""
         self.instance = 0
         self._fetch_from(self.program.alignment)
         self.wait = 0
+        self._long_debt = self._page_debt = 0
+        self._after_long = False
         self.decodes = self.operations.decoded
         self.flight.decoded = self.decodes
         self.flight.small_loop = self.operations.small_loop
@@ -93,6 +103,8 @@ cdef class OpCache(FrontEnd):
             state.add(self.wait)
         else:
             state.add(self.fetched - self.tables.address_of(self.instance))
+            state.add(self._page_debt)
+            state.add(2 * self._long_debt + self._after_long)
 
     cdef object buffers(self):
         """The op queue."""
@@ -121,7 +133,7 @@ cdef class OpCache(FrontEnd):
     cdef void _decode(self, int cycle) noexcept nogil:
         address = self.tables.address_of(self.instance)
         if self.fetched - address < self._buffer_bytes:
-            self.fetched += self._decode_bytes
+            self._fetch()
         used = 0
         self._shortage.note(DECODER)
         while used < self._decoders and self._idq.count < self._idq_size:
@@ -130,8 +142,9 @@ cdef class OpCache(FrontEnd):
             if address + length > self.fetched:
                 self._shortage.note(PREDECODER)
                 return
-            if length > self._long and used > 0:
+            if length > self._long and (used > 0 or self._lost_to_pairs()):
                 return
+            self._after_long = length > self._long
             if self.operations.m_begins_group[i]:
                 if used > 0:
                     return
@@ -144,6 +157,24 @@ cdef class OpCache(FrontEnd):
                 # Decoding continues at the branch target.
                 self._fetch_from(self.program.alignment)
                 return
+
+    cdef void _fetch(self) noexcept nogil:
+        """Receive the next bytes, unless a page's end costs this cycle."""
+        if self._page_debt >= PAGE:
+            self._page_debt -= PAGE
+            return
+        self._page_debt += self._page_end
+        self.fetched += self._decode_bytes
+
+    cdef bint _lost_to_pairs(self) noexcept nogil:
+        """Whether this cycle is lost because long instructions follow each other."""
+        if not self._after_long:
+            return False
+        if self._long_debt >= EIGHTHS:
+            self._long_debt -= EIGHTHS
+            return True
+        self._long_debt += self._long_pair
+        return False
 
     cdef void _deliver(self, int source, int cycle) noexcept nogil:
         """Move the next instance into the op queue."""

@@ -39,6 +39,10 @@ cdef enum:
     READ_MODIFY_WRITE_TRAIT = 64
     ALONE_TRAIT = 128
     DIVIDES_TRAIT = 256
+    IN_FP_TRAIT = 512
+    IN_INTEGERS_TRAIT = 1024
+    MAKES_FP_TRAIT = 2048
+    MAKES_INTEGERS_TRAIT = 4096
     HELD_BY_UNIT = 1
     HELD_BY_FENCE = 2
     HELD_BY_DIVIDER = 3
@@ -119,6 +123,7 @@ cdef enum:
     SUM = 1
     LOADED = 2
     PAGE = 4096  # Size in bytes.
+    MERGED = 4  # Bytes; the cache merges smaller parts of a store with what it holds.
     EIGHTHS = 8  # Parts of a slot or a cycle that rules count in.
     LONG_AGO = 1 << 20  # Cycles.
     MOST_UNITS = 30  # As in ``model/units.py``.

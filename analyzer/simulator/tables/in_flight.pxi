@@ -28,6 +28,8 @@ cdef class InFlight:
     cdef int[::1] u_slots  # Slots of the address units, in eighths.
     # Slots of the address units that the measuring harness costs, in eighths.
     cdef int[::1] u_harness
+    # 1: a load that is renamed to a store; 2: one that forwards from a store.
+    cdef int[::1] u_receives
     cdef int[::1] s_base_value
     cdef int[::1] s_index_value
     cdef int[::1] s_base_key
@@ -35,6 +37,7 @@ cdef class InFlight:
     cdef int[::1] s_source  # The value that is stored.
     cdef int[::1] s_picked  # A value that is ready when the address is.
     cdef int[::1] s_crosses
+    cdef int[::1] s_read  # Whether a load received its data before it left.
     cdef int[::1] u_scheduler
     cdef int[::1] u_units  # Mask of the units of that scheduler that it may take.
     cdef int[::1] waiting  # Number of uops in each scheduler.
@@ -42,6 +45,7 @@ cdef class InFlight:
     cdef PairQueue vectors  # Vector uops that queue in front of their schedulers, oldest first.
     # Uops of the latest dispatch whose inputs are all known, renamer to scheduler.
     cdef PairQueue fresh
+    cdef int forwarding  # Number of loads that forward and have not been picked.
     cdef int oldest_store  # The oldest store that has not been committed.
     cdef bint small_loop
     cdef bint decoded  # Whether the code comes from the decoders.
@@ -58,6 +62,7 @@ cdef class InFlight:
         self.u_waste_value = ints(_RING_UOPS)
         self.u_slots = ints(_RING_UOPS)
         self.u_harness = ints(_RING_UOPS)
+        self.u_receives = ints(_RING_UOPS)
         self.s_base_value = ints(_RING_STORES)
         self.s_index_value = ints(_RING_STORES)
         self.s_base_key = ints(_RING_STORES)
@@ -65,6 +70,7 @@ cdef class InFlight:
         self.s_source = ints(_RING_STORES)
         self.s_picked = ints(_RING_STORES)
         self.s_crosses = ints(_RING_STORES)
+        self.s_read = ints(_RING_STORES)
 
         self.u_scheduler = ints(_RING_UOPS)
         self.u_units = ints(_RING_UOPS)
@@ -81,6 +87,7 @@ cdef class InFlight:
             self.waiting[scheduler] = 0
             self.addresses[scheduler] = 0
         self.vectors.start(_RING_UOPS)
+        self.forwarding = 0
         self.oldest_store = 0
         self.small_loop = False
         self.decoded = False

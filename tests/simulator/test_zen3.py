@@ -1,0 +1,53 @@
+"""Zen 3: small cases with the cycles that a real core takes, by time stamps (docs/zen5.md, M28 to M37)."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.isa.counted_loop import counted_loop, usual_copies
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.model.choices import Pointers
+from cyclelens.analyzer.model.options import ModelOptions
+from simulated import cycles
+
+SAME = ModelOptions(assume=Pointers.SAME)
+NOP = "0f1f00"
+
+
+def measured_as(code: str, mode: str) -> float:
+    """Cycles of the block in straight-line code, in a loop, or of a copy among those of a loop."""
+    if mode == "straight":
+        return cycles(code, "ZEN3", loop=False, options=SAME)
+    copies = usual_copies(decode(bytes.fromhex(code))) if mode == "copies" else 1
+    looped = counted_loop(bytes.fromhex(code), copies)
+    assert looped is not None
+    return cycles(looped.hex(), "ZEN3", loop=True, options=SAME) / copies
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "mode", "measured"),
+    [
+        ("M36: only the stack pointer renames in straight-line code", "48890e488b0e4883c101", "straight", 7.82),
+        ("M36: 200 copies are too many to learn", "48890e488b0e4883c101", "copies", 7.55),
+        ("M36: an operation on the loaded word is not renamed", "48890c2448030c24", "loop", 8.18),
+        ("M36: the stack pointer", "48898c2488010000488b8c24880100004883c101", "copies", 1.00),
+        ("M28: four bytes and more, two chunks", "894500894520", "copies", 2.00),
+        ("M28: a byte beside another chunk", "884500894520", "copies", 4.99),
+        ("M28: bytes in one chunk", "88450088450c", "copies", 1.00),
+        ("M29: a load of an address that was loaded", "488b06488b18", "copies", 0.79),
+        ("M29: four of them", "488b06488b18488b0b488b11", "copies", 1.92),
+        ("M30: two chained operations are not split", "488d446e084839cb", "copies", 1.00),
+        ("M30: shifts after each other leave their ALUs unused", "48c1e00348c1e30348c1e1034883c6014883c7014983c001", "copies", 2.00),
+        ("M30: in turn with additions they do not", "48c1e0034883c60148c1e3034883c70148c1e1034983c001", "copies", 1.50),
+        ("M31: an index makes two macro-ops", "4c3b2c0e" + 24 * NOP, "copies", 4.40),
+        ("M28: bytes of two chunks in turn", "884500884520884508884528", "copies", 7.00),
+        ("M33: within the integer domain", "0fc6c001660ffec1", "loop", 2.00),
+        ("M33: from a shuffle to a sum and back", "660f15c10f58c1", "loop", 6.00),
+        ("M33: a logical operation of each domain", "660fefc10f54c1", "loop", 4.00),
+        ("M34: the result of a transfer occupies an ALU", "660f7ec04883c3014883c1014883c201", "loop", 1.99),
+        ("M35: a failed forwarding of a byte", "8806488b06", "straight", 24.98),
+        ("M35: of four bytes", "8906488b06", "straight", 17.96),
+        ("M37: five fields of eight bits fit", "f7c778563412f7c778563412" + 4 * NOP, "loop", 1.17),
+    ],
+)
+def test_small_cases(rule: str, code: str, mode: str, measured: float) -> None:
+    assert measured_as(code, mode) == pytest.approx(measured, rel=0.05), rule
