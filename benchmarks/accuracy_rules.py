@@ -171,6 +171,48 @@ ZEN_5_CORES: dict[str, Microarchitecture] = {
 }
 
 
+ZEN_3 = registry.get("ZEN3")
+
+
+assert ZEN_3.macro_ops is not None and ZEN_3.macro_ops.store_gathering is not None
+
+
+ZEN_3_RULES: dict[str, dict[str, Any]] = {
+    "complete": {},
+    "long instructions from 11 bytes on (M1)": {"long_instruction_bytes": 10},
+    "long instructions after each other at no cost (M1)": {"long_pair_eighths": 0},
+    "no cost of a page's end in the decoders (M1)": {"page_decode_cycles": 0},
+    "no wait for partial words (M28)": {
+        "store_gathering": replace(ZEN_3.macro_ops.store_gathering, in_flight=0)
+    },
+    "no limit of the load queue (M29)": {"load_queue": None},
+    "any number of operations for an ALU (M30)": {"one_operation_per_alu": False},
+    "an index without a macro-op (M31)": {"indexed_is_two_ops": False},
+    "vector schedulers of two pipes (M32)": {"vector_pipes_shared": False},
+    "no domains (M33)": {"domain_cycles": 0},
+    "transfers without an ALU (M34)": {"transfer_alu_cycles": 0},
+    "forwarding in seven cycles, as one slot (M35)": {
+        "forwarding": 7,
+        "crowded_loads": 0,
+        "forwarded_load_eighths": 0,
+    },
+    "no limit of learnt loads (M36)": {"learnt_loads": 1000, "unlearnt_loads": 1001},
+    "lines without a limit of fields (M37)": {"line_fields": 99},
+    "lines count in long loops, too (M37)": {"long_line_eighths": 0},
+}
+"""Changes of ``MacroOpRules``; further rows change the core."""
+
+
+ZEN_3_CORES: dict[str, Microarchitecture] = {
+    "two stores of one chunk leave together (M24 for M28)": replace(
+        ZEN_3, policies=replace(ZEN_3.policies, store_commit="one_chunk")
+    ),
+    "memory renamed as on Zen 5 (M18 for M36)": replace(
+        ZEN_3, policies=replace(ZEN_3.policies, memory_renaming="same_registers")
+    ),
+}
+
+
 ZEN_5_OTHERS = {
     "llvm-mca 19.1.7, `znver5` (the figures of `znver4`)": (
         "35.3 / 16.5",

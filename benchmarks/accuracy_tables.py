@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import zen5_sets
 from accuracy_rules import (
@@ -25,6 +26,9 @@ from accuracy_rules import (
     REDWOOD_COVE,
     REDWOOD_COVE_OPTIONS,
     REDWOOD_COVE_RULES,
+    ZEN_3,
+    ZEN_3_CORES,
+    ZEN_3_RULES,
     ZEN_5,
     ZEN_5_CORES,
     ZEN_5_ONE_PAGE,
@@ -201,27 +205,32 @@ def redwood_cove(samples: Sequence[Sample]) -> str:
     return table(("model", *(f"{mode}: error %, within 5 %" for mode in STRAIGHT_AND_LOOP)), rows)
 
 
-def zen_5_rules(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
-    """Effect of the Zen 5 rules on a sample of the blocks, and errors of other tools on the general ones."""
-    rules = ZEN_5.macro_ops
-    assert rules is not None
-    cores = {
-        title: replace(ZEN_5, macro_ops=replace(rules, **changes)) for title, changes in ZEN_5_RULES.items()
-    }
+def zen_rules(
+    core: Microarchitecture,
+    rules: dict[str, dict[str, Any]],
+    cores: dict[str, Microarchitecture],
+    others: dict[str, tuple[str, ...]],
+    general: Sequence[Sample],
+    vectors: Sequence[Sample],
+) -> str:
+    """Effect of the rules of a core of macro-ops on a sample of the blocks, and errors of other tools."""
+    own = core.macro_ops
+    assert own is not None
+    changed = {title: replace(core, macro_ops=replace(own, **changes)) for title, changes in rules.items()}
     builder = BlockBuilder(ZEN_5_OPTIONS)
     rows = []
-    for title, core in (cores | ZEN_5_CORES).items():
+    for title, model in (changed | cores).items():
         cells = []
         for samples in (general, vectors):
             for mode in ZEN_5_MODES:
                 pairs = [
-                    (predicted(builder, sample, core), sample.cycles)
+                    (predicted(builder, sample, model), sample.cycles)
                     for sample in samples
                     if sample.mode == mode
                 ]
                 cells.append(f"{percent(mean_error(pairs))} / {percent(share_within(pairs, 0.05))}")
         rows.append((title, *cells))
-    rows += [(title, *errors) for title, errors in ZEN_5_OTHERS.items()]
+    rows += [(title, *errors) for title, errors in others.items()]
     header = (f"{kind}, {mode}" for kind in ("general", "vector code") for mode in ZEN_5_MODES)
     return table(("model (error %, within 5 %)", *header), rows)
 
@@ -364,7 +373,22 @@ def main() -> None:
                 "Zen 5, vector code": (Study(vectors[::step], arguments.jobs), Pointers.DIFFERENT),
             }
         ),
-        "zen5_rules": lambda: zen_5_rules(general[::few], vectors[::few]),
+        "zen5_rules": lambda: zen_rules(
+            ZEN_5, ZEN_5_RULES, ZEN_5_CORES, ZEN_5_OTHERS, general[::few], vectors[::few]
+        ),
+        "zen3_rules": lambda: zen_rules(
+            ZEN_3,
+            ZEN_3_RULES,
+            ZEN_3_CORES,
+            {},
+            *(
+                read_samples(
+                    measured_there / name,
+                    Selection(microarchitectures=(ZEN_3.name,), max_spread=0.05, max_pages=12),
+                )[::few]
+                for name in ("zen3-dev.csv", "zen3-kernels-dev.csv")
+            ),
+        ),
         "zen5_errors": lambda: zen_5_errors(general[::step], vectors[::step]),
         "zen5_widths": lambda: zen_5_widths(vectors[::step]),
         "zen5_sets": lambda: zen_5_sets(measured_there),

@@ -208,7 +208,9 @@ MODELS = (
             Scheduler("vector 0", 64),
             Scheduler("vector 1", 64),
         ),
-        policies=replace(_ZEN_5.policies, store_commit="gathered", late_operands="", memory_renaming="stack_or_learnt"),
+        policies=replace(
+            _ZEN_5.policies, store_commit="gathered", late_operands="", memory_renaming="stack_or_learnt"
+        ),
         units=UNITS,
         upper_halves=UpperHalfRule.PUT_ASIDE,
         upper_half_switch_cycles=170,

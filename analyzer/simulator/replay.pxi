@@ -89,8 +89,8 @@ cdef class Replay:
         return True
 
     cdef int _gathered(self, long long address, int size) noexcept nogil:
-        """Of a store that is gathered by chunks: which boundary it crosses, how far back the latest store to its
-        chunk is, and where in the chunk it writes, if a part of a word."""
+        """Of a store that is gathered by chunks: which boundary it crosses, how far back the latest store to
+        its chunk is, and where in the chunk it writes, if a part of a word."""
         cdef long long chunk
         chunk = address // self._memory.chunk
         back = 0

@@ -115,7 +115,8 @@ def _by_lines(
     costs = []
     for number, (span, each) in enumerate(zip(spans, lines, strict=True)):
         if not small:
-            costs.append(max(rules.jump_eighths if span.jumps else EIGHTHS, rules.long_line_eighths * len(each)))
+            least = rules.jump_eighths if span.jumps else EIGHTHS
+            costs.append(max(least, rules.long_line_eighths * len(each)))
         else:
             joins = number > 0 and not spans[number - 1].jumps
             joins = joins and lines[number - 1][-1] + each[0] <= rules.line_entries

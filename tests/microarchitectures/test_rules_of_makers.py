@@ -95,7 +95,7 @@ POLICIES = {
     "store_commit": {
         "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2": "",
         _COVES: "one_line",
-        "ZEN3 ZEN4": "one_chunk",
+        "ZEN3 ZEN4": "gathered",
         "ZEN5": "two_stores",
     },
     "binding": {
@@ -118,7 +118,8 @@ POLICIES = {
     "memory_renaming": {
         "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN+ ZEN2": "",
         _COVES: "learnt_pairs",
-        _MACRO: "same_registers",
+        "ZEN3": "stack_or_learnt",
+        "ZEN4 ZEN5": "same_registers",
     },
     "elimination": {_OF_UOPS: "shared_slots", _MACRO: "every_move"},
     "picker": {_OF_UOPS: "bound_unit", _MACRO: "oldest_ready"},

@@ -46,7 +46,8 @@ KINDS = {
     """,
     # is a part of one stage, or of one helper of it
     "helper": """
-        back_end.alu_group back_end.emulator back_end.fences back_end.issue_group back_end.load_queue back_end.macro_memory back_end.memory
+        back_end.alu_group back_end.emulator back_end.fences back_end.issue_group back_end.load_queue
+        back_end.macro_memory back_end.memory
         back_end.one_page back_end.resources
     """,
     # is used by several stages and knows none

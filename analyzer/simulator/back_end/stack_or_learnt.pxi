@@ -3,7 +3,7 @@
 
 @cython.final
 cdef class StackOrLearnt(SameRegisters):
-    """A load that copies a word, or the load of a read-modify-write, is renamed if both addresses are made from
+    """A load that copies a word, or that of a read-modify-write, is renamed if both addresses are made from
     the stack pointer. In loops a predictor learns other loads, as long as they are few: all or none."""
 
     cdef int _distance

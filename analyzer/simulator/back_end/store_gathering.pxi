@@ -17,8 +17,8 @@ cdef struct GatheredChunk:
 @cython.final
 cdef class GatheredStores(TwoStores):
     """Stores leave the store queue two per cycle for a short queue of chunks, whose youngest takes further
-    stores; one chunk per cycle goes to the cache. A chunk that was written in part waits until the same place is
-    no longer on its way."""
+    stores; one chunk per cycle goes to the cache. A chunk that was written in part waits if the same place is
+    on its way."""
 
     cdef int _chunk_bytes
     cdef int _chunks

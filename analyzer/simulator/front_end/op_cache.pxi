@@ -43,7 +43,8 @@ cdef class OpCache(FrontEnd):
         self._buffer_bytes = rules.decode_buffer_bytes
         self._long = rules.long_instruction_bytes
         self._long_pair = rules.long_pair_eighths
-        # The cycles of a page's end, spread over its bytes: so a run's figure does not depend on how many ends it meets.
+        # The cycles of a page's end, spread over its bytes: so a run's figure does not depend on how
+        # many ends it meets.
         self._page_end = rules.page_decode_cycles * rules.decode_bytes
 
     cdef int start(self) except -1:
