@@ -134,8 +134,7 @@ def _checked(
 
 
 def _described(number: int, fix: Fix) -> str:
-    from cyclelens.analyzer.hints.change import change
-    from cyclelens.analyzer.insight.work import Pace
+    from cyclelens.analyzer.insight.work import Pace, change
 
     return f"   {number:2}  {change(Pace(fix.before), Pace(fix.after))}\n       {fix.proposal.title}"
 

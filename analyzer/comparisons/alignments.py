@@ -19,8 +19,8 @@ from cyclelens.analyzer.comparisons.table import (
     picture,
 )
 from cyclelens.analyzer.engine.plans import ALIGNMENTS
-from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.reports import html
 from msgspec.structs import replace
 
@@ -37,9 +37,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     names = [prediction.microarchitecture for prediction in first.predictions]
     target = request.options.target
     target = replace(target, anywhere=True, forced=target.forced | {"alignment", "align"})
-    least = {
-        each.microarchitecture: wording.AT_LEAST if is_lower_bound(each) else "" for each in first.predictions
-    }
+    least = {each.microarchitecture: AT_LEAST if is_lower_bound(each) else "" for each in first.predictions}
     figures: dict[str, list[float]] = {}
     for number, name in enumerate(names, 1):
         options = replace(request.options, target=target.only_on(name))

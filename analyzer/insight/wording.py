@@ -14,6 +14,7 @@ from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.paths import Weight
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
@@ -22,8 +23,6 @@ _MOST_CAUSES = 3
 _MOST_FIGURES = 2
 """Most other figures that are listed one by one."""
 _LEAST_SHARE = 0.01
-AT_LEAST = "at least "
-"""Prefix of a figure that leaves out some instructions."""
 _NOT_KNOWN = "What limits the region is not known: {}. The rest of the report leaves that out."
 _NO_SINGLE_LIMIT = "No single limit explains the figure: several effects add up."
 SOURCES = ("LSD", "DSB", "MITE", "MS")
@@ -104,11 +103,6 @@ def one_pass(prediction: Prediction) -> str:
     if prediction.once is None or prediction.mode is Mode.ONCE:
         return ""
     return f" ({prediction.once.cycles} for one pass)"
-
-
-def headline(prediction: Prediction) -> str:
-    """One line: ``4.00 cycles/iter · SKL · latency-bound``."""
-    return f"{cycles_per(prediction, '~')} · {prediction.microarchitecture} · {bound_of(prediction)}"
 
 
 def weight(found: Weight) -> str:

@@ -89,13 +89,17 @@ class Equality(Struct, frozen=True):
         """True if results were compared and agree where data do not overlap."""
         return not self.problem and not self.differs
 
-    def __str__(self) -> str:
+    @property
+    def brief(self) -> str:
+        """The result without its details: ``checked``."""
         if self.problem:
-            return f"not checked: {self.problem}"
-        inputs = f"{self.inputs:,} random inputs"
-        if self.differs:
-            return f"results differ on random inputs: {', '.join(self.differs)}"
-        text = f"checked: the same results on {inputs}"
+            return "not checked"
+        return "results differ on random inputs" if self.differs else "checked"
+
+    def __str__(self) -> str:
+        if self.problem or self.differs:
+            return f"{self.brief}: {self.problem or ', '.join(self.differs)}"
+        text = f"{self.brief}: the same results on {self.inputs:,} random inputs"
         if self.rounded:
             text += f" (with {self.rounded:,} others they differ, but are rounded)"
         if self.left:

@@ -34,6 +34,10 @@ class Proposal(Struct, frozen=True):
     """Original iterations per iteration of the new loop."""
     brief: str = ""
     """The shortest title, such as ``four accumulators``."""
+    count: str = ""
+    """The number in ``brief``: ``four``; empty if it has none."""
+    counted: str = ""
+    """What ``brief`` says apart from the number: ``accumulators``."""
     whole: bool = False
     """True if it changes the whole region, not one line."""
     rewrite: str = ""

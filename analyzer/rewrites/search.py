@@ -61,12 +61,12 @@ class Advice(Struct, frozen=True):
         """Phrases in decreasing detail: the best rewrite with a simpler one, then single rewrites."""
         if not self.fixes:
             return
-        last = _brief(self.fixes[-1].proposal)
+        last = self.fixes[-1]
         for simpler in self.fixes[:-1]:
             # After "two accumulators", "four" needs no noun.
-            noun = _brief(simpler.proposal).partition(" ")[2]
-            short = last.partition(" ")[0] if last.partition(" ")[2] == noun else last
-            yield f"{_words(simpler)}, {short}: {self.fixes[-1].after:.2f}"
+            same = last.proposal.counted and last.proposal.counted == simpler.proposal.counted
+            words = f"{last.proposal.count}: {last.after:.2f}" if same else _words(last)
+            yield f"{_words(simpler)}, {words}"
         for fix in reversed(self.fixes):
             yield _words(fix)
 
@@ -221,6 +221,8 @@ def _both(text: str, first: Candidate, second: Candidate, start: float) -> Candi
         times=one.times * other.times,
         cleared=one.cleared | other.cleared,
         brief=f"{_brief(one)} + {_brief(other)}",
+        count=one.count,
+        counted=f"{one.counted} + {_brief(other)}" if one.counted else "",
         whole=True,
         rewrite=f"{one.rewrite}+{other.rewrite}",
     )

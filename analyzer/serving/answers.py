@@ -19,7 +19,7 @@ from cyclelens.analyzer.engine.workspace import Cancel, Workspace
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError, from_hexadecimal
 from cyclelens.analyzer.hints.registry import hints
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import label, wording
 from cyclelens.analyzer.insight.findings import at_statement
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
@@ -284,7 +284,7 @@ def _region(region: RegionAnalysis) -> Answer:
                 "microarchitecture": prediction.microarchitecture,
                 "cycles_per_iteration": prediction.cycles_per_iteration,
                 "figure": wording.figure_of(prediction),
-                "headline": wording.headline(prediction),
+                "headline": label.headline([label.of_prediction(prediction)]),
             }
             for prediction in region.predictions
         ],

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.hints import heat
+from cyclelens.analyzer.model.label import RegionLabel
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.lines import Lines
@@ -65,6 +66,11 @@ class ShownRegion(Struct, frozen=True):
 
     result: RegionResult
     stale: bool = False
+
+    @property
+    def label(self) -> RegionLabel:
+        """The label of the primary core; empty if there is none."""
+        return next(iter(self.result.labels), RegionLabel())
 
     def moved(self, edit: Edit) -> ShownRegion | None:
         """The region after an edit; None if its opening marker is gone."""
@@ -229,7 +235,7 @@ class Snapshot(Struct, frozen=True):
         """What editors keep on screen until they are notified of a change; everything else they request."""
         results = (region.result for region in self.regions)
         return self.problems, [
-            (each.name, each.first_line, each.last_line, each.headline, each.note, each.hints, each.findings)
+            (each.name, each.first_line, each.last_line, each.labels, each.note, each.hints, each.findings)
             for each in results
         ]
 

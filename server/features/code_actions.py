@@ -6,11 +6,11 @@ add $0x1234, %ax     Use eax (its upper half and the flags may differ): 3.42 -> 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
-from cyclelens.analyzer.hints.change import change
-from cyclelens.analyzer.insight.work import Pace
+from cyclelens.analyzer.insight.work import Pace, change
 from cyclelens.analyzer.rewrites.proposal import Edit, Fix
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import shows
@@ -27,6 +27,13 @@ PREVIEW = "cyclelens.previewRewrite"
 """Command of clients that show the difference themselves."""
 KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
 """A quick fix resolves a diagnostic; a rewrite without a diagnostic is a refactoring."""
+
+
+class _Checked(NamedTuple):
+    """The result of a rewrite's check."""
+
+    whole: str
+    brief: str
 
 
 def register(server: CyclelensServer) -> None:
@@ -79,7 +86,7 @@ def _actions(
         if wanted and not any(_wants(only, kind) for only in wanted):
             continue
         gain = f"{change(Pace(fix.before), Pace(fix.after))}{fix.where}"
-        title = f"{fix.proposal.title}: {gain}{_short(result)}"
+        title = f"{fix.proposal.title}: {gain}{f' ({result.brief})' if result else ''}"
         action = types.CodeAction(title=title, kind=kind, diagnostics=settled or None)
         if fix.proposal.whole and shows(able, "previews"):
             action.command = _preview(snapshot, server.converter, fix, result)
@@ -98,15 +105,11 @@ def _regions(snapshot: Snapshot, first: int, last: int) -> list[ShownRegion]:
     ]
 
 
-def checked(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion, fix: Fix) -> str:
-    """The result of checking a rewrite against the region; empty if it was not checked."""
+def checked(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion, fix: Fix) -> _Checked | None:
+    """The result of checking a rewrite against the region; None if it was not checked."""
     table = server.measurements.get(snapshot, region.result.name, CHECKED)
     rows = table.rows if table is not None else ()
-    return next((str(row[1]) for row in rows if row[0] == fix.proposal.title), "")
-
-
-def _short(result: str) -> str:
-    return f" ({result.partition(':')[0]})" if result else ""
+    return next((_Checked(str(row[1]), str(row[2])) for row in rows if row[0] == fix.proposal.title), None)
 
 
 def _checking(
@@ -167,22 +170,26 @@ def _workspace_edit(
     return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(text_document=document, edits=edits)])
 
 
-def _preview(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) -> types.Command:
+def _preview(snapshot: Snapshot, converter: Converter, fix: Fix, result: _Checked | None) -> types.Command:
     """The client's command that shows the difference and applies it once the user agrees."""
     title, details = _described(fix, result)
     edits = _text_edits(snapshot, converter, fix.proposal.edits)
     return types.Command(title, PREVIEW, arguments=[snapshot.uri, snapshot.version, edits, title, details])
 
 
-def _described(fix: Fix, result: str) -> tuple[str, str]:
+def _described(fix: Fix, result: _Checked | None) -> tuple[str, str]:
     """The gain of a whole rewrite, and its description."""
     checked = (
-        f"{result[:1].upper()}{result[1:]}" if result else "Whether the results are equal is not checked"
+        f"{result.whole[:1].upper()}{result.whole[1:]}"
+        if result
+        else "Whether the results are equal is not checked"
     )
     return f"{fix.region}: {change(Pace(fix.before), Pace(fix.after))}", f"{fix.proposal.title}. {checked}."
 
 
-def _confirmed(snapshot: Snapshot, converter: Converter, fix: Fix, result: str) -> types.WorkspaceEdit:
+def _confirmed(
+    snapshot: Snapshot, converter: Converter, fix: Fix, result: _Checked | None
+) -> types.WorkspaceEdit:
     """An edit that a client applies once the user has confirmed it."""
     edits: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = [
         types.AnnotatedTextEdit(_ANNOTATION, edit.range, edit.new_text)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclelens.server.display.advice import label_with_advice
+from cyclelens.analyzer.insight.label import headline
+from cyclelens.server.display import region_label
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import LENSES, TIMELINE
 from cyclelens.server.features.history import HISTORY, strip
-from cyclelens.server.features.inlay_hints import STALE_SUFFIX, change_shown
 from cyclelens.server.features.measure import MEASURE, is_offered
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
@@ -44,10 +44,8 @@ def register(server: CyclelensServer) -> None:
     def figure(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.Command]:
         """The figure, if the settings show it in a lens. It has no command, as there is nothing to run."""
         if server.settings["figure"] != "hint":
-            title = change_shown(server, snapshot, region, region.result.headline)
-            if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
-                title = title if region.result.unmarked else label_with_advice(title, advice)
-            yield types.Command(title=title + (STALE_SUFFIX if region.stale else ""), command="")
+            labels = [region_label.shown(server, snapshot, region), *region.result.labels[1:]]
+            yield types.Command(title=headline(labels, stale=region.stale), command="")
 
     def history(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.Command]:
         """The figures since the document was opened, once there are several."""

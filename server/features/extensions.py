@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from cyclelens.analyzer.insight.label import status
 from cyclelens.server.display import messages
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
+from msgspec.structs import replace
 from pygls.exceptions import JsonRpcInvalidParams
 
 ANALYSIS = "cyclelens/analysis"
@@ -92,6 +94,7 @@ def _region(region: ShownRegion) -> dict[str, Any]:
         "stale": region.stale,
         "complete": result.complete,
         "headline": result.headline,
+        "status": status(replace(region.label, stale=region.stale)),
         "cyclesPerIteration": result.cycles,
         "figure": result.figure,
         "microarchitecture": result.microarchitecture,

@@ -13,24 +13,21 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.hints import region as region_hint
-from cyclelens.analyzer.hints.change import label_with_change
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
-from cyclelens.analyzer.insight.work import Pace
+from cyclelens.analyzer.insight.label import render
+from cyclelens.analyzer.model.label import MeasuredFigure
 from cyclelens.analyzer.model.result import Hint
-from cyclelens.server.display import columns
-from cyclelens.server.display.advice import label_with_advice, told
+from cyclelens.server.display import columns, region_label
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
-from msgspec import Struct
+from msgspec.structs import replace
 from pygls.capabilities import get_capability
 
-STALE_SUFFIX = " (stale)"
 SOURCE_BUDGET = 40
 """Longest hint in a source, in characters; VS Code truncates longer ones."""
-_LEAST = 30
-"""Characters reserved for advice behind a measured figure: ``4.00 · four accumulators: 1.00``."""
 _SEPARATOR = " · "
+"""Between the hints of a line."""
 
 STALE_SENTENCE = "This is the last complete result; the text has changed since."
 
@@ -91,15 +88,13 @@ def register(server: CyclelensServer) -> None:
         """One hint for each requested line of a region that has one."""
         result, settings = region.result, server.settings
         lines: defaultdict[int, list[_HintPart]] = defaultdict(list)
-        # A measurement comes first: the user just asked for it, and the line has no room for both.
-        found = server.measurements.get(snapshot, result.name)
-        measured = found.title if found is not None else ""
-        if found is not None:
-            lines[result.first_line].append(_HintPart(measured, found.text))
+        found = region_label.measured(server, snapshot, region)
+        if found.text and not any(hint.kind == region_hint.KIND for hint in result.hints):
+            lines[result.first_line].append(_HintPart(found.text, measurement(snapshot, region)))
         for hint in result.hints:
             # A line in nested regions shows the hint of the innermost one: two would not fit.
             if hint.kind == region_hint.KIND or not nested or snapshot.region_at(hint.line) is region:
-                lines[hint.line].append(part(snapshot, region, hint, others, measured))
+                lines[hint.line].append(part(snapshot, region, hint, others, found))
         heated = any(each.heat for parts in lines.values() for each in parts)
         tab_size = settings["hints.tabSize"] or columns.TAB_SIZE
         shown = {line: snapshot.lines[line] for line in lines}
@@ -116,26 +111,30 @@ def register(server: CyclelensServer) -> None:
                 )
 
     def part(
-        snapshot: Snapshot, region: ShownRegion, hint: Hint, others: Sequence[ShownRegion], measured: str
+        snapshot: Snapshot,
+        region: ShownRegion,
+        hint: Hint,
+        others: Sequence[ShownRegion],
+        measured: MeasuredFigure,
     ) -> _HintPart:
-        label, tooltip = hint.label, hint.tooltip
-        if hint.kind == region_hint.KIND:
-            label = change_shown(server, snapshot, region, label)
-            stale = len(STALE_SUFFIX) if region.stale else 0
-            if snapshot.language:
-                label = short_label(label, others, stale)
-                tooltip = "\n\n".join([tooltip, *map(_also, others)])
-            if server.settings["advice"] and (advice := server.searches.advice(snapshot, region)):
-                budget = SOURCE_BUDGET - stale if snapshot.language else LINE_BUDGET
-                budget = max(budget - _taken(measured, label), min(budget, _LEAST))
-                label = label if region.result.unmarked else label_with_advice(label, advice, budget)
-                tooltip = f"{tooltip}\n\n{told(advice, bool(snapshot.language))}"
-            if _says_figure(measured, label):
-                label = label.partition(_SEPARATOR)[2]
-        if region.stale and hint.line == region.result.first_line:
-            # One mark per region is enough; every tooltip repeats it.
-            label = stale_label(label)
-        return _HintPart(label, tooltip, hint.kind == heat.KIND)
+        if hint.kind != region_hint.KIND:
+            return _HintPart(hint.label, hint.tooltip, hint.kind == heat.KIND)
+        # Every tooltip says that the region is stale; one mark is enough.
+        also = tuple(each.result.figure for each in others if each.result.figure)
+        label = replace(
+            region_label.shown(server, snapshot, region), also=also, measured=measured, stale=region.stale
+        )
+        tooltip = [measurement(snapshot, region), hint.tooltip]
+        if snapshot.language:
+            tooltip += map(_also, others)
+        if advice := region_label.advice_for(server, snapshot, region):
+            tooltip.append(region_label.told(advice, bool(snapshot.language)))
+        text = render(label, SOURCE_BUDGET if snapshot.language else LINE_BUDGET)
+        return _HintPart(text, "\n\n".join(filter(None, tooltip)))
+
+    def measurement(snapshot: Snapshot, region: ShownRegion) -> str:
+        found = server.measurements.get(snapshot, region.result.name)
+        return "" if found is None else found.text
 
     def refresh(_snapshot: Snapshot) -> None:
         if get_capability(server.client_capabilities, "workspace.inlay_hint.refresh_support", False):
@@ -144,53 +143,10 @@ def register(server: CyclelensServer) -> None:
     server.result_listeners.append(refresh)
 
 
-def change_shown(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion, label: str) -> str:
-    """A region's label with the change since the last save or the pinned baseline, if that has a figure."""
-    result = region.result
-    before = server.baselines.before(snapshot, result)
-    if before is None or result.cycles is None or region.stale or not server.settings["hints.change"]:
-        return label
-    return label_with_change(label, before, Pace(result.cycles, result.work))
-
-
-def short_label(label: str, others: Sequence[ShownRegion], taken: int = 0) -> str:
-    """The label of a source line, where editors truncate hints: the figure, those of the other loops compiled
-    from this one, and as much of the rest as fits."""
-    figure, *rest = label.split(_SEPARATOR)
-    also = [each.result.figure for each in others if each.result.figure]
-    shown = f"{figure} (also {', '.join(also)})" if also else figure
-    for more in rest:
-        if len(shown) + len(_SEPARATOR) + len(more) + taken > SOURCE_BUDGET:
-            break
-        shown += _SEPARATOR + more
-    return shown
-
-
-def _says_figure(measured: str, label: str) -> bool:
-    """Whether the measured text already states the figure that the label begins with."""
-    return measured.startswith(f"predicted {label.partition(_SEPARATOR)[0].partition(' ')[0]}, ")
-
-
-def _taken(measured: str, label: str) -> int:
-    """Characters that a measured figure takes from the label behind it."""
-    if not measured:
-        return 0
-    said = len(label.partition(" ")[0] + _SEPARATOR) if _says_figure(measured, label) else 0
-    return len(measured + _SEPARATOR) - said
-
-
 def _also(region: ShownRegion) -> str:
     result = region.result
     hint = next((each for each in result.hints if each.kind == region_hint.KIND), None)
     return f"The compiler made {result.name} of this loop, too: {hint.tooltip if hint else result.headline}"
-
-
-def stale_label(label: str) -> str:
-    """The label with the stale mark; trailing parts are dropped so that the mark is not truncated."""
-    room = LINE_BUDGET - len(STALE_SUFFIX)
-    while len(label) > room and _SEPARATOR in label:
-        label = label.rpartition(_SEPARATOR)[0]
-    return (label if len(label) <= room else label[: room - 1].rstrip() + "…") + STALE_SUFFIX
 
 
 def _label(parts: Sequence[_HintPart], heated: bool) -> str:

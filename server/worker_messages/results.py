@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
+from cyclelens.analyzer.insight.label import headline
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
+from cyclelens.analyzer.model.label import RegionLabel
 from cyclelens.analyzer.model.result import Hint, Work
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.rewrites.proposal import Fix
@@ -50,13 +52,11 @@ class RegionResult(Struct, frozen=True):
     complete: bool
     """False: the text has an error, which ``note`` states; an older result may be shown instead. True without
     a figure: none of the requested cores can run the region."""
-    headline: str = ""
-    """``4.00 cycles/iter · SKL · latency-bound``."""
+    labels: tuple[RegionLabel, ...] = ()
+    """One per microarchitecture, the primary one first; a single one with a reason if none has a figure."""
     cycles: float | None = None
     """Cycles per iteration on the primary microarchitecture; None if there is no exact figure, because a
     lower bound is not compared with anything."""
-    figure: str = ""
-    """The figure as displayed: ``at least 4.00`` for a lower bound."""
     work: Work | None = None
     """The work that an iteration does; None if unknown."""
     microarchitecture: str = ""
@@ -76,6 +76,16 @@ class RegionResult(Struct, frozen=True):
     """Rewrites that make the region faster; part of the last answer."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """The region's analysis as plain JSON values; part of the second answer."""
+
+    @property
+    def headline(self) -> str:
+        """``4.00 cycles/iter · SKL · latency-bound``, and the same of the other microarchitectures."""
+        return headline(self.labels)
+
+    @property
+    def figure(self) -> str:
+        """The primary figure: ``4.00``; ``at least 4.00`` for a lower bound."""
+        return self.labels[0].figure if self.labels else ""
 
 
 class FileResult(Struct, frozen=True):

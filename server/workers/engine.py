@@ -17,7 +17,7 @@ from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints import registry as hint_kinds
-from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.insight import as_written, label
 from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.findings import at_statement
@@ -278,9 +278,8 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         last_line=region.region.last_line,
         # That a core lacks an instruction is an answer, too.
         complete=bool(region.predictions or region.missing),
-        headline=_headline(region),
+        labels=label.of_region(region),
         cycles=primary.cycles_per_iteration if primary and not is_lower_bound(primary) else None,
-        figure=wording.figure_of(primary) if primary else "",
         work=work_of(region),
         microarchitecture=asked[0].microarchitecture if asked else "",
         note=region.note,
@@ -299,17 +298,13 @@ def _detailed(
     alone = replace(analysis, regions=(region,), problems=())
     return replace(
         brief or _brief(region, analysis, job),
-        headline=_headline(region),
+        labels=label.of_region(region),
         summary=region_card(region),
         hints=_hints(alone, job),
         cards=line_cards(region) if language(job.options.source.origin.path) else instruction_cards(region),
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )
-
-
-def _headline(region: RegionAnalysis) -> str:
-    return ", ".join(map(wording.headline, region.predictions))
 
 
 def _hints(analysis: Analysis, job: Job) -> tuple[Hint, ...]:

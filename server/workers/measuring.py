@@ -52,7 +52,8 @@ def _alone(job: Job) -> AnalysisOptions:
 
 
 def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
-    """Check rewrites. One row each: its title, the result, and whether it computes the same."""
+    """Check rewrites. One row each: its title, the result, the result in a few words, and whether it computes
+    the same."""
     options = _alone(job)
     regions = analyzer.analyze(job.text, options).regions
     if not regions or not regions[0].region.code:
@@ -65,13 +66,13 @@ def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
                 changed = apply(job.text, proposal.edits)
                 versions = equality.Versions(job.text, changed, proposal.times, proposal.cleared)
                 found = equality.compare(harness, versions, options.source, regions[0])
-                rows.append((proposal.title, str(found), int(found.sound)))
+                rows.append((proposal.title, str(found), found.brief, int(found.sound)))
     except CannotMeasure as error:
         return _nothing(f"Nothing can be run here: {error}.")
-    lines = [f"{title}: {found}" for title, found, _ in rows]
-    sound = sum(row[2] for row in rows)
+    lines = [f"{title}: {found}" for title, found, _, _ in rows]
+    sound = sum(row[3] for row in rows)
     title = f"of {len(rows)} rewrites {sound} compute the same"
-    return ComparisonTable(title, ("rewrite", "result", "same"), tuple(rows), "\n".join(lines))
+    return ComparisonTable(title, ("rewrite", "result", "in short", "same"), tuple(rows), "\n".join(lines))
 
 
 def _nothing(why: str) -> ComparisonTable:

@@ -4,6 +4,7 @@ import pytest
 from blocks import templates_of
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking, reservations
+from cyclelens.analyzer.insight.label import headline, of_prediction
 from factories import facts, prediction, template
 
 
@@ -23,7 +24,7 @@ def test_an_instruction_without_figures_makes_the_prediction_a_lower_bound():
 def test_a_lower_bound_is_written_as_one_and_names_no_bottleneck():
     block = prediction([template(), template(facts=None)], cycles=4.0)
     assert wording.figure_of(block) == wording.rounded(block) == "at least 4.00"
-    assert wording.headline(block) == "at least 4.00 cycles/iter · SKL · no figures for add"
+    assert headline([of_prediction(block)]) == "at least 4.00 cycles/iter · SKL · no figures for add"
     assert wording.limits(block) == "not known (no figures for add)"
     assert wording.figure_of(prediction([template()], cycles=4.0)) == "4.00"
 

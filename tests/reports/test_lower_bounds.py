@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.registry import hints
-from cyclelens.analyzer.insight.wording import headline
+from cyclelens.analyzer.insight.label import headline, of_prediction
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.reports import source
@@ -61,7 +61,7 @@ def test_the_editor_writes_it_too() -> None:
     labels = [hint.label for hint in hints(analysis) if hint.kind == "region"]
     assert labels[0].startswith("at least 6.00 cycles/iter · SKL · no figures for clac")
     assert "**at least 6.00 cycles/iter**" in region_card(region)
-    assert headline(region.predictions[0]).startswith("at least 6.00 cycles/iter")
+    assert headline([of_prediction(region.predictions[0])]).startswith("at least 6.00 cycles/iter")
 
 
 def test_nothing_is_computed_from_it() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from cyclelens.server.features.inlay_hints import stale_label
 from editor import Editor
 from lsprotocol import types
 from two_kernels import CHAIN, TEXT
@@ -95,9 +94,3 @@ async def test_a_line_of_two_regions_shows_the_inner_ones_hints(editor: Editor) 
         str(hint.label).split()[-2:] == ["LCP", "stall"] for hint in hints if hint.position.line == 2
     } == {True}
     assert {hint.position.line for hint in hints} >= {0, 1}
-
-
-def test_a_stale_figure_keeps_whole_words() -> None:
-    long = "4.00 cycles/iter · SKL · latency-bound · 8.00 B/cycle"
-    assert stale_label(long) == "4.00 cycles/iter · SKL · latency-bound (stale)"
-    assert stale_label("x" * 80) == "x" * 51 + "… (stale)"

@@ -71,6 +71,7 @@ def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | N
     if times > 1:
         notes.append(f"for a multiple of {times} iterations")
     names = " and ".join(each.name for each in group)
+    counted = "accumulators" if len(group) == 1 else "accumulators each"
     title = f"Gather {names} in {WORDS[count]} registers{' each' if len(group) > 1 else ''}"
     if times > 1:
         title += f", {times} iterations at once"
@@ -81,7 +82,9 @@ def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | N
         line,
         tuple(edits),
         times=times,
-        brief=f"{WORDS[count]} accumulators{'' if len(group) == 1 else ' each'}",
+        brief=f"{WORDS[count]} {counted}",
+        count=WORDS[count],
+        counted=counted,
         whole=True,
         rewrite="accumulators",
     )

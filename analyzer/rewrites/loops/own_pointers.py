@@ -94,6 +94,8 @@ def _proposal(
         body.sites[next(iter(addresses.values()))[0]].statement.line,
         (body.in_front(*before), body.edit(items)),
         brief=f"{'a pointer' if count == 1 else f'{count} pointers'} without index",
+        count="" if count == 1 else str(count),
+        counted="" if count == 1 else "pointers without index",
         whole=True,
         rewrite="own pointers",
     )

@@ -5,8 +5,10 @@ export interface Region {
   name: string;
   firstLine: number;
   lastLine: number;
-  stale: boolean;
+  /** The figures of all CPUs, with what limits each. */
   headline: string;
+  /** The figure and the CPU; of several the first. Empty if there is none. */
+  status: string;
   microarchitecture: string;
   note: string;
   /** A loop that was found because nothing is marked. */
@@ -89,11 +91,8 @@ export class Status implements vscode.Disposable {
       return;
     }
     const region = regionAt(regions, editor.selection.active.line);
-    if (region?.headline) {
-      const stale = region.stale ? " (stale)" : "";
-      // The figures, those of other positions too, and the CPU; of several the first.
-      const figure = region.headline.split(" · ", 2).join(" · ");
-      this.item.text = `$(dashboard) ${figure}${stale}`;
+    if (region?.status) {
+      this.item.text = `$(dashboard) ${region.status}`;
       this.item.tooltip = `${region.name}: ${region.headline}\nClick for all loops of the file, or for another CPU.`;
     } else {
       const [first] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["native"]);

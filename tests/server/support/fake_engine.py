@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
+from cyclelens.analyzer.model.label import RegionLabel
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.server.worker_messages.results import ANALYSIS, FileResult, Job, RegionResult
@@ -103,7 +104,7 @@ def _region(lines: list[str], start: int) -> RegionResult:
         start,
         end,
         complete=True,
-        headline=figure,
+        labels=(RegionLabel(number=str(len(body)), unit="cycles"),),
         summary=f"**{name}** takes `{figure}`",
         hints=tuple(hints),
         cards={index: f"card of {lines[index].strip()}" for index in body},

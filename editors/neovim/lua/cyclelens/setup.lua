@@ -157,11 +157,7 @@ function M.statusline()
       shown = region
     end
   end
-  if not shown or shown.headline == "" then
-    return ""
-  end
-  local parts = vim.split(shown.headline, " · ", { plain = true })
-  return table.concat(vim.list_slice(parts, 1, 2), " · ") .. (shown.stale and " (stale)" or "")
+  return shown and shown.status or ""
 end
 
 return M

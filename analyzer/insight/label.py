@@ -1,0 +1,197 @@
+"""Labels of regions: from an analysis to parts, and from parts to text.
+
+4.00 cycles/iter · SKL · latency-bound (LCP) · 8.00 B/cycle
+3.42 -> 1.00, 71 % faster · SKL · issue-bound
+8.00 cycles/iter · two accumulators: 4.00, four: 2.00
+predicted 4.00, measured 4.02 · SKL · latency-bound (stale)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from cyclelens.analyzer.insight import vocabulary, wording, work
+from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
+from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.label import AT_LEAST, Note, RegionLabel
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import Severity
+from msgspec.structs import replace
+
+STALE = " (stale)"
+_JOINT = " · "
+_LEAST = 30
+"""Characters reserved behind a measured figure: ``4.00 · four accumulators: 1.00``."""
+_LEAST_CUT = 16
+"""Fewest characters to which the reason for a lower bound is cut."""
+
+
+def of_prediction(prediction: Prediction) -> RegionLabel:
+    """The parts that a prediction gives by itself."""
+    average, name = wording.on_average(prediction), prediction.microarchitecture
+    once = prediction.once if prediction.mode is not Mode.ONCE else None
+    lacks, words = lacking(prediction), vocabulary.of(name)
+    limits = (wording.bound_by(words, prediction.bottlenecks, limit) for limit in (None, 0))
+    return RegionLabel(
+        number=f"{prediction.cycles_per_iteration:.2f}",
+        least=is_lower_bound(prediction),
+        approximate=bool(doubt(prediction)),
+        unit=wording.unit(prediction),
+        elsewhere=Note(wording.elsewhere(prediction), wording.elsewhere(prediction, "")),
+        once=Note(wording.one_pass(prediction), "" if once is None else f" ({once.cycles} once)"),
+        average="" if average is None else f"{average:.2f}",
+        core=name,
+        limits=() if lacks else tuple(dict.fromkeys(limits)),
+        lacks=lacks,
+    )
+
+
+def of_region(region: RegionAnalysis) -> tuple[RegionLabel, ...]:
+    """A label per prediction; the first also has what is known of the region as a whole. For a region without
+    predictions one label with the reason; none if there is no reason either."""
+    if not region.predictions:
+        reason = "; ".join(each.brief for each in region.missing) or "no prediction"
+        return (RegionLabel(reason=reason),) if region.note else ()
+    first, *others = region.predictions
+    stalls = dict.fromkeys(
+        finding.label
+        for finding in region.findings
+        if finding.microarchitecture == first.microarchitecture
+        and finding.severity is not Severity.INFORMATION
+    )
+    label = replace(
+        of_prediction(first),
+        share="" if region.weight is None else f"{region.weight.share:.0%} of the profile",
+        stalls=tuple(stalls),
+        rate=work.rate(region, first),
+    )
+    return (label, *map(of_prediction, others))
+
+
+def headline(labels: Sequence[RegionLabel], *, stale: bool = False) -> str:
+    """The figures in a list: ``4.00 cycles/iter · SKL · latency-bound``, then those of the other cores. Empty
+    if there are none."""
+    texts = [render(replace(label, share="", stalls=(), rate="")) for label in labels if label.number]
+    return ", ".join(texts) + (STALE if stale and texts else "")
+
+
+def status(label: RegionLabel) -> str:
+    """The figure in a status bar: ``4.00 cycles/iter · SKL``; empty if there is none."""
+    if not label.number:
+        return ""
+    return render(
+        RegionLabel(
+            number=label.number,
+            least=label.least,
+            approximate=label.approximate,
+            unit=label.unit,
+            elsewhere=label.elsewhere,
+            once=label.once,
+            core=label.core,
+            stale=label.stale,
+        )
+    )
+
+
+def render(label: RegionLabel, budget: int | None = None) -> str:
+    """The label as text of at most ``budget`` characters, None for all it has. A measured figure and the
+    ``_LEAST`` characters behind it are shown in any case.
+
+    Within a budget the figure comes first, then each part that fits, in whole words. The core of a changed
+    figure is the first to go, because it does not change.
+    """
+    room = (sys.maxsize if budget is None else budget) - (len(STALE) if label.stale else 0)
+    measured = label.measured.text
+    if measured:
+        room = max(room - len(measured + _JOINT), min(room, _LEAST))
+    narrow = budget is not None
+    words = _advised(label, room) or _explained(label, room, narrow)
+    return _joined([measured, words]) + (STALE if label.stale else "")
+
+
+def _advised(label: RegionLabel, room: int) -> str:
+    """The figure and the longest advice that fits; without the unit if there is no other way. Empty if
+    nothing fits."""
+    for figure in (_figure(label), _figure(label, with_unit=False)):
+        for words in label.advice:
+            text = _joined([figure, words])
+            if len(text) <= room:
+                return text
+    return ""
+
+
+def _explained(label: RegionLabel, room: int, narrow: bool) -> str:
+    """The figure, and what explains it."""
+    head = _head(label, room, narrow)
+    left = room - len(head)
+    joint = len(_JOINT) if head else 0
+    core, limit, rate = [label.core], list(_limits(label)), [label.rate]
+    if label.share and narrow:
+        ordered = {"share": [label.share], "core": core}
+    elif label.change:
+        ordered = {"limit": limit, "rate": rate, "core": core}
+    else:
+        ordered = {"share": [label.share], "core": core, "limit": limit, "rate": rate}
+    kept: dict[str, str] = {}
+    for name, wordings in ordered.items():
+        if not any(wordings):
+            continue
+        text = next((each for each in wordings if joint + len(each) <= left), None)
+        if text is None and name == "limit" and left - joint >= _LEAST_CUT and label.lacks:
+            text = _cut(label.lacks, left - joint)
+        if text is None:
+            break
+        kept[name], left, joint = text, left - joint - len(text), len(_JOINT)
+    return _joined([head, *(kept.get(name, "") for name in ("share", "core", "limit", "rate"))])
+
+
+def _head(label: RegionLabel, room: int, narrow: bool) -> str:
+    """The figure with the remarks that fit, or why there is none."""
+    if label.reason:
+        return _cut(label.reason, room)
+    figure = _figure(label, mean=narrow)
+    if not figure:
+        return ""
+    also = f" (also {', '.join(label.also)})" if label.also else ""
+    shown, left = "", room - len(figure) - len(also)
+    notes: tuple[Note, ...] = (label.elsewhere, label.once)
+    if narrow and label.share:
+        notes = ()
+    elif narrow and label.average:
+        notes = (label.once,)  # each path has figures of its own at other positions
+    for note in notes:
+        text = note.brief if narrow else note.whole
+        if len(text) <= left:
+            shown, left = shown + text, left - len(text)
+    return _cut(figure + shown + also, room)
+
+
+def _figure(label: RegionLabel, *, with_unit: bool = True, mean: bool = True) -> str:
+    """The figure or its change; empty if the measured figure says it already."""
+    mark = "~" if label.approximate else ""
+    if label.change:
+        return mark + label.change
+    if label.measured.predicted and label.measured.predicted == f"{mark}{label.figure}":
+        return ""
+    unit = f" {label.unit}" if with_unit else ""
+    least = AT_LEAST if label.least else ""
+    if label.average and mean:
+        return f"{least}{label.average}{unit} on average"
+    return f"{least}{mark}{label.number}{unit}"
+
+
+def _limits(label: RegionLabel) -> Iterator[str]:
+    """The wordings of what limits the region, the best first."""
+    for words in label.limits or filter(None, [label.lacks]):
+        if label.stalls:
+            yield f"{words} ({', '.join(label.stalls)})"
+        yield words
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1].rstrip() + "…"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return _JOINT.join(part for part in parts if part)
