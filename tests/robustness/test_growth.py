@@ -54,3 +54,15 @@ def test_the_work_for_a_text_grows_with_its_length(shape: str) -> None:
     assert many < MOST_CALLS
     # Five times as long: a quadratic reader takes five times the calls for each statement.
     assert many < 1.6 * few, (few, many)
+
+
+def test_the_parts_of_loops_in_loops_are_found_once() -> None:
+    """Each loop describes all loops inside it: the work grows with the square of the depth, not its cube."""
+
+    def nested(depth: int) -> int:
+        heads = "".join(f"l{number}: nop\n" for number in range(depth))
+        ends = "".join(f"dec %eax\njnz l{depth - 1 - number}\n" for number in range(depth))
+        return calls(heads + ends)
+
+    calls("nop\n")
+    assert nested(80) < 12 * nested(20)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from cyclelens.analyzer.model.source import END
@@ -58,7 +59,7 @@ class Skeleton(Struct, frozen=True):
     """Last place of each block."""
 
 
-class Loop(Struct, frozen=True):
+class Loop(Struct, frozen=True, dict=True):
     """A loop in a flow graph."""
 
     flow: Flow
@@ -84,6 +85,7 @@ class Loop(Struct, frozen=True):
             yield loop
             left += loop.inner
 
+    @cached_property
     def parts(self) -> tuple[list[LoopPart], bool]:
         """The loop's own basic blocks, ignoring its exits, and whether it has only one path within one
         section. If so, the blocks are in execution order from the lowest on, and the last one jumps back to
@@ -123,7 +125,7 @@ class Loop(Struct, frozen=True):
         stands_for: dict[int, tuple[int, int]] = {}
         entry = self.header
         for loop in self.all():
-            parts, is_path = loop.parts()
+            parts, is_path = loop.parts
             if loop is self:
                 last |= {part.nodes[0]: part.nodes[-1] for part in parts}
                 # The header may be in the middle of a part, because every iteration passes through that part.

@@ -144,7 +144,7 @@ def find_loops(
     found: list[CodeRange] = []
     for loop in loops:
         label, _ = labels[loop.key]
-        parts, is_path = loop.parts()
+        parts, is_path = loop.parts
         loop_found = described(loop, is_path, jump_at)
         sections: dict[str, list[tuple[int, Block]]] = {}
         for number, part in enumerate(parts, 1):

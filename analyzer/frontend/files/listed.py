@@ -204,7 +204,7 @@ def loops(
 
     result: list[ListedCode] = []
     for loop in found_loops:
-        parts, is_path = loop.parts()
+        parts, is_path = loop.parts
         loop_found = described(loop, is_path, jump_at)
         by_section: dict[str, list[tuple[int, list[int]]]] = {}
         for number, part in enumerate(parts, 1):

@@ -383,7 +383,7 @@ def _between(
 
 
 def _of_loop(listing: _Listing, loop: Loop, name: str) -> _Named:
-    parts, is_path = loop.parts()
+    parts, is_path = loop.parts
     runs = [part.block.places for part in parts]
     code = FoundRuns([[at for run in runs for at in run]] if is_path else runs)
     code = code if is_path else FoundRuns(runs, range(1, len(runs) + 1))
