@@ -117,7 +117,7 @@ class CyclelensServer(LanguageServer):
 
         self.searches.stop(snapshot.uri)
         delay = settings["debounceMs"] / 1000 if delay is None else delay
-        jobs.submit(snapshot.uri, job, delay)
+        jobs.edited(snapshot.uri, job, delay)
         doing = "compiling" if snapshot.language else "analysing"
         self.activity.started(snapshot.uri, doing, lambda: jobs.forget(snapshot.uri), delay)
 

@@ -16,10 +16,8 @@ from cyclelens.analyzer.rewrites.search import Advice
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.worker_messages.results import SEARCH, Job, JobResult, RegionFindings, SearchUpdate
 from cyclelens.server.workers.jobs import Jobs, Trouble
+from cyclelens.server.workers.schedule import Priority
 from msgspec import Struct, field
-
-DELAY = 0.4
-"""Seconds without an edit after which the search begins."""
 
 
 class _Known(Struct, frozen=True):
@@ -58,7 +56,7 @@ class Searches:
         def job(identifier: int) -> Job:
             return Job(identifier, snapshot.uri, snapshot.revision, snapshot.text, options, task=SEARCH)
 
-        self.jobs.submit(snapshot.uri, job, DELAY)
+        self.jobs.submit(snapshot.uri, job, Priority.SEARCH)
 
     def stop(self, uri: str) -> None:
         """The text has changed: stop its search, but keep the earlier findings until new ones replace

@@ -85,7 +85,7 @@ class Tasks:
                 future.set_exception(TaskCancelled())
 
         try:
-            self.jobs.submit(key, job, 0)
+            self.jobs.submit(key, job)
             self._activity.started(key, f"{task.doing} {task.region}", cancel)
             table: ComparisonTable = await future
             return table

@@ -148,8 +148,15 @@ class Job(Struct, frozen=True):
     """Whether the client can show HTML pages."""
     fixes: tuple[Fix, ...] = ()
     """Rewrites to check."""
-    ahead: bool = False
-    """Started early: after its first result the worker waits for permission to continue."""
+
+
+class Step(Struct, frozen=True):
+    """Permission for the worker to go on with a job whose figures it has sent."""
+
+    job: int
+    """The job's identifier."""
+    identifier: int
+    """The identifier of this step, for its cancellation; 0: drop the job."""
 
 
 class JobResult(Struct, frozen=True):
@@ -161,3 +168,5 @@ class JobResult(Struct, frozen=True):
     error: str = ""
     last: bool = False
     """True: the job is done; False: a more complete result may follow."""
+    paused: bool = False
+    """True: these are the figures of a text; its details wait for a ``Step``."""

@@ -1,30 +1,19 @@
-"""The worker process seen from outside: debounce, newest wins, cancel, timeout, restart.
-
-The debounce delays what is shown. Where answers come quickly, a job starts after half of it, and its first
-result is held back for the rest: a reader sees it as soon as typing pauses, not an analysis later.
-
-Everything here runs on the event loop except two threads per worker process: one writes to its pipe; the
-other reads, and so notices at once when the process dies.
+"""The worker process seen from outside: newest wins, cancel, timeout, restart. ``schedule.py`` decides what
+runs when.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import ctypes
-import multiprocessing
-import queue
-import threading
 import time
 from collections.abc import Callable
 from enum import StrEnum
-from multiprocessing.connection import Connection
-from typing import Any
 
-from cyclelens.analyzer.common import log, temporary
-from cyclelens.server.worker_messages.exchange import Receiver
-from cyclelens.server.worker_messages.results import Job, JobResult
+from cyclelens.analyzer.common import log
+from cyclelens.server.worker_messages.results import Job, JobResult, Step
 from cyclelens.server.workers import worker
+from cyclelens.server.workers.process import Process
+from cyclelens.server.workers.schedule import AHEAD, Priority, Schedule, Work
 from msgspec.structs import replace
 
 START_TIMEOUT = 60.0
@@ -34,13 +23,6 @@ START_TIMEOUT = 60.0
 CANCEL_TIMEOUT = 2.0
 """Seconds within which a cancelled analysis has to stop; after that the worker is killed and the next job
 runs."""
-
-AHEAD = 0.05
-"""Largest time, in seconds, of the last first answer for which the next job starts early."""
-
-PAUSE = 0.02
-"""Seconds between a first result that was held back and the next ones, so that the editor shows the first
-one."""
 
 
 class Trouble(StrEnum):
@@ -63,105 +45,21 @@ class Trouble(StrEnum):
                 return f"The {process} cannot be started"
 
 
-class _Process:
-    """One worker process and the threads that talk to it."""
+class _Turn:
+    """A job on its way through the worker, with the times of its events in seconds of the monotonic clock."""
 
-    def __init__(
-        self, factory: str, on_message: Callable[[_Process, object], None], background: bool
-    ) -> None:
-        """Raises OSError if the system cannot start it."""
-        context = multiprocessing.get_context("spawn")
-        self.ready = False
-        self.was_useful = False
-        """Whether it has completed a job."""
-        self._loop = asyncio.get_running_loop()
-        self._on_message = on_message
-        self._outbox: queue.SimpleQueue[Job | int | None] = queue.SimpleQueue()
-        self._cancelled: Any = context.RawValue(ctypes.c_uint64, 0)
-        self._connection: Connection
-        self._connection, theirs = context.Pipe()
-        self._process = context.Process(
-            target=worker.main, args=(theirs, self._cancelled, factory, background), name="cyclelens-worker"
-        )
-        self._writer = threading.Thread(target=self._write, name="cyclelens-jobs", daemon=True)
-        try:
-            self._process.start()
-            self._writer.start()
-            threading.Thread(target=self._read, name="cyclelens-outcomes", daemon=True).start()
-        except (OSError, RuntimeError) as error:
-            self.end()
-            raise OSError(str(error)) from None
-        finally:
-            theirs.close()
-
-    @property
-    def pid(self) -> int | None:
-        return self._process.pid
-
-    def send(self, job: Job) -> None:
-        """Pass on a job; returns at once, however long the text."""
-        self._outbox.put(job)
-
-    def release(self, job: Job) -> None:
-        """Let a job that started early continue after its first result."""
-        self._outbox.put(job.identifier)
-
-    def cancel(self, identifier: int) -> None:
-        """Request the end of this job and all earlier ones."""
-        self._cancelled.value = identifier
-
-    def end(self) -> None:
-        """Kill the process and its children. No further messages of it are reported."""
-        self._on_message = lambda _process, _message: None
-        self._outbox.put(None)
-        if self._process.pid is not None:
-            worker.end_group(self._process.pid)
-            self._process.kill()
-            self._process.join(1.0)
-            temporary.remove_of(self._process.pid)
-
-    def _write(self) -> None:
-        """Thread: passes jobs to the worker. Writing may block while the worker is busy with another job."""
-        with contextlib.suppress(OSError):  # it is dead, which the other thread notices
-            while (job := self._outbox.get()) is not None:
-                self._connection.send(job)
-
-    def _read(self) -> None:
-        """Thread: reports the start message, all results, and the end of the process."""
-        receiver = Receiver(self._connection)
-        try:
-            self._report(self._connection.recv())
-            while True:
-                self._report(receiver.receive())
-        except (EOFError, OSError):
-            self._report(None)
-        finally:
-            self._outbox.put(None)
-            self._writer.join()
-            self._connection.close()
-
-    def _report(self, message: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, so nothing is left to notify
-            self._loop.call_soon_threadsafe(lambda: self._on_message(self, message))
-
-
-class _Times:
-    """Times of the events of the running job, for the log, in seconds of the monotonic clock."""
-
-    def __init__(self) -> None:
-        self._asked: dict[str, float] = {}
-        self._waited = self._sent = 0.0
-        self._first: float | None = None
-
-    def asked(self, uri: str) -> None:
-        """An answer about a document is due, and its text has settled."""
-        self._asked[uri] = time.monotonic()
-
-    def sent(self, uri: str) -> None:
-        """The worker has the job."""
+    def __init__(self, job: Job, priority: Priority, asked: float) -> None:
+        self.job = job
+        self.step = job.identifier
+        """Identifier of the step that the worker runs, or ran last."""
+        self.priority = priority
+        self.cancelled = False
+        """Superseded, closed or interrupted; its results may still arrive."""
+        self.held: JobResult | None = None
+        """Its figures, while the user may still be typing."""
         self._sent = time.monotonic()
-        self._waited = self._sent - self._asked.pop(uri, self._sent)
-        self._first = None
+        self._waited = self._sent - asked
+        self._first: float | None = None
 
     def answered(self) -> float:
         """Record a result, perhaps not the last one. Returns the seconds that the first one took."""
@@ -169,25 +67,24 @@ class _Times:
             self._first = time.monotonic() - self._sent
         return self._first
 
-    def ended(self, job: Job, how: str) -> None:
-        """The job has ended; one that was cancelled has ended before."""
-        if job.uri:
-            first = "none" if self._first is None else 1e3 * self._first
+    def ended(self, how: str) -> None:
+        """Write the job to the log, unless it has ended before."""
+        if not self.cancelled:
             log.write(
                 "job",
-                number=job.identifier,
-                task=job.task,
-                document=job.uri,
-                revision=job.revision,
+                number=self.job.identifier,
+                task=self.job.task,
+                document=self.job.uri,
+                revision=self.job.revision,
                 waited_ms=1e3 * self._waited,
-                first_ms=first,
+                first_ms="none" if self._first is None else 1e3 * self._first,
                 ms=1e3 * (time.monotonic() - self._sent),
                 end=how,
             )
 
 
 class Jobs:
-    """Queue of texts to analyse. At most one analysis runs; each document has at most one job waiting."""
+    """Texts to analyse, by one worker. At most one step runs; each document has at most one job."""
 
     def __init__(
         self,
@@ -210,18 +107,19 @@ class Jobs:
         self._on_trouble = on_trouble
         self._factory = factory
         self._background = background
-        self._process: _Process | None = None
+        self._process: Process | None = None
         self._identifier = 0
-        self._delays: dict[str, asyncio.TimerHandle] = {}
-        self._waiting: dict[str, Job] = {}
-        self._running: Job | None = None
-        self._held: JobResult | None = None
-        """The first result of the running job, if it started early and its time has not come."""
+        self._schedule = Schedule(self._next, self._settled)
+        self._asked: dict[str, float] = {}
+        """Document -> when its text settled, until its job begins."""
+        self._running: _Turn | None = None
+        self._begun: dict[str, _Turn] = {}
+        """Jobs whose figures are known and whose details wait."""
         self._quick = ""
-        """The document of the last answer, if that came within ``AHEAD`` seconds."""
-        self._times = _Times()
-        self._repeated = 0
-        """Identifier of the last job that was given to a second worker because the first one died."""
+        """The document of the last figure, if that took less than ``AHEAD`` seconds."""
+        self._repeated: tuple[str, int, str] | None = None
+        """Document, revision and task of the last job that was given to a second worker because the first one
+        died."""
         self._failed_starts = 0
         """Number of workers in a row that died before they were ready."""
         self._clock: asyncio.TimerHandle | None = None
@@ -237,94 +135,116 @@ class Jobs:
         if self._process is not None or self._closed:
             return
         try:
-            self._process = _Process(self._factory, self._received, self._background)
+            self._process = Process(self._factory, self._received, self._background)
             self._set_clock(START_TIMEOUT)
         except OSError:
             self._not_started()
 
-    def submit(self, uri: str, make: Callable[[int], Job], delay: float) -> None:
-        """Analyse a document after ``delay`` seconds. Supersedes all its earlier jobs.
-
-        :param make: makes the job for an identifier. Called when the delay, or half of it, is over: joining a
-            long text at every key stroke would be wasteful.
-        """
+    def edited(self, uri: str, make: Callable[[int], Job], pause: float) -> None:
+        """A document has a new text: analyse it once it has been left alone for ``pause`` seconds. Supersedes
+        all its earlier jobs. ``make`` makes the job for an identifier."""
         self.forget(uri)
-        loop = asyncio.get_running_loop()
-        end = loop.time() + delay
+        if not self._closed:
+            self._schedule.edited(uri, make, pause, ahead=uri == self._quick)
 
-        def wait() -> None:
-            self._identifier += 1
-            self._waiting[uri] = make(self._identifier)
-            self._next()
-
-        def ahead() -> None:
-            self._delays[uri] = loop.call_at(end, due)
-            if self._running is None and not self._waiting:
-                wait()
-
-        def due() -> None:
-            begun = self._running if self._running is not None and self._running.uri == uri else None
-            if begun is not None and self._held is not None:
-                held, self._held = self._held, None
-                self._delays[uri] = loop.call_later(PAUSE, due)
-                self._on_outcome(begun, held)
-                return
-            del self._delays[uri]
-            if begun is not None and self._process is not None:
-                self._process.release(begun)
-                self._set_clock(self.timeout)
-            elif uri not in self._waiting:
-                self._times.asked(uri)
-                wait()
-
-        if self._closed:
-            return
-        if delay and uri == self._quick:
-            self._delays[uri] = loop.call_later(delay / 2, ahead)
-        else:
-            self._delays[uri] = loop.call_at(end, due)
+    def submit(self, uri: str, make: Callable[[int], Job], priority: Priority = Priority.FIGURE) -> None:
+        """Run a job for a document. Supersedes all its earlier jobs."""
+        self.forget(uri)
+        if not self._closed:
+            self._schedule.add(uri, priority, make)
 
     def expects(self, uri: str) -> bool:
         """Whether a document has a job that is not done."""
-        running = self._running is not None and self._running.uri == uri
-        return running or uri in self._delays or uri in self._waiting
+        return self._runs(uri) or uri in self._begun or uri in self._schedule
 
     def forget(self, uri: str) -> None:
         """Cancel all jobs of a document."""
-        early = self._undelay(uri)
-        self._waiting.pop(uri, None)
-        if self._running is not None and self._running.uri == uri and self._process is not None:
-            self._process.cancel(self._running.identifier)
-            if early:
-                self._held = None
-                self._process.release(self._running)
-            self._times.ended(self._running, "cancelled")
-            self._running = replace(self._running, uri="")
-            self._set_clock(min(self.timeout, CANCEL_TIMEOUT))
+        self._schedule.drop(uri)
+        self._asked.pop(uri, None)
+        if self._repeated is not None and self._repeated[0] == uri:
+            self._repeated = None
+        begun = self._begun.pop(uri, None)
+        if begun is not None and self._process is not None:
+            begun.ended("cancelled")
+            self._process.send(Step(begun.job.identifier, 0))
+        if self._runs(uri):
+            self._interrupt("cancelled")
 
     def close(self) -> None:
         """Cancel everything and end the worker."""
         self._closed = True
-        for delayed in self._delays.values():
-            delayed.cancel()
-        self._delays.clear()
-        self._waiting.clear()
+        self._schedule.clear()
         self._end_process()
 
+    def _runs(self, uri: str) -> bool:
+        running = self._running
+        return running is not None and not running.cancelled and running.job.uri == uri
+
+    def _interrupt(self, how: str) -> None:
+        """Cancel the running step."""
+        if self._running is not None and self._process is not None:
+            self._process.cancel(self._running.step)
+            self._running.ended(how)
+            self._running.cancelled = True
+            self._set_clock(min(self.timeout, CANCEL_TIMEOUT))
+
+    def _settled(self, uri: str) -> bool:
+        """The user has stopped typing: show the figures if they are known. Returns False if they have not
+        begun."""
+        begun = self._begun.get(uri)
+        if begun is not None and begun.held is not None:
+            self._show(begun, begun.held)
+            return True
+        if self._runs(uri):
+            return True
+        self._asked[uri] = time.monotonic()
+        return False
+
+    def _show(self, turn: _Turn, figures: JobResult) -> None:
+        """Report figures; then the details may begin."""
+        turn.held = None
+        self._schedule.add(turn.job.uri, Priority.DETAILS, self._again(turn.job))
+        self._on_outcome(turn.job, figures)
+
+    @staticmethod
+    def _again(job: Job) -> Callable[[int], Job]:
+        return lambda identifier: replace(job, identifier=identifier)
+
     def _next(self) -> None:
-        """Give the worker the job that has waited longest, if it is ready for one."""
-        if self._running is not None or not self._waiting or self._closed:
+        """Give the worker the most urgent work, if it is ready for some."""
+        if self._closed or (wanted := self._schedule.next()) is None:
             return
         self.start()
         if self._process is None or not self._process.ready:
             return
-        uri = min(self._waiting, key=lambda waiting: self._waiting[waiting].identifier)
-        self._running = replace(self._waiting.pop(uri), ahead=uri in self._delays)
-        self._process.send(self._running)
-        self._times.sent(uri)
+        running = self._running
+        if running is not None:
+            if wanted.priority is Priority.FIGURE and running.priority is Priority.DETAILS:
+                self._put_off(running)
+            return
+        self._begin(self._process, self._schedule.take() or wanted)
+
+    def _put_off(self, running: _Turn) -> None:
+        """Interrupt details for a figure; what they have found is cached."""
+        if not running.cancelled:
+            self._interrupt("interrupted")
+            self._schedule.add(running.job.uri, Priority.DETAILS, self._again(running.job))
+
+    def _begin(self, process: Process, work: Work) -> None:
+        """Let the worker begin a job, or go on with one."""
+        self._identifier += 1
+        turn = self._begun.pop(work.uri, None)
+        if turn is not None:
+            turn.step, turn.priority = self._identifier, work.priority
+            process.send(Step(turn.job.identifier, turn.step))
+        else:
+            job = work.make(self._identifier)
+            turn = _Turn(job, work.priority, self._asked.pop(work.uri, time.monotonic()))
+            process.send(job)
+        self._running = turn
         self._set_clock(self.timeout)
 
-    def _received(self, process: _Process, message: object) -> None:
+    def _received(self, process: Process, message: object) -> None:
         if process is not self._process:
             return
         if message is None:
@@ -334,47 +254,56 @@ class Jobs:
             process.ready = True
             self._failed_starts = 0
             self._set_clock(None)
-        elif isinstance(message, JobResult):
-            job = self._running
-            # A job without a document was cancelled; its answer may still arrive.
-            wanted = job is not None and job.uri and (message.result is not None or message.error)
-            if message.result is not None:
-                quick = self._times.answered() <= AHEAD
-                if job is not None and job.uri:
-                    self._quick = job.uri if quick else ""
-            if message.last:
-                if job is not None:
-                    self._times.ended(job, "failed" if message.error else "done")
-                    self._undelay(job.uri)
-                self._running = None
-                process.was_useful = True
-                self._set_clock(None)
-            elif job is not None and job.uri in self._delays:
-                self._held = message if wanted else None
-                self._set_clock(None)  # the worker waits
-                return
-            elif job is not None and job.uri:
-                self._set_clock(self.timeout)  # a worker that answers piece by piece does not hang
-            if job is not None and wanted:
-                self._on_outcome(job, message)
+        elif isinstance(message, JobResult) and self._running is not None:
+            self._answered(process, self._running, message)
         self._next()
 
-    def _died(self, process: _Process) -> None:
+    def _answered(self, process: Process, turn: _Turn, message: JobResult) -> None:
+        uri = turn.job.uri
+        if message.result is not None:
+            quick = turn.answered() <= AHEAD
+            if not turn.cancelled:
+                self._quick = uri if quick else ""
+        if message.last or message.paused:
+            self._running = None
+            self._set_clock(None)
+        elif not turn.cancelled:
+            self._set_clock(self.timeout)  # a worker that answers piece by piece does not hang
+        if message.last:
+            turn.ended("failed" if message.error else "done")
+            process.was_useful = True
+            if not turn.cancelled:
+                self._schedule.drop(uri)
+        if turn.cancelled:
+            if message.paused:
+                process.send(Step(turn.job.identifier, 0))
+        elif message.paused:
+            self._begun[uri] = turn
+            if self._schedule.is_typed(uri):
+                turn.held = message
+            else:
+                self._show(turn, message)
+        elif message.result is not None or message.error:
+            self._on_outcome(turn.job, message)
+
+    def _died(self, process: Process) -> None:
         """Run the job once more in a new worker. A worker that never completed a job is only replaced for the
         next job, so that no failure can loop."""
-        job = self._running
-        if job is not None:
-            self._times.ended(job, "worker died")
+        turn = self._running
+        if turn is not None:
+            turn.ended("worker died")
         self._end_process()
         if not process.ready:
             self._not_started()
-        elif job is not None and job.uri:
-            if job.identifier == self._repeated:
-                self._undelay(job.uri)
+        elif turn is not None and not turn.cancelled:
+            job = turn.job
+            known = job.uri, job.revision, job.task
+            if known == self._repeated:
+                self._schedule.drop(job.uri)
                 self._on_trouble(job, Trouble.CRASH)
             else:
-                self._repeated = job.identifier
-                self._waiting[job.uri] = job
+                self._repeated = known
+                self._schedule.add(job.uri, turn.priority, self._again(job))
         elif process.was_useful:
             self.start()
         self._next()
@@ -386,37 +315,38 @@ class Jobs:
             self.start()
             return
         self._failed_starts = 0
-        waiting, self._waiting = self._waiting, {}
-        for job in waiting.values() or [None]:
+        waiting = self._schedule.ready()
+        for work in waiting:
+            self._schedule.drop(work.uri)
+        jobs: list[Job | None] = [work.make(0) for work in waiting]
+        for job in jobs or [None]:
             self._on_trouble(job, Trouble.START)
 
     def _timed_out(self) -> None:
         """Kill a worker that hangs; the next job starts another one."""
-        job, process = self._running, self._process
-        if job is not None:
-            self._times.ended(job, "timed out")
+        turn, process = self._running, self._process
+        if turn is not None:
+            turn.ended("timed out")
         self._end_process()
         if process is not None and not process.ready:
             self._failed_starts = 1  # a worker that hangs at its start would hang again, for as long
             self._not_started()
-        elif job is not None and job.uri:
-            self._undelay(job.uri)
-            self._on_trouble(job, Trouble.TIMEOUT)
+        elif turn is not None and not turn.cancelled:
+            self._schedule.drop(turn.job.uri)
+            self._on_trouble(turn.job, Trouble.TIMEOUT)
         self._next()
 
-    def _undelay(self, uri: str) -> bool:
-        """Stop delaying the results of a document. Returns whether they were delayed."""
-        delayed = self._delays.pop(uri, None)
-        if delayed is not None:
-            delayed.cancel()
-        return delayed is not None
-
     def _end_process(self) -> None:
+        """End the worker. Details that waited in it begin anew in the next one."""
         self._set_clock(None)
-        self._held = None
         process, self._process, self._running = self._process, None, None
         if process is not None:
             process.end()
+        begun, self._begun = self._begun, {}
+        for uri, turn in begun.items() if not self._closed else ():
+            turn.ended("worker died")
+            if turn.held is None:
+                self._schedule.add(uri, Priority.DETAILS, self._again(turn.job))
 
     def _set_clock(self, seconds: float | None) -> None:
         if self._clock is not None:

@@ -23,7 +23,8 @@ from cyclelens.analyzer.common import temporary
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
-    from cyclelens.server.worker_messages.results import FileResult, Job, SearchUpdate
+    from cyclelens.server.worker_messages.exchange import Sender
+    from cyclelens.server.worker_messages.results import FileResult, Job, SearchUpdate, Step
 
 READY = "ready"
 """First message to the parent: all imports are done, and jobs may come."""
@@ -65,7 +66,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
     from cyclelens.server.worker_messages.exchange import Sender
-    from cyclelens.server.worker_messages.results import Job, JobResult
+    from cyclelens.server.worker_messages.results import Step
 
     sender = Sender(connection)
     module, function = factory.split(":")
@@ -73,37 +74,63 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     # Exempt the objects that exist now from collection: scanning them takes longer than an analysis.
     gc.freeze()
     gc.set_threshold(*_RARELY)
+    tasks: dict[int, _Task] = {}
     done = 0
     connection.send(READY)
     while True:
         try:
-            job = connection.recv()
+            message: Job | Step = connection.recv()
         except (EOFError, OSError):
             _leave()
-        if not isinstance(job, Job):
-            continue  # permission for a job that ended before its first result
-
-        def cancel(identifier: int = job.identifier) -> bool:
-            return bool(cancelled.value >= identifier)
-
-        error = ""
-        ahead = job.ahead
+        if isinstance(message, Step):
+            task = tasks.pop(message.job)
+            if not message.identifier:
+                continue
+            task.step = message.identifier
+        else:
+            task = _Task(engine, message, cancelled)
         try:
-            for result in engine.run(job, cancel):
-                sender.send(JobResult(job.identifier, result))
-                if ahead:
-                    connection.recv()  # wait for permission to continue
-                    ahead = False
-        except Exception:
-            # After a cancellation, an exception is how the analysis stops, not an error.
-            error = "" if cancel() else traceback.format_exc()
-        try:
-            sender.send(JobResult(job.identifier, error=error, last=True))
+            if task.run(sender):
+                tasks[task.job.identifier] = task
+                continue
         except OSError:
             _leave()
         # Collect now, while nothing waits for an answer.
         done += 1
         gc.collect(1 if done % _JOBS_A_COLLECTION else 2)
+
+
+class _Task:
+    """A job in progress."""
+
+    def __init__(self, engine: Engine, job: Job, cancelled: Any) -> None:
+        self.job = job
+        self.step = job.identifier
+        self._cancelled = cancelled
+        self._has_figures = False
+        self._results = engine.run(job, self._cancel)
+
+    def run(self, sender: Sender) -> bool:
+        """Run until the figures are known, or from there to the end. Returns whether there may be more.
+        Raises OSError if the server has closed the connection."""
+        from cyclelens.server.worker_messages.results import FileResult, JobResult
+
+        number, error = self.job.identifier, ""
+        try:
+            for result in self._results:
+                if isinstance(result, FileResult) and not (result.pending or self._has_figures):
+                    self._has_figures = True
+                    sender.send(JobResult(number, result, paused=True))
+                    return True
+                sender.send(JobResult(number, result))
+        except Exception:
+            # After a cancellation, an exception is how the analysis stops, not an error.
+            error = "" if self._cancel() else traceback.format_exc()
+        sender.send(JobResult(number, error=error, last=True))
+        return False
+
+    def _cancel(self) -> bool:
+        return bool(self._cancelled.value >= self.step)
 
 
 def _leave_standard_streams() -> None:

@@ -15,6 +15,7 @@ from cyclelens.analyzer.common import log
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.server.worker_messages.results import FileResult, Job, JobResult
 from cyclelens.server.workers.jobs import Jobs, Trouble
+from cyclelens.server.workers.schedule import Priority
 
 TIMEOUT = 60.0
 
@@ -28,7 +29,7 @@ class Desk:
         self.jobs = Jobs(self._outcome, self._trouble, factory=factory, timeout=TIMEOUT)
 
     def submit(self, text: str, uri: str = "a", revision: int = 0, delay: float = 0.0) -> None:
-        self.jobs.submit(uri, lambda number: Job(number, uri, revision, text, AnalysisOptions()), delay)
+        self.jobs.edited(uri, lambda number: Job(number, uri, revision, text, AnalysisOptions()), delay)
 
     async def event(self) -> tuple[Any, ...]:
         """The next report."""
@@ -125,7 +126,7 @@ async def begun_ahead(desk: Desk, text: str, revision: int = 1) -> None:
         await desk.event()
     desk.submit(text, revision=revision, delay=DEBOUNCE)
     async with asyncio.timeout(TIMEOUT):
-        while desk.jobs._held is None:
+        while not (desk.jobs._begun and desk.jobs._begun["a"].held):
             await asyncio.sleep(0.01)
     assert desk.jobs.expects("a")
     assert desk.events == [], "nothing is shown before typing pauses"
@@ -134,9 +135,8 @@ async def begun_ahead(desk: Desk, text: str, revision: int = 1) -> None:
 @pytest.mark.asyncio
 async def test_where_answers_come_quickly_one_is_there_when_the_debounce_ends(desk: Desk) -> None:
     await begun_ahead(desk, "region a\nend\nmore")
-    assert desk.jobs._running is not None, "the worker waits with the rest"
     assert await desk.event() == ("a", 1, ["a"])
-    assert desk.jobs._held is None
+    assert "a" in desk.jobs._begun, "the rest waits until the editor shows this"
     assert await desk.event() == ("a", 1, ["more"])
 
 
@@ -156,9 +156,9 @@ async def test_a_newer_text_throws_away_what_was_begun_ahead(desk: Desk) -> None
 async def test_another_document_takes_nothing_away_of_what_was_begun_ahead(desk: Desk) -> None:
     await begun_ahead(desk, "region a\nend\nmore")
     desk.submit("region b\nend", uri="b", delay=0.01)
+    assert await desk.event() == ("b", 0, ["b"]), "it need not wait either"
     assert await desk.event() == ("a", 1, ["a"])
     assert await desk.event() == ("a", 1, ["more"])
-    assert await desk.event() == ("b", 0, ["b"])
 
 
 @pytest.mark.asyncio
@@ -167,7 +167,7 @@ async def test_what_was_begun_ahead_and_is_late_is_shown_when_it_comes(desk: Des
     await desk.event()
     desk.submit(f"region a\nend\nwait for {tmp_path / 'now'}", revision=1, delay=0.1)
     async with asyncio.timeout(TIMEOUT):
-        while not (tmp_path / "now.begun").exists() or desk.jobs._delays:
+        while not (tmp_path / "now.begun").exists() or desk.jobs._schedule.is_typed("a"):
             await asyncio.sleep(0.01)
     (tmp_path / "now").touch()
     assert await desk.event() == ("a", 1, ["a"])
@@ -183,9 +183,9 @@ async def test_slow_answers_are_not_begun_ahead(
     desk.submit(f"region a\nend\nwait for {tmp_path / 'now'}", revision=1, delay=0.2)
     async with asyncio.timeout(TIMEOUT):
         while not (tmp_path / "now.begun").exists():
-            assert desk.jobs._running is None or not desk.jobs._running.ahead
+            assert desk.jobs._running is None or desk.jobs._running.priority is Priority.FIGURE
             await asyncio.sleep(0.01)
-    assert not desk.jobs._delays, "the debounce is over"
+    assert not desk.jobs._schedule.is_typed("a"), "the debounce is over"
     (tmp_path / "now").touch()
     assert await desk.event() == ("a", 1, ["a"])
 
@@ -210,6 +210,40 @@ async def test_documents_do_not_overtake_each_other(desk: Desk) -> None:
     for uri in "abc":
         desk.submit(f"region {uri}\nend", uri=uri)
     assert [await desk.event() for _ in range(3)] == [(uri, 0, [uri]) for uri in "abc"]
+
+
+@pytest.mark.asyncio
+async def test_a_figure_does_not_wait_for_the_details_of_another_document(desk: Desk) -> None:
+    """They are interrupted, and begin again behind it."""
+    desk.submit("region a\nend\nslow timeline", uri="a")
+    assert await desk.event() == ("a", 0, ["a"])
+    async with asyncio.timeout(TIMEOUT):
+        while desk.jobs._running is None:
+            await asyncio.sleep(0.01)
+    worker = desk.jobs.worker_pid
+    desk.submit("region b\nend", uri="b")
+    assert await desk.event() == ("b", 0, ["b"])
+    assert await desk.event() == ("a", 0, ["a"])
+    assert desk.jobs.expects("a")
+    assert desk.jobs.worker_pid == worker
+
+
+@pytest.mark.asyncio
+async def test_details_that_wait_are_found_in_the_next_worker_if_this_one_dies(desk: Desk) -> None:
+    desk.submit("region a\nend\nmore", uri="a")
+    assert await desk.event() == ("a", 0, ["a"])
+    desk.submit("die", uri="b")
+    events = [await desk.event() for _ in range(3)]
+    assert events.count(("b", Trouble.CRASH)) == 1
+    assert ("a", 0, ["more"]) in events or await desk.event() == ("a", 0, ["more"])
+
+
+@pytest.mark.asyncio
+async def test_figures_are_found_before_details(desk: Desk) -> None:
+    for uri in "abc":
+        desk.submit(f"region {uri}\nend\nmore", uri=uri)
+    found = [await desk.event() for _ in range(6)]
+    assert found == [(uri, 0, [uri]) for uri in "abc"] + [(uri, 0, ["more"]) for uri in "abc"]
 
 
 @pytest.mark.asyncio
