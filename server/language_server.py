@@ -276,7 +276,7 @@ class CyclelensServer(LanguageServer):
             return
         if isinstance(outcome.result, FileResult):
             self._trouble_reported = False
-            shown = snapshot.shown
+            screen = snapshot.screen
             snapshot = self._session.put(snapshot.answered(outcome.result))
             if outcome.result.pending or outcome.result.failed:
                 self.notify(snapshot)
@@ -292,7 +292,7 @@ class CyclelensServer(LanguageServer):
                 for problem in outcome.result.problems:
                     if problem.traceback:
                         self._log_error(f"{problem.message}\n{problem.traceback}")
-            if job.identifier != self._last_answered or snapshot.shown != shown:
+            if job.identifier != self._last_answered or snapshot.screen != screen:
                 self._last_answered = job.identifier
                 self.notify(snapshot)
             return

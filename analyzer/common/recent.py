@@ -8,7 +8,7 @@ abandoned edits do not. Generations change between texts only (or batches of mac
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from hashlib import file_digest
 from typing import Any, Generic, TypeVar
 
@@ -21,6 +21,7 @@ _Part = TypeVar("_Part")
 _SLACK = 256
 """Entries allowed beyond two texts: small texts are not worth dropping at once."""
 _MOST_FILES = 2048
+_MOST_NUMBERS = 16_384
 _LARGEST = 4 << 30
 """Largest file, in bytes, that is digested."""
 
@@ -106,6 +107,26 @@ class Caches:
         """Call before each batch of machine code is predicted."""
         for cache in self._recent:
             cache.next_batch()
+
+
+class Numbers:
+    """Numbers for contents: equal contents have equal numbers, for as long as texts have them."""
+
+    def __init__(self, caches: Caches) -> None:
+        self._known: Recent[Hashable, int] = caches.recent(_MOST_NUMBERS)
+        self._last = 0
+
+    def of(self, content: Hashable) -> int:
+        """The number of a content; never 0."""
+        number = self._known.get(content)
+        if number is None:
+            number = self._known[content] = self.new()
+        return number
+
+    def new(self) -> int:
+        """A number that no content has."""
+        self._last += 1
+        return self._last
 
 
 class Contents:

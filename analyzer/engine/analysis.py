@@ -144,6 +144,9 @@ class _Text:
     def analyses(self, due: Callable[[], bool]) -> Iterator[Analysis]:
         """Yield a partial analysis whenever ``due()`` returns True after a region, then the complete one."""
         assembled, options, problems = self.assembled, self.options, self.problems
+        # Imported here: batches of machine code need no causes and start faster without them.
+        from cyclelens.analyzer.insight import paths
+
         asked = RegionRequest(self.workspace, options, self.cancel, problems)
         regions: list[RegionAnalysis] = []
         blocks = {region.name: region for region in assembled.regions}
@@ -205,7 +208,15 @@ class _Text:
             made=assembled.made,
             by_default=options.target.by_default,
         )
-        yield weights.weighed(whole, counts) if counts else whole
+        yield self._weighed(whole) if counts else whole
+
+    def _weighed(self, analysis: Analysis) -> Analysis:
+        """The analysis with the weights of the recorded profile."""
+        from cyclelens.analyzer.insight import weights
+
+        versions, found = self.workspace.versions, weights.weighed(analysis, self.assembled.counts or {})
+        regions = (replace(each, version=versions.of((each.version, each.weight))) for each in found.regions)
+        return replace(found, regions=tuple(regions))
 
     def _through(
         self, branching: Branching, blocks: Mapping[str, Region], known: Mapping[str, Mapping[str, float]]

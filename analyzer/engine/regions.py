@@ -57,10 +57,15 @@ def analyse_region(
 ) -> RegionAnalysis:
     """Analyse a region. ``through``: the branching that the region is one path of. ``is_part``: the region is
     a basic block whose final branch stays within its region."""
-    options = asked.options
+    # Imported here: batches of machine code need no causes and start faster without them.
+    from cyclelens.analyzer.insight import absence, paths
+
+    options, workspace = asked.options, asked.workspace
+    content = workspace.version_of(region)
 
     def without(note: str) -> RegionAnalysis:
-        return RegionAnalysis(region=region, instruction_lines=(), predictions=(), note=note)
+        version = workspace.versions.of((content, note))
+        return RegionAnalysis(region=region, instruction_lines=(), predictions=(), note=note, version=version)
 
     if not plan.models:
         return without("The marker names no microarchitecture that Cyclelens knows.")
@@ -83,7 +88,7 @@ def analyse_region(
     }
     note = ""
     if loop and not region.ends_in_jump_to_start:
-        added = decoded_end(instructions, 1, asked.workspace.store.caches)
+        added = decoded_end(instructions, 1, workspace.store.caches)
         if added is None:
             return without("The region uses every register: none is left for the counter of a loop.")
         note = f"To make the region a loop, '{added[0].text}; {added[1].mnemonic}' was added to its end."
@@ -108,7 +113,7 @@ def analyse_region(
                 region.name, code, simulated, model, loop, placement, latencies, options.target.model,
                 options.detail, options.source.origin, way, forks, once, region.is_function and not is_part,
             )  # fmt: skip
-            found = answer(asked.workspace, question, asked.cancel)
+            found = answer(workspace, question, asked.cancel)
             if isinstance(found, LeftOut):
                 missing += (Missing(model.name, (), found.instructions, found.why, found.names),)
             else:
@@ -123,6 +128,7 @@ def analyse_region(
             Problem(region.first_line, 0, 0, "internal-error", message, traceback=traceback_of(error))
         )
         return without(message)
+    note = note if answers else absence.sentence(missing)
     result = RegionAnalysis(
         region=region,
         instruction_lines=lines,
@@ -131,10 +137,10 @@ def analyse_region(
             *(finding for lacking in missing for finding in absence.findings(lacking, simulated)),
             *(finding for each in answers for finding in each.findings),
         ),
-        note=note if answers else absence.sentence(missing),
+        note=note,
         latencies=latencies,
         missing=missing,
-        versions=tuple(each.version for each in answers),
+        version=workspace.versions.of((content, note, missing, *(each.version for each in answers))),
     )
     return _priced(asked, result) if options.detail.prices and result.findings and not once else result
 

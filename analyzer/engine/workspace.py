@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from cyclelens.analyzer.common.recent import Caches, Recent
+from cyclelens.analyzer.common.recent import Caches, Numbers, Recent
 from cyclelens.analyzer.facts.store import FactsStore, open_store
-from cyclelens.analyzer.model.result import Finding, PortBinding, Position, Prediction
-from cyclelens.analyzer.model.simulation import Simulation
+from cyclelens.analyzer.model.source import Region, content_of
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -46,12 +45,15 @@ class Workspace:
         """
         self.store = open_store() if store is None else store
         self._capacity = cached_predictions
-        self._versions = 0
         self._asked = 0
         """Number of predictions requested for the latest text."""
         self._answers: OrderedDict[tuple[object, ...], CachedAnswer] = OrderedDict()
         self._own = Caches()
         """Caches of answers. Those of tables and texts belong to the store."""
+        self.versions = Numbers(self._own)
+        """Versions of answers and of regions."""
+        self._regions: Recent[int, tuple[Region, int]] = self._own.recent(cached_predictions)
+        """Regions as objects, which the front end reuses, and their versions."""
         recent = self._own.recent
         self.places: Recent[tuple[object, ...], tuple[Position, ...]] = recent(cached_predictions)
         self.figures: Recent[tuple[object, ...], dict[bytes, Position]] = recent(cached_predictions)
@@ -89,6 +91,14 @@ class Workspace:
         self._own.next_batch()
         self.store.caches.next_batch()
 
+    def version_of(self, region: Region) -> int:
+        """The version of a region: equal for regions that differ at most in where in the text, or in its
+        section, they lie."""
+        known = self._regions.get(id(region))
+        if known is None or known[0] is not region:
+            known = self._regions[id(region)] = region, self.versions.of(content_of(region))
+        return known[1]
+
     def known(self, key: tuple[object, ...]) -> CachedAnswer | None:
         """A cached answer; None if there is none."""
         return self._answers.get(key)
@@ -104,8 +114,7 @@ class Workspace:
 
     def remember(self, key: tuple[object, ...], answer: CachedAnswer) -> CachedAnswer:
         """Cache an answer and evict the oldest beyond the capacity. Returns it with its version."""
-        self._versions += 1
-        answer = replace(answer, version=self._versions)
+        answer = replace(answer, version=self.versions.new())
         self._answers[key] = answer
         self._answers.move_to_end(key)
         while len(self._answers) > max(self._capacity, 2 * self._asked):

@@ -177,8 +177,9 @@ class RegionAnalysis(Struct, frozen=True):
     """Requested cores that cannot run the region; they have no prediction."""
     weight: Weight | None = None
     """Weight in a recorded profile; None without one."""
-    versions: tuple[int, ...] = ()
-    """Version of each prediction: equal numbers from one workspace mean the same answer."""
+    version: int = 0
+    """Equal numbers from one workspace mean the same analysis, except that the region may have moved; 0: not
+    known."""
 
 
 class Analysis(Struct, frozen=True):

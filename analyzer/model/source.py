@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from enum import StrEnum
 
 from cyclelens.analyzer.model.instruction import Instruction
@@ -144,6 +144,22 @@ class Region(Struct, frozen=True):
     def code(self) -> bytes:
         """All bytes of the region, in order."""
         return b"".join(line.code for line in self.lines)
+
+
+def content_of(region: Region) -> tuple[Hashable, ...]:
+    """All of a region except its place: lines count from its first one, and offsets in the section are left
+    out."""
+    first = region.first_line
+    return (
+        region.name,
+        region.last_line - first,
+        tuple(region.options.items()),
+        tuple(replace(each, line=each.line - first) for each in region.lines),
+        (region.ends_in_jump_to_start, region.incomplete, region.is_function),
+        tuple(region.latencies.items()),
+        region.placement,
+        region.section,
+    )
 
 
 END = -1

@@ -209,9 +209,8 @@ class Snapshot(Struct, frozen=True):
                 regions.append(ShownRegion(kept, stale=True))
             elif not result.detailed and last is not None:
                 bars = tuple(hint for hint in last.result.hints if hint.kind == heat.KIND)
-                regions.append(
-                    ShownRegion(replace(region, cards=last.result.cards, hints=(*region.hints, *bars)))
-                )
+                known = replace(region, cards=last.result.cards, bars=last.result.bars)
+                regions.append(ShownRegion(replace(known, hints=(*region.hints, *bars))))
             else:
                 regions.append(ShownRegion(region))
         if result.pending:
@@ -231,13 +230,9 @@ class Snapshot(Struct, frozen=True):
         return replace(self, regions=tuple(replace(region, stale=True) for region in self.regions))
 
     @property
-    def shown(self) -> tuple[object, ...]:
-        """What editors keep on screen until they are notified of a change; everything else they request."""
-        results = (region.result for region in self.regions)
-        return self.problems, [
-            (each.name, each.first_line, each.last_line, each.labels, each.note, each.hints, each.findings)
-            for each in results
-        ]
+    def screen(self) -> tuple[object, ...]:
+        """Versions of what editors keep on screen until they are notified of a change."""
+        return self.problems, [(region.result.screen, region.result.bars) for region in self.regions]
 
     @property
     def has_nested_regions(self) -> bool:

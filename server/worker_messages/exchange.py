@@ -5,11 +5,11 @@ In a file with many regions an edit changes one of them, while all together take
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from multiprocessing.connection import Connection
 
 from cyclelens.server.worker_messages.results import FileResult, JobResult, RegionResult
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 _KEPT_MESSAGES = 8
@@ -19,23 +19,25 @@ _KEPT_MESSAGES = 8
 class _Message(Struct, frozen=True):
     outcome: JobResult
     """The result of a file, without its regions."""
-    regions: tuple[int, ...] = ()
-    """The ids of its regions."""
-    new: Mapping[int, RegionResult] = field(default_factory=dict)
+    regions: tuple[RegionResult | int, ...] = ()
+    """Its regions; of one that the server has, only the version."""
 
 
-class _SentRegion:
-    """Regions by id; dropped after ``_KEPT_MESSAGES`` results without them."""
+class _Sent:
+    """The regions that the server has, by version; dropped after ``_KEPT_MESSAGES`` results without them."""
 
     def __init__(self) -> None:
         self.regions: dict[int, RegionResult] = {}
         self._used: dict[int, int] = {}
         self._count = 0
 
-    def note(self, numbers: tuple[int, ...]) -> None:
-        """Record that a result contains these regions."""
+    def note(self, regions: Iterable[RegionResult]) -> None:
+        """Record that a result contains these regions. Both ends do so with equal results."""
         self._count += 1
-        self._used.update(dict.fromkeys(numbers, self._count))
+        for region in regions:
+            if region.version:
+                self.regions[region.version] = region
+                self._used[region.version] = self._count
         for number in [n for n, used in self._used.items() if used <= self._count - _KEPT_MESSAGES]:
             del self._used[number], self.regions[number]
 
@@ -45,33 +47,18 @@ class Sender:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._known = _SentRegion()
-        self._next = 0
+        self._sent = _Sent()
 
     def send(self, outcome: JobResult) -> None:
         """Send a result. Raises OSError if the server has closed the connection."""
         if not isinstance(outcome.result, FileResult):
             self._connection.send(_Message(outcome))
             return
-        known = self._known.regions
-        # Regions are matched by content; the place is compared first because it usually differs.
-        places: dict[tuple[str, int], list[int]] = {}
-        for number, region in known.items():
-            places.setdefault((region.name, region.first_line), []).append(number)
-        regions: list[int] = []
-        new: dict[int, RegionResult] = {}
-        for region in outcome.result.regions:
-            same = places.setdefault((region.name, region.first_line), [])
-            found = next((number for number in same if known[number] == region), None)
-            if found is None:
-                found = self._next
-                known[found] = new[found] = region
-                same.append(found)
-                self._next += 1
-            regions.append(found)
+        regions, known = outcome.result.regions, self._sent.regions
         bare = replace(outcome, result=replace(outcome.result, regions=()))
-        self._connection.send(_Message(bare, tuple(regions), new))
-        self._known.note(tuple(regions))
+        needed = tuple(each.version if each.version in known else each for each in regions)
+        self._connection.send(_Message(bare, needed))
+        self._sent.note(regions)
 
 
 class Receiver:
@@ -79,14 +66,14 @@ class Receiver:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._known = _SentRegion()
+        self._sent = _Sent()
 
     def receive(self) -> JobResult:
         """Wait for the next complete result. Raises EOFError or OSError if the worker is gone."""
         message: _Message = self._connection.recv()
         if not isinstance(message.outcome.result, FileResult):
             return message.outcome
-        self._known.regions |= message.new
-        regions = tuple(self._known.regions[number] for number in message.regions)
-        self._known.note(message.regions)
+        known = self._sent.regions
+        regions = tuple(known[each] if isinstance(each, int) else each for each in message.regions)
+        self._sent.note(regions)
         return replace(message.outcome, result=replace(message.outcome.result, regions=regions))

@@ -76,6 +76,13 @@ class RegionResult(Struct, frozen=True):
     """Rewrites that make the region faster; part of the last answer."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """The region's analysis as plain JSON values; part of the second answer."""
+    version: int = 0
+    """Equal numbers from one worker mean the same result; 0: not known."""
+    screen: int = 0
+    """Version of what editors keep on the screen until they are told of a change, apart from bars; everything
+    else they request."""
+    bars: int = 0
+    """Version of the bars."""
 
     @property
     def headline(self) -> str:

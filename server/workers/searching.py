@@ -54,7 +54,7 @@ class Searcher:
         """Search for rewrites of the loop's machine code. None of them is an edit of the source."""
         name, key = region.region.name, (job.uri, region.region.name)
         cycles = region.predictions[0].cycles_per_iteration
-        state = region.predictions, as_text(region)
+        state = region.version, as_text(region)
         known = self._known.get(key)
         if known is not None and known[0] == state:
             yield SearchUpdate({name: known[2]})
@@ -97,12 +97,12 @@ class Searcher:
 
 
 def _state(lines: tuple[str, ...], region: RegionAnalysis) -> tuple[object, ...]:
-    """Everything that the rewrites of a region depend on: its figure, its text and the lines right above and
-    below it, and the words of the surrounding function."""
+    """Everything that the rewrites of a region depend on: its analysis, its text and the lines right above
+    and below it, and the words of the surrounding function."""
     place = region.region
     first, last = place.first_line, place.last_line
     text = lines[max(first - _AROUND, 0) : last + 1 + _AROUND]
-    return region.predictions, text, words_around(lines, first, last)
+    return region.version, text, words_around(lines, first, last)
 
 
 def _costs(region: RegionAnalysis) -> dict[tuple[str, int], tuple[float, str]]:

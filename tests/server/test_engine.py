@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.engine import answers as door
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.settings import DEFAULTS
 from cyclelens.server.worker_messages.results import FileResult, Job, RegionResult
 from cyclelens.server.workers import engine
+from cyclelens.server.workers.region_results import TIMELINE_ROUNDS
 from msgspec.structs import replace
 
 
@@ -67,6 +69,33 @@ def test_regions_that_an_edit_leaves_alone_are_the_ones_of_before() -> None:
     assert regions(after[1])["r3"].cards != regions(before[1])["r3"].cards
 
 
+def test_a_result_has_the_version_of_before_if_and_only_if_it_is_the_same() -> None:
+    subject = engine.create()
+    before = regions(answers(subject, TEXT)[1])
+    # Longer code moves everything behind it within the section, which no result shows.
+    after = regions(answers(subject, TEXT.replace("add $3", "sub $3000"))[1])
+    assert all((after[name].version == before[name].version) == (name != "r3") for name in before)
+    assert all((after[name].screen == before[name].screen) == (name != "r3") for name in before)
+    moved = regions(answers(subject, "\n" + TEXT)[1])
+    assert not {each.version for each in moved.values()} & {each.version for each in before.values()}
+
+
+def test_an_analysis_has_the_version_of_before_wherever_its_region_lies() -> None:
+    subject = Analyzer()
+
+    def versions(text: str) -> list[int]:
+        return [region.version for region in subject.analyze(text, DEFAULTS.options).regions]
+
+    first = versions(TEXT)
+    assert len({*first, 0}) == 6
+    assert versions("\n" + TEXT) == first
+    changed = versions(TEXT.replace("add $3", "sub $3"))
+    assert [one == other for one, other in zip(changed, first, strict=True)] == [True] * 3 + [False, True]
+    other_core = replace(DEFAULTS.options, target=DEFAULTS.options.target.only_on("HSW"))
+    found = subject.analyze(TEXT, other_core).regions
+    assert not {region.version for region in found} & {*first, *changed}
+
+
 def test_lines_that_move_are_seen() -> None:
     subject = engine.create()
     answers(subject, TEXT)
@@ -85,7 +114,8 @@ def test_the_first_answer_is_what_is_shown_and_later_ones_only_add() -> None:
         assert full.timelines
         assert full.data["name"] == full.name
         assert set(brief.summary.splitlines()) < set(full.summary.splitlines()), "critical chains"
-        assert replace(full, cards={}, timelines=(), data={}, summary=brief.summary) == brief
+        bare = replace(full, cards={}, timelines=(), data={}, summary=brief.summary)
+        assert replace(bare, version=brief.version) == brief, "and the same is on the screen"
 
 
 def test_the_regions_of_a_large_file_are_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +169,7 @@ def test_a_timeline_keeps_its_first_rounds() -> None:
     assert quick.regions[0].timelines == ()
     (timeline,) = detailed.regions[0].timelines
     rounds = {row[timeline.columns.index("round")] for row in timeline.rows}
-    assert rounds == set(range(engine.TIMELINE_ROUNDS))
+    assert rounds == set(range(TIMELINE_ROUNDS))
 
 
 def test_the_first_answer_does_not_wait_for_all_positions_of_long_code() -> None:
