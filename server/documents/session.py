@@ -166,12 +166,13 @@ class Snapshot(Struct, frozen=True):
         # At either side, a carriage return and a newline may have been joined or separated.
         first, behind = max(start[0] - 1, 0), end[0] + 2
         old, new = self.lines[first:behind], lines[first : behind + len(lines) - len(self.lines)]
-        return self._changed(version, lines, _edits(first, old, new))
+        edit = _trimmed(first, old, new)
+        return self._changed(version, lines, [edit] if edit.old or edit.new else [])
 
     def replaced(self, version: int | None, text: str) -> Snapshot:
         """The snapshot after the whole text was replaced."""
         lines = Lines.of(text)
-        edits = _edits(0, self.lines[:], lines[:]) if self.regions else []
+        edits = _edits(self.lines[:], lines[:]) if self.regions else []
         return self._changed(version, lines, edits)
 
     def _changed(self, version: int | None, lines: Lines, edits: Sequence[Edit]) -> Snapshot:
@@ -255,19 +256,22 @@ class Snapshot(Struct, frozen=True):
         return max(around, key=lambda region: region.result.first_line, default=None)
 
 
-def _edits(first: int, old: tuple[str, ...], new: tuple[str, ...]) -> list[Edit]:
-    """The differences between two versions of the lines from ``first`` on, in order."""
+def _trimmed(first: int, old: tuple[str, ...], new: tuple[str, ...]) -> Edit:
+    """The change of the lines from ``first`` on, without the equal ones at both ends."""
     head = _common_head(old, new)
     tail = _common_head(old[head:][::-1], new[head:][::-1])
-    first += head
-    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
+    return Edit(first + head, old[head : len(old) - tail], new[head : len(new) - tail])
+
+
+def _edits(old: tuple[str, ...], new: tuple[str, ...]) -> list[Edit]:
+    """The differences between two whole texts, in order."""
+    first, old, new = (whole := _trimmed(0, old, new)).first, whole.old, whole.new
     if max(len(old), len(new)) > _MATCH_LIMIT:
-        return [Edit(first, old, new)]
+        return [whole]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
     return [
         Edit(first + start, old[start:end], new[new_start:new_end])
-        for kind, start, end, new_start, new_end in SequenceMatcher(
-            None, old, new, autojunk=False
-        ).get_opcodes()
+        for kind, start, end, new_start, new_end in matcher.get_opcodes()
         if kind != "equal"
     ]
 

@@ -96,6 +96,11 @@ def test_a_line_put_between_leaves_each_hint_at_its_own_line() -> None:
     assert shown(edited)["one"] == (True, {0: "2 cycles", 1: "add", 3: "sub"})
 
 
+def test_an_edit_that_changes_nothing_marks_nothing() -> None:
+    edited = opened().edited(2, (1, 2), (1, 5), "add")
+    assert shown(edited)["one"] == (False, ONE)
+
+
 def test_a_whole_text_sent_anew_counts_only_where_it_differs() -> None:
     edited = opened().replaced(2, "; head\n" + TEXT.replace("mul", "div"))
     assert shown(edited) == {
