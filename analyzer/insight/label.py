@@ -106,14 +106,14 @@ def render(label: RegionLabel, budget: int | None = None) -> str:
     if measured:
         room = max(room - len(measured + _JOINT), min(room, _LEAST))
     narrow = budget is not None
-    words = _advised(label, room) or _explained(label, room, narrow)
+    words = _advised(label, room, narrow) or _explained(label, room, narrow)
     return _joined([measured, words]) + (STALE if label.stale else "")
 
 
-def _advised(label: RegionLabel, room: int) -> str:
+def _advised(label: RegionLabel, room: int, narrow: bool) -> str:
     """The figure and the longest advice that fits; without the unit if there is no other way. Empty if
     nothing fits."""
-    for figure in (_figure(label), _figure(label, with_unit=False)):
+    for figure in (_figure(label, mean=narrow), _figure(label, mean=narrow, with_unit=False)):
         for words in label.advice:
             text = _joined([figure, words])
             if len(text) <= room:
@@ -167,7 +167,7 @@ def _head(label: RegionLabel, room: int, narrow: bool) -> str:
     return _cut(figure + shown + also, room)
 
 
-def _figure(label: RegionLabel, *, with_unit: bool = True, mean: bool = True) -> str:
+def _figure(label: RegionLabel, *, mean: bool, with_unit: bool = True) -> str:
     """The figure or its change; empty if the measured figure says it already."""
     mark = "~" if label.approximate else ""
     if label.change:
@@ -177,7 +177,7 @@ def _figure(label: RegionLabel, *, with_unit: bool = True, mean: bool = True) ->
     unit = f" {label.unit}" if with_unit else ""
     least = AT_LEAST if label.least else ""
     if label.average and mean:
-        return f"{least}{label.average}{unit} on average"
+        return f"{least}{label.average}{unit}{'' if label.share else ' on average'}"
     return f"{least}{mark}{label.number}{unit}"
 
 
