@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from enum import Enum
 
 from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
@@ -41,24 +42,57 @@ def remark_wide_code(
     if not _WIDE.search(reading.text):
         return
     entered = dict(made)
+    turns = {
+        first + index: turn
+        for first, part in zip(program.firsts, program.parts, strict=True)
+        for index, turn in part.ask(_turns)
+    } | dict.fromkeys(refused, _Turn.CLEAN)
+    for index in program.changed:
+        turns.pop(index, None)
+        turns.update((index, turn) for _, turn in _turns([program.statements[index]]))
     since = -1
-    for index, statement in enumerate(program.statements):
+    for index in sorted({*turns, *entered}):
         if since >= 0 and index in entered:
             _remark_regions(reading, entered[index], _line(reading, program, since))
-        if statement.kind is StatementKind.DIRECTIVE:
-            since = -1 if statement.name in _BETWEEN_FUNCTIONS else since
-        elif statement.kind is not StatementKind.INSTRUCTION:
-            continue
-        elif statement.refusal or index in refused or _CLEARS.match(statement.text):
-            since = -1
-        elif _writes_wide(statement):
+        turn = turns.get(index)
+        if turn is _Turn.WIDE:
             since = index
-        elif since >= 0 and (left := _leaves(statement)):
-            if left is not _JUMP:
+        elif turn is not None:
+            if since >= 0 and turn in (_Turn.RETURN, _Turn.CALL):
                 line = _line(reading, program, since)
-                message = _returning(line) if left is _RETURN else _calling(line)
+                message = _returning(line) if turn is _Turn.RETURN else _calling(line)
                 reading.report(_CODE, message, *program.span(index), Severity.INFORMATION)
             since = -1
+
+
+class _Turn(Enum):
+    """Effect of a statement on the state of the upper halves."""
+
+    WIDE = 0
+    """It writes one."""
+    CLEAN = 1
+    """They are clean behind it, or nothing is known."""
+    RETURN = 2
+    CALL = 3
+
+
+def _turns(statements: Sequence[Statement]) -> list[tuple[int, _Turn]]:
+    """The statements that matter, by index."""
+    return [(index, turn) for index, each in enumerate(statements) if (turn := _turn(each)) is not None]
+
+
+def _turn(statement: Statement) -> _Turn | None:
+    text = statement.text
+    if statement.kind is StatementKind.DIRECTIVE:
+        return _Turn.CLEAN if statement.name in _BETWEEN_FUNCTIONS else None
+    if statement.kind is not StatementKind.INSTRUCTION:
+        return None
+    if statement.refusal or _CLEARS.match(text):
+        return _Turn.CLEAN
+    if _writes_wide(statement):
+        return _Turn.WIDE
+    leaving = ((_RETURN, _Turn.RETURN), (_CALL, _Turn.CALL), (_JUMP, _Turn.CLEAN))
+    return next((turn for pattern, turn in leaving if pattern.match(text)), None)
 
 
 def _writes_wide(statement: Statement) -> bool:
@@ -70,11 +104,6 @@ def _writes_wide(statement: Statement) -> bool:
     operands = cut_operands(text.partition(" ")[2] or text.partition("\t")[2])[0]
     target = operands[-1 if statement.dialect.name == "att" else 0]
     return _TARGET.match(target.strip()) is not None
-
-
-def _leaves(statement: Statement) -> object:
-    """Matching pattern of a return, a call or an unconditional jump; None for anything else."""
-    return next((each for each in (_RETURN, _CALL, _JUMP) if each.match(statement.text)), None)
 
 
 def _line(reading: AssemblyRun, program: Program, index: int) -> int:

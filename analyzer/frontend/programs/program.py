@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
 from cyclelens.analyzer.frontend.statements.names import symbols, without_suffix
 from msgspec import Struct, field
+
+_Answer = TypeVar("_Answer")
 
 CODE_SECTION = ".text"
 _CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")
@@ -112,6 +114,7 @@ class ParsedText(Struct, eq=False):
     """Characters of these statements."""
     chunks: dict[str, Any] = field(default_factory=dict)
     """Latest layout fragment of each section (sections.py)."""
+    _answers: dict[Callable[[list[Statement]], Any], Any] = field(default_factory=dict)
     _indices: dict[str, list[int]] | None = None
 
     def so_far(self) -> ParsedText:
@@ -119,6 +122,13 @@ class ParsedText(Struct, eq=False):
         return ParsedText(
             list(self.statements), list(self.labels), list(self.assignments), weak=list(self.weak)
         )
+
+    def ask(self, question: Callable[[list[Statement]], _Answer]) -> _Answer:
+        """Result of a function of the complete part's statements; cached."""
+        answer: _Answer | None = self._answers.get(question)
+        if answer is None:
+            answer = self._answers[question] = question(self.statements)
+        return answer
 
     def in_section(self, name: str) -> list[int]:
         """Indices of a section's statements."""
