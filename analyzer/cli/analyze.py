@@ -12,7 +12,7 @@ from cyclelens.analyzer.cli.common import (
     add_analysis_arguments,
     add_profile_argument,
     analysis_options,
-    analyze_file,
+    analyze_data,
     is_clean,
 )
 from cyclelens.analyzer.common.input_error import InputError
@@ -21,13 +21,29 @@ from cyclelens.analyzer.engine.files import ELF_MAGIC, read_bytes, to_text
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
+    from cyclelens.analyzer.model.analysis_options import Detail
     from cyclelens.analyzer.model.result import Analysis
 
 FORMATS = ("text", "json", "markdown", "html", "sarif", "dot", "svg")
 
 
 def main(arguments: list[str]) -> int:
-    """Print the report. Returns 1 if the text has problems."""
+    """The way of ``cyclelens analyze``: arguments, file, analysis, report. Returns 1 if the text has
+    problems."""
+    options = _parsed(arguments)
+    if options.list_functions:
+        for line in _list_functions(options):
+            print(line)
+        return OK
+    data = read_bytes(options.file)
+    if options.hex or options.raw:
+        data = _object_file(data, options)
+    analysis = analyze_data(data, options, _detail(options))
+    _print(analysis, options)
+    return OK if is_clean(analysis) else PROBLEMS
+
+
+def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser = new_parser(
         "analyze",
         "Analyse the marked regions of an assembly file, or the loops of a function in an ELF file.",
@@ -51,24 +67,24 @@ def main(arguments: list[str]) -> int:
     )
     options = parser.parse_args(arguments)
     options.core_in_report = True
-    if options.list_functions:
-        for line in _list_functions(options):
-            print(line)
-        return OK
+    return options
 
-    from cyclelens.analyzer.reports.registry import render
+
+def _detail(options: argparse.Namespace) -> Detail:
+    from cyclelens.analyzer.model.analysis_options import Detail
 
     # HTML is read at leisure, so it includes everything.
     full = options.format == "html"
-    code = _bare_code(options.file, in_hexadecimal=options.hex) if options.hex or options.raw else None
-    analysis = analyze_file(
-        options, trace=full or options.trace, account=full or options.account, object_file=code
-    )
+    return Detail(prices=True, trace=full or options.trace, account=full or options.account)
+
+
+def _print(analysis: Analysis, options: argparse.Namespace) -> None:
     if options.format == "text" and sys.stdout.isatty():
         _show(analysis, options.file)
-    else:
-        print(render(analysis, options.file, options.format), end="")
-    return OK if is_clean(analysis) else PROBLEMS
+        return
+    from cyclelens.analyzer.reports.registry import render
+
+    print(render(analysis, options.file, options.format), end="")
 
 
 def _list_functions(options: argparse.Namespace) -> Iterator[str]:
@@ -97,15 +113,15 @@ def _list_functions(options: argparse.Namespace) -> Iterator[str]:
         raise InputError(f"{file}: {error}") from None
 
 
-def _bare_code(file: str, *, in_hexadecimal: bool) -> bytes:
-    """Bare machine code wrapped in an object file. Raises InputError."""
-    from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError, from_hexadecimal, object_of
+def _object_file(data: bytes, options: argparse.Namespace) -> bytes:
+    """Bare machine code wrapped in an object file, whose function is analysed. Raises InputError."""
+    from cyclelens.analyzer.frontend.objects.raw_code import NAME, RawCodeError, from_hexadecimal, object_of
 
-    data = read_bytes(file)
+    options.function = options.function or NAME
     try:
-        return object_of(from_hexadecimal(to_text(data)) if in_hexadecimal else data)
+        return object_of(from_hexadecimal(to_text(data)) if options.hex else data)
     except RawCodeError as error:
-        raise InputError(f"{file}: {error}") from None
+        raise InputError(f"{options.file}: {error}") from None
 
 
 def _show(analysis: Analysis, file: str) -> None:

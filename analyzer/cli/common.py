@@ -131,26 +131,23 @@ def add_profile_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def analyze_file(
-    options: argparse.Namespace,
-    *,
-    trace: bool = False,
-    account: bool = False,
-    object_file: bytes | None = None,
-) -> Analysis:
-    """Run the analysis that the arguments of ``add_analysis_arguments`` describe. ``object_file``: bare
-    machine code as an object file, analysed completely. Raises InputError if the analysis is impossible."""
-    from cyclelens.analyzer.engine.analysis import Analyzer
-    from cyclelens.analyzer.facts.store import TablesUnavailable
-    from cyclelens.analyzer.frontend.objects.raw_code import NAME
+def analyze_file(options: argparse.Namespace) -> Analysis:
+    """Run the analysis that the arguments of ``add_analysis_arguments`` describe. Raises InputError if it is
+    impossible."""
     from cyclelens.analyzer.model.analysis_options import Detail
 
-    data, function = object_file, options.function or NAME
-    if data is None:
-        data, function = read_bytes(options.file), options.function
-    chosen = analysis_options(options, Detail(prices=True, trace=trace, account=account))
+    data = read_bytes(options.file)
+    return analyze_data(data, options, Detail(prices=True))
+
+
+def analyze_data(data: bytes, options: argparse.Namespace, detail: Detail) -> Analysis:
+    """The same for a file's content, in as much ``detail`` as wanted."""
+    from cyclelens.analyzer.engine.analysis import Analyzer
+    from cyclelens.analyzer.facts.store import TablesUnavailable
+
+    chosen = analysis_options(options, detail)
     try:
-        return analyze_bytes(Analyzer(), data, options.file, chosen, function)
+        return analyze_bytes(Analyzer(), data, options.file, chosen, options.function)
     except TablesUnavailable as error:
         raise InputError(error) from None
 

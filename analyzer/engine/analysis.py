@@ -68,7 +68,15 @@ class Analyzer:
         due: Callable[[], bool] = lambda: False,
     ) -> Iterator[Analysis]:
         """Analyses of a text, assembled once, one for each of ``details``. Whenever ``due()`` returns True
-        after a region, a partial analysis is yielded, too. Raises the same errors as ``analyze``."""
+        after a region, a partial analysis is yielded, too. Raises the same errors as ``analyze``.
+
+        The way of a text: ``assemble`` makes regions of bytes, ``plan`` joins a region's marker with the
+        options, ``analyse_region`` predicts and explains it on each core, and ``weighed`` adds its share of a
+        recorded profile.
+        """
+        # Imported here: batches of machine code need no assembler and start faster without it.
+        from cyclelens.analyzer.frontend.assemble import assemble
+
         _check(options)
         self.workspace.next_text()
         source, unread = readable(options.source, self.workspace)
@@ -140,75 +148,86 @@ class _Text:
         self.workspace, self.text, self.assembled = workspace, text, assembled
         self.options, self.cancel = options, cancel
         self.problems = list(assembled.problems)
+        self.blocks = {region.name: region for region in assembled.regions}
+        self.parts = {name for branching in assembled.branchings for name in branching.blocks}
+        """Names of regions that are basic blocks of a branching."""
+        self.figures: dict[str, Mapping[str, float]] = {}
+        """Figures of basic blocks, by name."""
+        self.branchings: dict[str, BranchingAnalysis] = {}
 
     def analyses(self, due: Callable[[], bool]) -> Iterator[Analysis]:
         """Yield a partial analysis whenever ``due()`` returns True after a region, then the complete one."""
-        assembled, options, problems = self.assembled, self.options, self.problems
+        chosen = _chosen(self.assembled, self.options.source.region)
+        self._report_unknown_names(chosen)
+        regions: list[RegionAnalysis] = []
+        for each in chosen:
+            regions.append(self._analysed(each))
+            if len(regions) < len(chosen) and due():
+                yield replace(self._analysis(regions), pending=True)
+        self._follow_paths()
+        self.problems.sort(key=lambda problem: (problem.line, problem.column))
+        whole = self._analysis(regions)
+        yield self._weighed(whole) if self.assembled.counts else whole
+
+    def _report_unknown_names(self, chosen: Sequence[Region | Branching]) -> None:
+        """Report regions that the options name and the text does not have."""
+        wanted = self.options.source.region
+        if wanted is not None and not chosen:
+            names = list(dict.fromkeys(each.name for each in _chosen(self.assembled, None)))
+            self._report_no_region(f"region '{wanted}'", wanted, names)
+        names = [branching.name for branching in self.assembled.branchings]
+        for name in dict.fromkeys(name for name, _ in self.options.target.taken):
+            if name not in ("", *names):
+                self._report_no_region(f"region '{name}' with a branch within it", name, names)
+
+    def _report_no_region(self, what: str, name: str, names: Sequence[str]) -> None:
+        known = among(name, names) if names else ", and no other region"
+        message = f"there is no {what}{known}"
+        self.problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
+
+    def _analysed(self, chosen: Region | Branching) -> RegionAnalysis:
+        """Plan one region, or the path through a branching that is taken most, and predict it."""
         # Imported here: batches of machine code need no causes and start faster without them.
         from cyclelens.analyzer.insight import paths
 
-        asked = RegionRequest(self.workspace, options, self.cancel, problems)
-        regions: list[RegionAnalysis] = []
-        blocks = {region.name: region for region in assembled.regions}
-        chosen = _chosen(assembled, options.source.region)
-        if options.source.region is not None and not chosen:
-            names = list(dict.fromkeys(each.name for each in _chosen(assembled, None)))
-            known = among(options.source.region, names) if names else ", and no other region"
-            message = f"there is no region '{options.source.region}'{known}"
-            problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
-        branching_names = [branching.name for branching in assembled.branchings]
-        for name in dict.fromkeys(name for name, _ in options.target.taken):
-            if name in ("", *branching_names):
-                continue
-            known = among(name, branching_names) if branching_names else ", and no other region"
-            message = f"there is no region '{name}' with a branch within it{known}"
-            problems.append(Problem(UNKNOWN_LINE, 0, 0, "no-such-region", message))
-        figures: dict[str, Mapping[str, float]] = {}
-        counts = assembled.counts or {}
-        found: dict[str, BranchingAnalysis] = {}
-        parts = {name for branching in assembled.branchings for name in branching.blocks}
-        for each in chosen:
-            through = None
-            if isinstance(each, Branching):
-                through = self._through(each, blocks, figures)
-                found[each.name] = through
-                each = paths.along(each, through.way, blocks)
-            region = each
-            planned, marker_problems = plan(region, options.target, self.text)
-            problems += marker_problems
-            is_part = through is None and region.name in parts
-            if "taken" in region.options and through is None and not is_part:
-                message = f"taken= has no effect: '{region.name}' has no branch with two paths"
-                problems.append(
-                    at_line(region.first_line, self.text, "bad-option-value", message, Severity.WARNING)
-                )
-            regions.append(analyse_region(asked, region, planned, through, is_part=is_part))
-            if is_part:
-                figures[region.name] = _cycles(regions[-1])
-            if len(regions) < len(chosen) and due():
-                some = Analysis(tuple(regions), tuple(problems), tuple(found.values()), assembled.dialect)
-                yield replace(
-                    some,
-                    account=options.detail.account,
-                    unmarked=assembled.unmarked,
-                    pending=True,
-                    by_default=options.target.by_default,
-                )
-        for branching in assembled.branchings:
-            if not branching.ways and options.source.region in (None, branching.name):
-                found[branching.name] = self._through(branching, blocks, figures)
-        problems.sort(key=lambda problem: (problem.line, problem.column))
-        whole = Analysis(
+        through = None
+        if isinstance(chosen, Branching):
+            through = self.branchings[chosen.name] = self._through(chosen)
+            region = paths.along(chosen, through.way, self.blocks)
+        else:
+            region = chosen
+        planned, problems = plan(region, self.options.target, self.text)
+        self.problems += problems
+        is_part = through is None and region.name in self.parts
+        if "taken" in region.options and through is None and not is_part:
+            message = f"taken= has no effect: '{region.name}' has no branch with two paths"
+            line = region.first_line
+            self.problems.append(at_line(line, self.text, "bad-option-value", message, Severity.WARNING))
+        asked = RegionRequest(self.workspace, self.options, self.cancel, self.problems)
+        result = analyse_region(asked, region, planned, through, is_part=is_part)
+        if is_part:
+            self.figures[region.name] = _cycles(result)
+        return result
+
+    def _follow_paths(self) -> None:
+        """The cycles of branchings whose paths are unknown, from their blocks."""
+        for branching in self.assembled.branchings:
+            if not branching.ways and self.options.source.region in (None, branching.name):
+                self.branchings[branching.name] = self._through(branching)
+
+    def _analysis(self, regions: Sequence[RegionAnalysis]) -> Analysis:
+        """What is known so far."""
+        assembled = self.assembled
+        return Analysis(
             regions=tuple(regions),
-            problems=tuple(problems),
-            branchings=tuple(found.values()),
+            problems=tuple(self.problems),
+            branchings=tuple(self.branchings.values()),
             dialect=assembled.dialect,
-            account=options.detail.account,
+            account=self.options.detail.account,
             unmarked=assembled.unmarked,
             made=assembled.made,
-            by_default=options.target.by_default,
+            by_default=self.options.target.by_default,
         )
-        yield self._weighed(whole) if counts else whole
 
     def _weighed(self, analysis: Analysis) -> Analysis:
         """The analysis with the weights of the recorded profile."""
@@ -218,17 +237,16 @@ class _Text:
         regions = (replace(each, version=versions.of((each.version, each.weight))) for each in found.regions)
         return replace(found, regions=tuple(regions))
 
-    def _through(
-        self, branching: Branching, blocks: Mapping[str, Region], known: Mapping[str, Mapping[str, float]]
-    ) -> BranchingAnalysis:
-        """The cycles of each path through a region, or of its blocks if the paths are unknown. ``known``:
-        figures of blocks, by name."""
-        options, counts = self.options, self.assembled.counts or {}
+    def _through(self, branching: Branching) -> BranchingAnalysis:
+        """The cycles of each path through a region, or of its blocks if the paths are unknown."""
+        from cyclelens.analyzer.insight import paths, weights
+
+        options, blocks, counts = self.options, self.blocks, self.assembled.counts or {}
         quiet = replace(options, detail=replace(options.detail, trace=False, trace_rounds=None, causes=False))
 
         def cycles(region: Region) -> Mapping[str, float]:
-            if region.name in known:
-                return known[region.name]
+            if region.name in self.figures:
+                return self.figures[region.name]
             asked = RegionRequest(self.workspace, quiet, self.cancel, [])
             return _cycles(analyse_region(asked, region, plan(region, quiet.target, self.text)[0]))
 
