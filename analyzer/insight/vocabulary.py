@@ -42,8 +42,8 @@ class Vocabulary(Struct, frozen=True, kw_only=True):
     """Cause of a wait -> words; ``{uop}`` and ``{value}`` are those of the wait."""
     spans: Mapping[str, str]
     """What the time between two events is spent on, if the vendor names it differently."""
-    legend: str
-    """Explains the columns of a table."""
+    legend: tuple[str, ...]
+    """Explains the columns of a table, one by one."""
 
     def part(self, name: str) -> str:
         """The name of a front-end source, a buffer or a cause."""
@@ -148,10 +148,13 @@ _INTEL = Vocabulary(
     spans={},
     legend=(
         "source: front-end source of the uops (DSB: uop cache, MITE: decoders, LSD: loop buffer, "
-        "MS: microcode); issued: uops that take an issue slot; exec.: uops that run on a port, and p0 ...: "
-        "on each port; div: cycles in the divider; lost: cycles in which issue slots stay empty because of "
-        "this instruction. All per iteration. For the instruction by itself: lat.: cycles from an input to "
-        "a result; alone: cycles per independent instance."
+        "MS: microcode)",
+        "issued: uops that take an issue slot",
+        "exec.: uops that run on a port, and p0 ...: on each port",
+        "div: cycles in the divider",
+        "lost: cycles in which issue slots stay empty because of this instruction. All per iteration. For "
+        "the instruction by itself: lat.: cycles from an input to a result",
+        "alone: cycles per independent instance.",
     ),
 )
 
@@ -222,12 +225,14 @@ _AMD = Vocabulary(
     },
     spans={"queue": "waits for dispatch", "port": "waits for its unit"},
     legend=(
-        "source: front-end source of the macro-ops (op cache, decoders or microcode); dispatched: "
-        "macro-ops that take a dispatch slot; exec.: operations that run on a unit, and ALU0 ...: on each "
-        "unit (ALU: integer, AGU: loads and store addresses, FP: vector pipes); div: cycles in the divider; "
+        "source: front-end source of the macro-ops (op cache, decoders or microcode)",
+        "dispatched: macro-ops that take a dispatch slot",
+        "exec.: operations that run on a unit, and ALU0 ...: on each unit (ALU: integer, AGU: loads and "
+        "store addresses, FP: vector pipes)",
+        "div: cycles in the divider",
         "lost: cycles in which dispatch slots stay empty because of this instruction. All per iteration. For "
-        "the instruction by itself: lat.: cycles from an input to a result; alone: cycles per independent "
-        "instance."
+        "the instruction by itself: lat.: cycles from an input to a result",
+        "alone: cycles per independent instance.",
     ),
 )
 

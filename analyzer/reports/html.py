@@ -311,7 +311,7 @@ def _table(region: RegionAnalysis, prediction: Prediction, units: Units) -> Iter
         before = '<td class="more"></td><td></td><td class="more"></td>'
         yield f'<tr class="spread more"><td></td><td class="text">{name}</td>{before}{cells}{rest}</tr>'
     yield "</table>"
-    *entries, last = words.legend.split("; ")
+    *entries, last = words.legend
     shown = [
         f'<span class="more">{text}</span>' if text.startswith(_LEFT_OUT) else text
         for text in (f"{escape(entry)}; " for entry in entries)

@@ -92,7 +92,7 @@ def _legends(analysis: Analysis, width: int | None) -> Iterator[Line]:
     """Explains the columns, once per vendor whose cores are shown."""
     shown = [prediction for region in analysis.regions for prediction in region.predictions]
     for legend in dict.fromkeys(vocabulary.of(each.microarchitecture).legend for each in shown):
-        yield from paragraph("   ", legend, width, Style.ASIDE)
+        yield from paragraph("   ", "; ".join(legend), width, Style.ASIDE)
 
 
 def _title(region: Region, file: str) -> str:
