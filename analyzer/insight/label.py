@@ -31,14 +31,17 @@ def of_prediction(prediction: Prediction) -> RegionLabel:
     """The parts that a prediction gives by itself."""
     average, name = wording.on_average(prediction), prediction.microarchitecture
     once = prediction.once if prediction.mode is not Mode.ONCE else None
-    lacks, words = lacking(prediction), vocabulary.of(name)
+    lacks, words, binding = lacking(prediction), vocabulary.of(name), wording.binding(prediction)
     limits = (wording.bound_by(words, prediction.bottlenecks, limit) for limit in (None, 0))
     return RegionLabel(
         number=f"{prediction.cycles_per_iteration:.2f}",
         least=is_lower_bound(prediction),
         approximate=bool(doubt(prediction)),
         unit=wording.unit(prediction),
-        elsewhere=Note(wording.elsewhere(prediction), wording.elsewhere(prediction, "")),
+        elsewhere=(
+            Note(binding, binding),
+            Note(wording.at_positions(prediction), wording.at_positions(prediction, "")),
+        ),
         once=Note(wording.one_pass(prediction), "" if once is None else f" ({once.cycles} once)"),
         average="" if average is None else f"{average:.2f}",
         core=name,
@@ -155,7 +158,7 @@ def _head(label: RegionLabel, room: int, narrow: bool) -> str:
         return ""
     also = f" (also {', '.join(label.also)})" if label.also else ""
     shown, left = "", room - len(figure) - len(also)
-    notes: tuple[Note, ...] = (label.elsewhere, label.once)
+    notes: tuple[Note, ...] = (*label.elsewhere, label.once)
     if narrow and label.share:
         notes = ()
     elif narrow and label.average:

@@ -229,16 +229,18 @@ def binding(prediction: Prediction) -> str:
     return f" ({text}: depends on {vocabulary.of(prediction.microarchitecture).unit} binding)"
 
 
-def elsewhere(prediction: Prediction, unit: str = " positions") -> str:
-    """Suffix of a figure that depends on port binding (``binding``) or on the position: `` (3.00 at 2 of 4
-    positions)``, `` (2.00 at 4, 3.00 at 12 of 64 positions)``; empty if it does not.
+def elsewhere(prediction: Prediction) -> str:
+    """Suffixes of a figure that depends on port binding (``binding``) or on the position
+    (``at_positions``)."""
+    return binding(prediction) + at_positions(prediction)
+
+
+def at_positions(prediction: Prediction, unit: str = " positions") -> str:
+    """Suffix of a figure that depends on the position: `` (3.00 at 2 of 4 positions)``, `` (2.00 at 4, 3.00
+    at 12 of 64 positions)``; empty if it does not.
 
     `` (…)``: the figures of the other positions follow and may differ.
     """
-    return binding(prediction) + _at_other_positions(prediction, unit)
-
-
-def _at_other_positions(prediction: Prediction, unit: str) -> str:
     first = one_position(prediction)
     if first is not None and not first.values["alike"]:
         return " (…)"

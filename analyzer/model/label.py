@@ -40,8 +40,8 @@ class RegionLabel(Struct, frozen=True):
     """Not all values of the core are known."""
     unit: str = ""
     """``cycles/iter``, ``cycles/call``, ``cycles``."""
-    elsewhere: Note = Note()
-    """The range of the figure: other positions in memory, other port bindings."""
+    elsewhere: tuple[Note, ...] = ()
+    """The ranges of the figure: under other port bindings, at other positions in memory."""
     once: Note = Note()
     """What one pass through a function costs."""
     average: str = ""

@@ -91,7 +91,7 @@ def test_a_changed_figure_takes_the_room_of_the_core_first(changes, shown):
     [
         ({}, LINE, "4.00 cycles/iter · two accumulators: 4.00, four: 2.00"),
         (
-            {"elsewhere": Note(" (3.00 at 2)", " (3.00 at 2)")},
+            {"elsewhere": (Note(" (3.00 at 2)", " (3.00 at 2)"),)},
             43,
             "4.00 cycles/iter · four accumulators: 2.00",
         ),
@@ -133,7 +133,7 @@ def test_ranges_are_shown_as_far_as_they_fit_and_a_mean_has_none():
         Note(" (3.00 at 2 of 4 positions)", " (3.00 at 2 of 4)"),
         Note(" (26 for one pass)", " (26 once)"),
     )
-    label = replace(PLAIN, elsewhere=elsewhere, once=once)
+    label = replace(PLAIN, elsewhere=(elsewhere,), once=once)
     assert render(label, LINE) == "4.00 cycles/iter (3.00 at 2 of 4) (26 once) · SKL"
     assert render(label, 33) == "4.00 cycles/iter (3.00 at 2 of 4)"
     assert render(label).startswith("4.00 cycles/iter (3.00 at 2 of 4 positions) (26 for one pass) · SKL · ")
@@ -187,13 +187,14 @@ def test_a_region_without_predictions_has_its_reason_for_a_label():
     )
 
 
+BINDING = Note(*[" (to 1.07: depends on port binding)"] * 2)
 PARTS = st.builds(
     RegionLabel,
     number=FIGURES.map("{:.2f}".format),
     approximate=st.booleans(),
     unit=st.sampled_from(["cycles/iter", "cycles/call", "cycles"]),
     elsewhere=st.sampled_from(
-        [Note(), Note(" (1.00 to 2.13 at 63 of 64 positions)", " (1.00 to 2.13 at 63 of 64)")]
+        [(), (BINDING,), (BINDING, Note(" (1.72 at 1 of 4 positions)", " (1.72 at 1 of 4)"))]
     ),
     once=st.sampled_from([Note(), Note(" (26 for one pass)", " (26 once)")]),
     average=st.sampled_from(["", "4.20"]),
