@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight.label import headline
-from cyclelens.server.display import region_label
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import LENSES, TIMELINE
 from cyclelens.server.features.history import HISTORY, strip
+from cyclelens.server.features.inlay_hints import shown_label
 from cyclelens.server.features.measure import MEASURE, is_offered
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
@@ -44,7 +44,7 @@ def register(server: CyclelensServer) -> None:
     def figure(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.Command]:
         """The figure, if the settings show it in a lens. It has no command, as there is nothing to run."""
         if server.settings["figure"] != "hint":
-            labels = [region_label.shown(server, snapshot, region), *region.result.labels[1:]]
+            labels = [shown_label(server, snapshot, region), *region.result.labels[1:]]
             yield types.Command(title=headline(labels, stale=region.stale), command="")
 
     def history(snapshot: Snapshot, region: ShownRegion) -> Iterator[types.Command]:

@@ -15,9 +15,12 @@ from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.insight.label import render
-from cyclelens.analyzer.model.label import MeasuredFigure
+from cyclelens.analyzer.insight.work import Pace, change
+from cyclelens.analyzer.model.label import MeasuredFigure, RegionLabel
 from cyclelens.analyzer.model.result import Hint
-from cyclelens.server.display import columns, region_label
+from cyclelens.analyzer.rewrites.search import Advice
+from cyclelens.server.display import columns
+from cyclelens.server.display.advice import told
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
@@ -88,7 +91,7 @@ def register(server: CyclelensServer) -> None:
         """One hint for each requested line of a region that has one."""
         result, settings = region.result, server.settings
         lines: defaultdict[int, list[_HintPart]] = defaultdict(list)
-        found = region_label.measured(server, snapshot, region)
+        found = measured_figure(server, snapshot, region)
         if found.text and not any(hint.kind == region_hint.KIND for hint in result.hints):
             lines[result.first_line].append(_HintPart(found.text, measurement(snapshot, region)))
         for hint in result.hints:
@@ -122,13 +125,13 @@ def register(server: CyclelensServer) -> None:
         # Every tooltip says that the region is stale; one mark is enough.
         also = tuple(each.result.figure for each in others if each.result.figure)
         label = replace(
-            region_label.shown(server, snapshot, region), also=also, measured=measured, stale=region.stale
+            shown_label(server, snapshot, region), also=also, measured=measured, stale=region.stale
         )
         tooltip = [measurement(snapshot, region), hint.tooltip]
         if snapshot.language:
             tooltip += map(_also, others)
-        if advice := region_label.advice_for(server, snapshot, region):
-            tooltip.append(region_label.told(advice, bool(snapshot.language)))
+        if advice := advice_for(server, snapshot, region):
+            tooltip.append(told(advice, bool(snapshot.language)))
         text = render(label, SOURCE_BUDGET if snapshot.language else LINE_BUDGET)
         return _HintPart(text, "\n\n".join(filter(None, tooltip)))
 
@@ -141,6 +144,40 @@ def register(server: CyclelensServer) -> None:
             server.workspace_inlay_hint_refresh(None)
 
     server.result_listeners.append(refresh)
+
+
+def shown_label(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion) -> RegionLabel:
+    """The label of the primary core with the change of its figure since the last save or the pinned baseline,
+    and with advice, as far as the settings want them. Empty if the region has no label."""
+    result = region.result
+    advice = advice_for(server, snapshot, region)
+    return replace(
+        region.label,
+        change=_change(server, snapshot, region),
+        advice=() if advice is None or result.unmarked else tuple(advice.sentences()),
+    )
+
+
+def measured_figure(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion) -> MeasuredFigure:
+    """The region's figure on this machine; empty if it was not measured since the last edit."""
+    found = server.measurements.get(snapshot, region.result.name)
+    if found is None:
+        return MeasuredFigure()
+    predicted = found.rows[0][0]
+    return MeasuredFigure(found.title, f"{predicted:.2f}" if isinstance(predicted, float) else "")
+
+
+def advice_for(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion) -> Advice | None:
+    """The advice for a region; None if there is none, or if the settings do not want it."""
+    return server.searches.advice(snapshot, region) if server.settings["advice"] else None
+
+
+def _change(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion) -> str:
+    result = region.result
+    before = server.baselines.before(snapshot, result)
+    if before is None or result.cycles is None or region.stale or not server.settings["hints.change"]:
+        return ""
+    return change(before, Pace(result.cycles, result.work))
 
 
 def _also(region: ShownRegion) -> str:
