@@ -74,9 +74,6 @@ class Analyzer:
         options, ``analyse_region`` predicts and explains it on each core, and ``weighed`` adds its share of a
         recorded profile.
         """
-        # Imported here: batches of machine code need no assembler and start faster without it.
-        from cyclelens.analyzer.frontend.assemble import assemble
-
         _check(options)
         self.workspace.next_text()
         source, unread = readable(options.source, self.workspace)
@@ -187,9 +184,6 @@ class _Text:
 
     def _analysed(self, chosen: Region | Branching) -> RegionAnalysis:
         """Plan one region, or the path through a branching that is taken most, and predict it."""
-        # Imported here: batches of machine code need no causes and start faster without them.
-        from cyclelens.analyzer.insight import paths
-
         through = None
         if isinstance(chosen, Branching):
             through = self.branchings[chosen.name] = self._through(chosen)
@@ -231,16 +225,12 @@ class _Text:
 
     def _weighed(self, analysis: Analysis) -> Analysis:
         """The analysis with the weights of the recorded profile."""
-        from cyclelens.analyzer.insight import weights
-
         versions, found = self.workspace.versions, weights.weighed(analysis, self.assembled.counts or {})
         regions = (replace(each, version=versions.of((each.version, each.weight))) for each in found.regions)
         return replace(found, regions=tuple(regions))
 
     def _through(self, branching: Branching) -> BranchingAnalysis:
         """The cycles of each path through a region, or of its blocks if the paths are unknown."""
-        from cyclelens.analyzer.insight import paths, weights
-
         options, blocks, counts = self.options, self.blocks, self.assembled.counts or {}
         quiet = replace(options, detail=replace(options.detail, trace=False, trace_rounds=None, causes=False))
 

@@ -57,9 +57,6 @@ def analyse_region(
 ) -> RegionAnalysis:
     """Analyse a region. ``through``: the branching that the region is one path of. ``is_part``: the region is
     a basic block whose final branch stays within its region."""
-    # Imported here: batches of machine code need no causes and start faster without them.
-    from cyclelens.analyzer.insight import absence, paths
-
     options, workspace = asked.options, asked.workspace
     content = workspace.version_of(region)
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from cyclelens.analyzer.common.recent import Caches, Numbers, Recent
 from cyclelens.analyzer.facts.store import FactsStore, open_store
+from cyclelens.analyzer.model.result import Finding, PortBinding, Position, Prediction
+from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import Region, content_of
 from msgspec import Struct
 from msgspec.structs import replace

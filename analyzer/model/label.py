@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from msgspec import Struct
 
 AT_LEAST = "at least "
 """Prefix of a figure that leaves out some instructions."""
 
 
-class Note(NamedTuple):
+class Note(Struct, frozen=True):
     """A remark behind a figure, with its space and parentheses; empty if there is none."""
 
     whole: str = ""
@@ -18,7 +16,7 @@ class Note(NamedTuple):
     """For a narrow line."""
 
 
-class MeasuredFigure(NamedTuple):
+class MeasuredFigure(Struct, frozen=True):
     """A measurement of the region on this machine."""
 
     text: str = ""

@@ -6,7 +6,6 @@ add $0x1234, %ax     Use eax (its upper half and the flags may differ): 3.42 -> 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from cyclelens.analyzer.frontend.source.chunks import Source
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
@@ -20,6 +19,7 @@ from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.protocol.convert import Converter
 from cyclelens.server.worker_messages.results import CHECK as CHECKED
 from lsprotocol import types
+from msgspec import Struct
 from pygls.capabilities import get_capability
 
 _ANNOTATION = "rewrite"
@@ -29,7 +29,7 @@ KINDS = (types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite)
 """A quick fix resolves a diagnostic; a rewrite without a diagnostic is a refactoring."""
 
 
-class _Checked(NamedTuple):
+class _Checked(Struct, frozen=True):
     """The result of a rewrite's check."""
 
     whole: str

@@ -24,6 +24,7 @@ from cyclelens.server.display.advice import told
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from lsprotocol import types
+from msgspec import Struct
 from msgspec.structs import replace
 from pygls.capabilities import get_capability
 

@@ -34,7 +34,7 @@ from cyclelens.server.worker_messages.results import (
 from cyclelens.server.workers.measuring import check, measure
 from cyclelens.server.workers.region_results import TIMELINE_ROUNDS, RegionResults, problems_of
 from cyclelens.server.workers.searching import Searcher
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 PATIENCE = 1.0
 """Seconds after which the regions analysed so far are sent, for texts with many regions."""

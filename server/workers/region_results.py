@@ -22,7 +22,7 @@ from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import instruction_cards, line_cards, region_card
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.worker_messages.results import Job, RegionResult, TimelineResult
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 TIMELINE_ROUNDS = 3
 """Number of iterations that the request ``cyclelens/timeline`` shows, starting with the first."""
@@ -219,8 +219,8 @@ def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:
                 cycles_per_iteration=prediction.cycles_per_iteration,
                 text=timeline.render(prediction, TIMELINE_ROUNDS, texts=texts),
                 instructions=texts,
-                columns=TraceRow._fields,
-                rows=tuple(tuple(row) for row in trace.rows),
+                columns=TraceRow.__struct_fields__,
+                rows=tuple(map(astuple, trace.rows)),
             )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from enum import IntEnum
-from typing import NamedTuple
 
 from cyclelens.server.worker_messages.results import Job
+from msgspec import Struct
 
 
 class Priority(IntEnum):
@@ -35,7 +35,7 @@ WAITS = {Priority.DETAILS: 0.02, Priority.SEARCH: 0.4}
 """Seconds before work begins: the editor shows the figure first, and a user who types on needs no search."""
 
 
-class Work(NamedTuple):
+class Work(Struct, frozen=True, order=True):
     """One piece of work."""
 
     priority: Priority
