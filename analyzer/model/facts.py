@@ -67,7 +67,7 @@ class Figures(Struct, frozen=True):
     tp: int | None = None
     """Cycles of occupancy of throughput-limited instructions (rules D2, D3); not reported."""
     shared: str = ""
-    """What other forms that occupy it keep waiting, too (D8); empty: no other form does."""
+    """What other forms that occupy it keep waiting, too (D9); empty: no other form does."""
     throughput: float | None = None
     """Measured cycles per independent instance. Only records of Zen+ to Zen 4, whose integer units were not
     measured, have it (M21)."""

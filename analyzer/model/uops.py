@@ -16,7 +16,7 @@ from cyclelens.analyzer.model.units import NO_UNITS, UnitSet, UnitUse, UopKind
 from msgspec import Struct, field
 
 STORE_ORDER = "order of stores"
-"""What SFENCE, locked accesses and the stores beside them keep busy (D8): stores reach the cache in order."""
+"""What SFENCE, locked accesses and the stores beside them keep busy (D9): stores reach the cache in order."""
 
 
 class Trait(IntFlag):

@@ -23,7 +23,7 @@ _SHARED = (
     (re.compile(r"rdrand|rdseed"), "random numbers"),
     (re.compile(r"sfence"), STORE_ORDER),
 )
-"""Mnemonics, and what all instances of these keep busy together (D8)."""
+"""Mnemonics, and what all instances of these keep busy together (D9)."""
 
 
 def occupied(

@@ -441,11 +441,9 @@ def address_registers(operand: BoundOperand, implicit_stack: bool) -> list[tuple
     address = operand.memory
     assert address is not None
     index = None if operand.facts.name == "MEM1" else address.index
+    facts = operand.facts
     return [
-        (
-            _register(name, operand.facts.name, operand.facts.index, implicit_stack and role == "base"),
-            role,
-        )
+        (_register(name, facts.name, facts.index, implicit_stack and role == "base"), role)
         for role, name in (("base", address.base), ("index", index))
         if name
     ]

@@ -206,7 +206,7 @@ def test_divider() -> None:
 )
 def test_throughput_of_locked_instructions(code: str, published: float, expected: float) -> None:
     """3.11.5: instances of one variant keep the distance that the table states, whatever their operands; in
-    the published model other variants do not matter, on a real core they do (D8)."""
+    the published model other variants do not matter, on a real core they do (D9)."""
     assert cycles(code, "SKL", options=PUBLISHED) == pytest.approx(published, abs=0.5)
     assert cycles(code, "SKL") == pytest.approx(expected, abs=0.5)
 

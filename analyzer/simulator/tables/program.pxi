@@ -364,7 +364,7 @@ cdef class Program:
                 self.has_fences = 1
                 self.has_special = 1
         if STORE_ORDER in names:
-            # Between store fences and locked accesses one store at a time reaches the cache (D8).
+            # Between store fences and locked accesses one store at a time reaches the cache (D9).
             for i in range(self.instructions):
                 flat = flats[i]
                 if flat.like.stores and not self.instruction[i].tp:
