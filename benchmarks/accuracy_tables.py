@@ -12,7 +12,7 @@ import argparse
 import csv
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -209,7 +209,7 @@ def zen_rules(
     core: Microarchitecture,
     rules: dict[str, dict[str, Any]],
     cores: dict[str, Microarchitecture],
-    others: dict[str, tuple[str, ...]],
+    others: Mapping[str, tuple[str, ...]],
     general: Sequence[Sample],
     vectors: Sequence[Sample],
 ) -> str:

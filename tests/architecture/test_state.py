@@ -32,6 +32,8 @@ PURE = (
 
 COMPLETED = {
     "isa.encodable:_forms": "the encodings of each mnemonic",
+    "model.uops:Trait": "the combinations of traits that uops have, as an enumeration of flags keeps them",
+    "uops.vector_domains:domain_traits": "the domains of each mnemonic",
     "isa.encodable:_kind": "the kinds of operands that encodings have",
     "microarchitectures.registry:_MODELS": "the cores whose files were loaded, as Python keeps modules",
     "microarchitectures.values:confidence": "a sentence about each core",

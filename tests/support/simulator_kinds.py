@@ -44,7 +44,7 @@ KINDS = {
         front_end.code_fetch front_end.decoder front_end.dsb front_end.lsd
         front_end.microcode_sequencer front_end.predecoder front_end.stack_engine
     """,
-    # is a part of one stage, or of one helper of it
+    # is a part of one stage, of one policy, or of one helper of them
     "helper": """
         back_end.alu_group back_end.emulator back_end.fences back_end.issue_group back_end.load_queue
         back_end.macro_memory back_end.memory
@@ -77,18 +77,37 @@ def kinds_of_simulator_files() -> dict[str, str]:
 
 def classes_used() -> dict[str, set[str]]:
     """File of the core -> the other files whose classes it names."""
-    texts = {
-        ".".join(file.relative_to(SIMULATOR).with_suffix("").parts): file.read_text("utf-8")
-        for file in SIMULATOR.rglob("*.pxi")
-    }
-    owners = {
-        name: file
-        for file, text in texts.items()
-        for name in re.findall(r"^cdef class (\w+)", text, re.MULTILINE)
-    }
+    texts = _texts()
+    owners = _owners(texts)
     return {
         file: {owners[word] for word in set(re.findall(r"\w+", _code(text))) & owners.keys()} - {file}
         for file, text in texts.items()
+    }
+
+
+def classes_extended() -> dict[str, set[str]]:
+    """File of the core -> the other files whose classes its classes extend."""
+    texts = _texts()
+    owners = _owners(texts)
+    return {
+        file: {owners[base] for base in re.findall(r"^cdef class \w+\((\w+)\)", text, re.MULTILINE)} - {file}
+        for file, text in texts.items()
+    }
+
+
+def _texts() -> dict[str, str]:
+    return {
+        ".".join(file.relative_to(SIMULATOR).with_suffix("").parts): file.read_text("utf-8")
+        for file in SIMULATOR.rglob("*.pxi")
+    }
+
+
+def _owners(texts: dict[str, str]) -> dict[str, str]:
+    """Class of the core -> its file."""
+    return {
+        name: file
+        for file, text in texts.items()
+        for name in re.findall(r"^cdef class (\w+)", text, re.MULTILINE)
     }
 
 

@@ -1,5 +1,5 @@
-# Writes finished stores to the cache (hardware model only): in order, after retirement, at most as many per cycle
-# as have data, and no more than the core's rule lets commit together.
+# Writes finished stores to the cache (hardware model only): in order, after retirement, at most as many per
+# cycle as have data, and no more than the core's rule lets commit together.
 #
 # A load that overlaps a store but cannot forward from it waits until the store has left. Intel's optimization
 # manual describes when forwarding fails; measurements show that such loads wait for the cache
@@ -31,8 +31,9 @@ cdef class StoreBuffer:
         self._last = -_IN_CACHE
 
     cdef void tick(self, int cycle) noexcept nogil:
-        """Let the stores leave that may: where stores commit together, the first one after a pause leaves alone
-        (measured on Golden Cove: a load that waits for 1, 2, 4, 6, 10 stores takes 15, 16, 17, 18, 20 cycles)."""
+        """Let the stores leave that may. Where stores commit together, the first one after a pause leaves
+        alone. (Measured on Golden Cove: a load that waits for 1, 2, 4, 6, 10 stores takes 15, 16, 17, 18, 20
+        cycles.)"""
         width = self._width
         if self._commit is not None:
             self._commit.next_cycle()
