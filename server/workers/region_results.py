@@ -50,12 +50,14 @@ class RegionResults:
         """Document -> region -> its version and first line when its rewrites were found."""
 
     def begin(self, job: Job) -> None:
-        """A job about a text begins."""
+        """A job about a text begins. The results of the texts edited longest ago are forgotten, even if a job
+        about them has paused: they are made anew then."""
         self._caches.next_text()
         self._texts[job.uri] = self._texts.pop(job.uri, {})
         self._fixes[job.uri] = self._fixes.pop(job.uri, {})
         for uri in list(self._texts)[:-_KEPT_TEXTS]:
-            del self._texts[uri], self._fixes[uri]
+            del self._texts[uri]
+            self._fixes.pop(uri, None)
 
     def brief(self, analysis: Analysis, job: Job) -> list[RegionResult]:
         """What the text shows, and the hovers of the regions' first lines."""
@@ -86,9 +88,10 @@ class RegionResults:
     ) -> RegionResult:
         """The result with rewrites. They are searched once for each version of a region, and move with it."""
         name, first_line = region.region.name, region.region.first_line
-        known = self._fixes[job.uri].get(name)
+        of_text = self._fixes.setdefault(job.uri, {})
+        known = of_text.get(name)
         if known is None or known[0] != region.version:
-            known = self._fixes[job.uri][name] = region.version, first_line, search()
+            known = of_text[name] = region.version, first_line, search()
         _, line, fixes = known
         if not fixes:
             return before
@@ -98,8 +101,9 @@ class RegionResults:
     def end(self, job: Job, analysis: Analysis) -> None:
         """The job is done: forget the regions that its text no longer has."""
         names = {region.region.name for region in analysis.regions}
-        self._texts[job.uri] = {key: each for key, each in self._texts[job.uri].items() if key[1] in names}
-        self._fixes[job.uri] = {name: each for name, each in self._fixes[job.uri].items() if name in names}
+        texts, fixes = self._texts.get(job.uri, {}), self._fixes.get(job.uri, {})
+        self._texts[job.uri] = {key: each for key, each in texts.items() if key[1] in names}
+        self._fixes[job.uri] = {name: each for name, each in fixes.items() if name in names}
 
     def _kept(
         self,
@@ -118,7 +122,7 @@ class RegionResults:
             analysis.dialect,
             analysis.unmarked,
         )
-        texts = self._texts[job.uri]
+        texts = self._texts.setdefault(job.uri, {})
         known = texts.get(key)
         if known is None or known[0] != depends:
             made = make()

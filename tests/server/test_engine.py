@@ -55,6 +55,20 @@ def test_of_many_regions_the_first_figures_come_before_the_others_are_there(
     assert found[5:].count(None) > 4
 
 
+def test_a_job_that_paused_goes_on_after_those_of_many_other_documents() -> None:
+    """A server that starts anew is given every open document at once: the figures of all come first."""
+    subject = engine.create()
+    started = [
+        subject.run(Job(n, f"file:///{n}.s", 0, kernels(1), DEFAULTS.options, DEFAULTS.hint_kinds), bool)
+        for n in range(1, 12)
+    ]
+    for each in started:
+        next(each)
+    for each in started:
+        *_, last = (result for result in each if isinstance(result, FileResult))
+        assert last.detailed
+
+
 def regions(result: FileResult) -> dict[str, RegionResult]:
     return {region.name: region for region in result.regions}
 
