@@ -113,9 +113,9 @@ cdef class OpCache(FrontEnd):
 
     cdef object placement(self):
         """How the position cuts a loop into windows, and which of its branches fuse. Straight-line code
-        passes through all positions."""
+        passes through all positions; only the ends of pages count from its first bytes."""
         if not self.program.loop:
-            return bytes([0])
+            return bytes([self.program.alignment % self._decode_bytes if self._page_end else 0])
         if self.operations.follows_place():
             return bytes([self.program.alignment])
         told = array("i", [self.flight.small_loop])
