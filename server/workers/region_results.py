@@ -22,6 +22,7 @@ from cyclelens.analyzer.reports import json, timeline
 from cyclelens.analyzer.reports.card import instruction_cards, line_cards, region_card
 from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.worker_messages.results import Job, RegionResult, TimelineResult
+from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
 TIMELINE_ROUNDS = 3
@@ -37,6 +38,15 @@ _Stage = tuple[str, str]
 """Step and region."""
 
 
+class _Text(Struct):
+    """What is known of one text."""
+
+    results: dict[_Stage, tuple[object, RegionResult]] = field(default_factory=dict)
+    """By step and region: what the result depends on, and the result."""
+    fixes: dict[str, tuple[int, int, tuple[Fix, ...]]] = field(default_factory=dict)
+    """By region: its version and first line when its rewrites were found, and these."""
+
+
 class RegionResults:
     """Results of the latest version of each text, by step and region. A region whose version and place are
     those of its last result has that result still."""
@@ -44,20 +54,16 @@ class RegionResults:
     def __init__(self) -> None:
         self._caches = Caches()
         self._numbers = Numbers(self._caches)
-        self._texts: dict[str, dict[_Stage, tuple[object, RegionResult]]] = {}
-        """Document -> step and region -> what the result depends on, and the result."""
-        self._fixes: dict[str, dict[str, tuple[int, int, tuple[Fix, ...]]]] = {}
-        """Document -> region -> its version and first line when its rewrites were found."""
+        self._texts: dict[str, _Text] = {}
+        """By document, the one that was edited last at the end."""
 
     def begin(self, job: Job) -> None:
         """A job about a text begins. The results of the texts edited longest ago are forgotten, even if a job
         about them has paused: they are made anew then."""
         self._caches.next_text()
-        self._texts[job.uri] = self._texts.pop(job.uri, {})
-        self._fixes[job.uri] = self._fixes.pop(job.uri, {})
+        self._texts[job.uri] = self._texts.pop(job.uri, _Text())
         for uri in list(self._texts)[:-_KEPT_TEXTS]:
             del self._texts[uri]
-            self._fixes.pop(uri, None)
 
     def brief(self, analysis: Analysis, job: Job) -> list[RegionResult]:
         """What the text shows, and the hovers of the regions' first lines."""
@@ -88,10 +94,10 @@ class RegionResults:
     ) -> RegionResult:
         """The result with rewrites. They are searched once for each version of a region, and move with it."""
         name, first_line = region.region.name, region.region.first_line
-        of_text = self._fixes.setdefault(job.uri, {})
-        known = of_text.get(name)
+        text = self._text(job)
+        known = text.fixes.get(name)
         if known is None or known[0] != region.version:
-            known = of_text[name] = region.version, first_line, search()
+            known = text.fixes[name] = region.version, first_line, search()
         _, line, fixes = known
         if not fixes:
             return before
@@ -101,9 +107,12 @@ class RegionResults:
     def end(self, job: Job, analysis: Analysis) -> None:
         """The job is done: forget the regions that its text no longer has."""
         names = {region.region.name for region in analysis.regions}
-        texts, fixes = self._texts.get(job.uri, {}), self._fixes.get(job.uri, {})
-        self._texts[job.uri] = {key: each for key, each in texts.items() if key[1] in names}
-        self._fixes[job.uri] = {name: each for name, each in fixes.items() if name in names}
+        text = self._text(job)
+        text.results = {key: each for key, each in text.results.items() if key[1] in names}
+        text.fixes = {name: each for name, each in text.fixes.items() if name in names}
+
+    def _text(self, job: Job) -> _Text:
+        return self._texts.setdefault(job.uri, _Text())
 
     def _kept(
         self,
@@ -122,8 +131,8 @@ class RegionResults:
             analysis.dialect,
             analysis.unmarked,
         )
-        texts = self._texts.setdefault(job.uri, {})
-        known = texts.get(key)
+        results = self._text(job).results
+        known = results.get(key)
         if known is None or known[0] != depends:
             made = make()
             bars = tuple(hint for hint in made.hints if hint.kind == heat.KIND)
@@ -144,7 +153,7 @@ class RegionResults:
                 bars=self._numbers.of(bars),
             )
             # Kept at once: the next edit may come before the rest is done.
-            known = texts[key] = depends, made
+            known = results[key] = depends, made
         return known[1]
 
 
