@@ -265,12 +265,12 @@ def _trimmed(first: int, old: tuple[str, ...], new: tuple[str, ...]) -> Edit:
 
 def _edits(old: tuple[str, ...], new: tuple[str, ...]) -> list[Edit]:
     """The differences between two whole texts, in order."""
-    first, old, new = (whole := _trimmed(0, old, new)).first, whole.old, whole.new
-    if max(len(old), len(new)) > _MATCH_LIMIT:
+    whole = _trimmed(0, old, new)
+    if max(len(whole.old), len(whole.new)) > _MATCH_LIMIT:
         return [whole]
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    matcher = SequenceMatcher(None, whole.old, whole.new, autojunk=False)
     return [
-        Edit(first + start, old[start:end], new[new_start:new_end])
+        Edit(whole.first + start, whole.old[start:end], whole.new[new_start:new_end])
         for kind, start, end, new_start, new_end in matcher.get_opcodes()
         if kind != "equal"
     ]
