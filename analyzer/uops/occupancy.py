@@ -1,4 +1,4 @@
-"""Keeps instances of an instruction apart whose uops do not show how long each takes (D3, D4, D8)."""
+"""Keeps instances of an instruction apart whose uops do not show how long each takes (D3, D4, D9)."""
 
 from __future__ import annotations
 

@@ -130,7 +130,8 @@ def _by_lines(
 
 
 def _lines(instructions: Sequence[tuple[int, int]], rules: MacroOpRules) -> list[int]:
-    """Instructions per line of a window, whose entries and fields are given."""
+    """Entries per line of a window, without those that fields take. ``instructions``: entries and fields
+    of each."""
     lines = [0]
     fields = 0
     for more_entries, more_fields in instructions:

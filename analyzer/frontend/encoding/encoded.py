@@ -31,8 +31,8 @@ class Encoded(Struct, frozen=True):
 
 def encoded(asked: Asked, prefix: bytes, before: bytes, *, is_nasm: bool) -> Encoded:
     """The bytes of an instruction after its ``prefix`` bytes and the instruction ``before`` it, such as
-    FWAIT. Raises OperandError for a prefix that GNU as does not accept there, or that makes another
-    instruction of this, and UnsupportedError where GNU as accepts no encoding."""
+    FWAIT. Raises OperandError for a prefix that GNU as does not accept there, or that would make it a
+    different instruction, and UnsupportedError where GNU as accepts no encoding."""
     chosen = choose(asked)
     if chosen is None:
         chosen = next(filter(None, map(choose, _narrower(asked))), None)
@@ -40,7 +40,7 @@ def encoded(asked: Asked, prefix: bytes, before: bytes, *, is_nasm: bool) -> Enc
         raise _refusal(asked)
     code = prefixed(prefix, chosen.code, is_nasm=is_nasm)
     if changing(prefix) and not _is_same(chosen.code, code):
-        raise OperandError(f"A prefix makes another instruction of this '{asked.mnemonic}'.")
+        raise OperandError(f"The prefix would make '{asked.mnemonic}' a different instruction.")
     return Encoded(before + (loading(code) if is_nasm else code), "iced-x86", chosen.shortened)
 
 
