@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,22 @@ def test_a_rewrite_is_applied(window: Any) -> None:
     window.locator(".rewrite").first.wait_for()
     window.locator(".rewrite button").first.click()
     figure(window, "1.00 cycles/iter")
+
+
+def test_a_choice_made_while_the_page_loads_is_kept(chromium: Any, address: str) -> None:
+    """Where the list of CPUs comes late, the first example must not replace the one that was chosen."""
+    context = chromium.new_context()
+    page = context.new_page()
+
+    def late(route: Any) -> None:
+        time.sleep(1)
+        route.continue_()
+
+    page.route("**/cores", late)
+    page.goto(address, wait_until="commit")
+    page.select_option("#examples", "16-bit constant: the predecoder")
+    figure(page, "3.44 cycles/iter")
+    context.close()
 
 
 def test_straight_code_is_taken_for_a_region_by_a_button(window: Any) -> None:

@@ -18,6 +18,9 @@ const END = "# cyclelens-end";
 const SUFFIXES = { html: "html", json: "json", markdown: "md", text: "txt", svg: "svg" };
 const SEVERITIES = { error: "error", warning: "warning", information: "info" };
 
+// Nothing can be chosen before the list of CPUs is here, so `open` overwrites no choice.
+const cores = await (await fetch("cores")).json();
+
 const windowName = crypto.randomUUID();
 const element = (id) => document.getElementById(id);
 let regions = [];
@@ -450,7 +453,6 @@ element("alignment").append(
   made("option", "where the text puts it", { value: "" }),
   ...Array.from({ length: 64 }, (_, offset) => made("option", `${offset}`, { value: `${offset}` })));
 
-const cores = await (await fetch("cores")).json();
 element("microarchitectures").append(
   made("option", `as marked, else ${cores.find((core) => core.by_default).name}`, { value: "" }),
   ...cores.map((core) => made("option", `${core.name} · ${core.title}`, { value: core.name, title: core.products })));
