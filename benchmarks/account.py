@@ -16,7 +16,7 @@ from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator.core import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from measuring import describe, print_table, real_blocks, spread
 
@@ -36,7 +36,7 @@ def main() -> None:
         built = [build_block(code, model, store, loop=True) for code in codes]
         started = time.process_time()
         for block in built:
-            simulate(block, model, wanted=Wanted(account=account), caches=store.caches)
+            simulate(block, model, request=RunRequest(account=account), caches=store.caches)
         return time.process_time() - started
 
     def analysing(account: bool) -> float:
@@ -45,7 +45,9 @@ def main() -> None:
             block = build_block(code, model, store, loop=True)
             find(
                 explain(
-                    block, model, simulate(block, model, wanted=Wanted(account=account), caches=store.caches)
+                    block,
+                    model,
+                    simulate(block, model, request=RunRequest(account=account), caches=store.caches),
                 )
             )
         return time.process_time() - started

@@ -18,7 +18,7 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.core import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from measuring import describe, print_table
 
@@ -74,7 +74,7 @@ def main() -> None:
     rows = []
     for name, (code, loop) in CASES.items():
         built = block(code, loop)
-        simulation = simulate(built, model, wanted=Wanted(trace=True))
+        simulation = simulate(built, model, request=RunRequest(trace=True))
         assert simulation.trace is not None
         uops = sum(row.executed is not None for row in simulation.trace.rows)
         seconds = least(options.runs, partial(simulate, built, model, caches=caches))
@@ -91,10 +91,12 @@ def main() -> None:
     print_table(["case", "executed uops", "cycles", "ms", "ns per uop", "ns per cycle"], rows)
 
     blocks = [block(SWEEP, True, alignment) for alignment in range(0, 64, 4)]
-    one = least(options.runs, lambda: simulate(blocks[0], model, wanted=Wanted(details=False), caches=caches))
+    one = least(
+        options.runs, lambda: simulate(blocks[0], model, request=RunRequest(details=False), caches=caches)
+    )
     every = least(
         options.runs,
-        lambda: [simulate(each, model, wanted=Wanted(details=False), caches=caches) for each in blocks],
+        lambda: [simulate(each, model, request=RunRequest(details=False), caches=caches) for each in blocks],
     )
     print(
         f"\n16 alignments of a loop of 24: {1e3 * every:.2f} ms, {every / one:.1f} times one of them "

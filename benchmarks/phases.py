@@ -21,7 +21,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import DEFAULT
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import placement_of, simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from measuring import describe, print_table, real_blocks
 
@@ -57,7 +57,9 @@ class Run:
         # A simulation lays out its block itself, now from cached rows.
         laying_out_again, _ = timed(lambda: self.lay_out(built))
         simulating, results = timed(
-            lambda: [simulate(block, model, wanted=Wanted(details=False), caches=caches) for block in built]
+            lambda: [
+                simulate(block, model, request=RunRequest(details=False), caches=caches) for block in built
+            ]
         )
         self.cycles = sum(result.simulated_cycles for result in results)
         figures = [result.cycles_per_iteration for result in results]

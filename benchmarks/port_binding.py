@@ -22,7 +22,7 @@ from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import PortBinding
 from cyclelens.analyzer.simulator.core import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from msgspec import Struct
 
@@ -88,7 +88,7 @@ def compared(workspace: Workspace, sample: Sample) -> Compared | None:
         block = build_block(
             instructions, core, workspace.store, loop=sample.loop, alignment=0, options=sample.options
         )
-        simulation = simulate(block, core, wanted=Wanted(), options=sample.options, caches=caches)
+        simulation = simulate(block, core, request=RunRequest(), options=sample.options, caches=caches)
         prediction = explain(block, core, simulation, sample.options)
         found = port_binding(block, prediction, Runs(core, sample.options, None, caches))
     except Exception as error:

@@ -30,7 +30,7 @@ from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import Origin, Placement
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.left_out import LeftOut, what_counts
 from cyclelens.analyzer.uops.upper_halves import may_mix
@@ -99,7 +99,7 @@ class Run(Struct, frozen=True):
         return simulate(
             block,
             self.core,
-            wanted=Wanted(
+            request=RunRequest(
                 trace=self.question.detail.trace,
                 trace_rounds=self.question.detail.trace_rounds,
                 details=self.question.detail.causes,

@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 
 
@@ -71,7 +71,7 @@ class BlockBuilder:
         return block, simulate(
             block,
             core or self._model(sample),
-            wanted=Wanted(trace=trace),
+            request=RunRequest(trace=trace),
             options=self._options,
             caches=self._store.caches,
         )

@@ -21,7 +21,7 @@ from cyclelens.analyzer.model.result import Assumption, OnePass, Prediction
 from cyclelens.analyzer.model.simulation import Simulation, Trace
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.upper_halves import may_mix
 from msgspec.structs import replace
 
@@ -46,11 +46,11 @@ def simulate_once(
     nops = decode(_NOP * (runs.microarchitecture.reorder_buffer_size + _MARGIN))
     if may_mix(instructions):
         nops += decode(CLEARS)
-    wanted = Wanted(min_rounds=1, min_cycles=0, trace=True, trace_rounds=None if trace else 1)
+    request = RunRequest(min_rounds=1, min_cycles=0, trace=True, trace_rounds=None if trace else 1)
     simulation = simulate(
         build((*instructions, *nops)),
         runs.microarchitecture,
-        wanted=wanted,
+        request=request,
         options=runs.options,
         cancel=runs.cancel,
         caches=runs.caches,

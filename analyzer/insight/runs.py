@@ -10,10 +10,10 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec import Struct, field
 
-_FIGURE = Wanted(details=False)
+_FIGURE = RunRequest(details=False)
 
 
 class Runs(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Runs(Struct, frozen=True):
         simulation = simulate(
             block,
             self.microarchitecture,
-            wanted=_FIGURE,
+            request=_FIGURE,
             options=self.options,
             cancel=self.cancel,
             caches=self.caches,

@@ -31,7 +31,7 @@ from cyclelens.analyzer.model.units import UnitSet, UnitUse, UopKind
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.simulator import rounds_to_settle, simulate
 from cyclelens.analyzer.simulator.failures import SimulationStuck
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.registers import canonical
 from msgspec import Struct
@@ -256,7 +256,7 @@ class Experiment:
             simulation = simulate(
                 block,
                 model,
-                wanted=Wanted(min_rounds=rounds),
+                request=RunRequest(min_rounds=rounds),
                 options=self.options,
                 cancel=self._cancel,
                 caches=self._store.caches,

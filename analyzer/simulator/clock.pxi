@@ -5,7 +5,7 @@ cdef enum:
     _STUCK_CYCLES = 100000
 
 
-cdef class Clock(Rounds):
+cdef class Clock(Iterations):
     """Common base of the pipelines of all cores; performs one run after another. A pipeline creates the
     stages and orders them within a cycle."""
 

@@ -13,7 +13,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block, Entry
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 
 Key: TypeAlias = tuple[object, ...]
 """What the figure of a block depends on."""
@@ -22,12 +22,12 @@ def simulate(
     block: Block,
     microarchitecture: Microarchitecture,
     *,
-    wanted: Wanted = ...,
+    request: RunRequest = ...,
     options: ModelOptions = ...,
     cancel: Callable[[], bool] | None = None,
     caches: Caches | None = None,
 ) -> Simulation:
-    """Run the block for as long as ``wanted`` says.
+    """Run the block for as long as ``request`` says.
 
     ``options`` selects the variant of the model (``variant`` applies its part of them to the
     microarchitecture). ``caches`` keep the pipeline for the next run. Raises Cancelled if ``cancel`` returns

@@ -28,7 +28,7 @@ from cyclelens.analyzer.model.simulation import (
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import STORE_ORDER, MacroOps, ValueKind
 from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.effects import effect_of
 from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
 from cyclelens.analyzer.uops.op_cache import layout
@@ -43,7 +43,7 @@ include "tables/constants.pxi"
 include "tables/rows.pxi"
 include "tables/arrays.pxi"
 include "tables/flat.pxi"
-include "alike.pxi"
+include "canonical_keys.pxi"
 include "tables/program.pxi"
 include "back_end/addition.pxi"
 include "back_end/alternation.pxi"
@@ -102,8 +102,8 @@ include "back_end/two_stores.pxi"
 include "back_end/store_gathering.pxi"
 include "back_end/wasted_slots.pxi"
 include "back_end/wide_memory.pxi"
-include "period.pxi"
-include "rounds.pxi"
+include "steady_state.pxi"
+include "iterations.pxi"
 include "clock.pxi"
 include "tables/layout.pxi"
 include "front_end/code_fetch.pxi"
@@ -117,12 +117,12 @@ include "front_end/stack_engine.pxi"
 include "front_end/intel.pxi"
 include "front_end/op_cache.pxi"
 include "front_end/simple_front_end.pxi"
-include "replay.pxi"
+include "address_replay.pxi"
 include "policies.pxi"
 include "macro_pipeline.pxi"
-include "observed/accounting.pxi"
-include "observed/tally.pxi"
+include "results/accounting.pxi"
+include "results/tally.pxi"
 include "uop_pipeline.pxi"
-include "observed/summary.pxi"
-include "reuse.pxi"
+include "results/summary.pxi"
+include "pipeline_pool.pxi"
 include "pipeline.pxi"

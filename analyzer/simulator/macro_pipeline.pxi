@@ -11,7 +11,7 @@ cdef class MacroPipeline(Clock):
     cdef MacroRenamer renamer
     cdef MacroScheduler scheduler
     cdef StoreQueue commit
-    cdef Replay replay
+    cdef AddressReplay replay
 
     def __init__(self, microarchitecture, options, Tables tables):
         super().__init__(microarchitecture, options, tables)
@@ -59,7 +59,7 @@ cdef class MacroPipeline(Clock):
             self.flight,
             make_macro_store_commit(tables, microarchitecture, self.flight),
         )
-        self.replay = Replay(tables, microarchitecture, self.operations, memory, options)
+        self.replay = AddressReplay(tables, microarchitecture, self.operations, memory, options)
 
     cdef int begin(self, object block, bint watched, bint followed) except -1:
         self.program.fill(block, self.microarchitecture, self.options)

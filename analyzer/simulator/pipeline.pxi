@@ -4,80 +4,80 @@ cdef enum:
     _BUFFERS_FILLED = 4
     _DIGITS = 2  # Decimals of a figure.
 
-_USUAL = Wanted()
+_USUAL = RunRequest()
 Key = tuple  # What the figure of a block depends on (``key_of``).
 
 
-def simulate(block, microarchitecture, *, wanted=_USUAL, options=DEFAULT, cancel=None, caches=None):
-    """Run the block for as long as ``wanted`` says.
+def simulate(block, microarchitecture, *, request=_USUAL, options=DEFAULT, cancel=None, caches=None):
+    """Run the block for as long as ``request`` says.
 
     ``options`` selects the variant of the model (``variant`` applies its part of them to the
     microarchitecture). ``caches`` keep the pipeline for the next run. Raises Cancelled if ``cancel`` returns
     true, SimulationStuck if nothing retires any more, ValueError for an empty block.
     """
-    cdef Pipelines pipelines = (caches or Caches()).of(Pipelines)
-    cdef Clock pipeline = pipelines.started(
-        block, microarchitecture, options, wanted.trace or wanted.account, True
+    cdef PipelinePool pool = (caches or Caches()).of(PipelinePool)
+    cdef Clock pipeline = pool.started(
+        block, microarchitecture, options, request.trace or request.account, True
     )
-    pipeline.every_cycle = wanted.every_cycle
-    window = _ran(pipeline, wanted, cancel)
-    simulation = summarize(pipeline, window, wanted)
-    if wanted.account:
+    pipeline.every_cycle = request.every_cycle
+    window = _ran(pipeline, request, cancel)
+    simulation = summarize(pipeline, window, request)
+    if request.account:
         simulation = replace(simulation, account=_account(pipeline, block, microarchitecture, cancel))
-    pipelines.release(pipeline)
+    pool.release(pipeline)
     return simulation
 
 
 def placement_of(block, microarchitecture, options, caches):
     """What a run depends on of the code's position: blocks of the same instructions with equal values run
     alike."""
-    cdef Pipelines pipelines = caches.of(Pipelines)
-    cdef Clock pipeline = pipelines.started(block, microarchitecture, options, False, False)
+    cdef PipelinePool pool = caches.of(PipelinePool)
+    cdef Clock pipeline = pool.started(block, microarchitecture, options, False, False)
     placement = pipeline.front_end.placement()
-    pipelines.release(pipeline)
+    pool.release(pipeline)
     return placement
 
 
 def key_of(block, microarchitecture, options, caches):
     """Key by which blocks that run alike are found."""
-    cdef Alike alike = caches.of(Alike)
-    return alike.key(block, microarchitecture, options)
+    cdef CanonicalKeys keys = caches.of(CanonicalKeys)
+    return keys.key(block, microarchitecture, options)
 
 
 def cycles_per_iteration(block, microarchitecture, options=DEFAULT, caches=None, key=None):
     """Only the figure that ``simulate`` finds, which takes less time: blocks that run alike are simulated
     once. ``key``: the block's key (``key_of``), if known. Raises what ``simulate`` raises."""
-    cdef Pipelines pipelines
+    cdef PipelinePool pool
     cdef Clock pipeline
-    cdef Alike alike
+    cdef CanonicalKeys keys
     if caches is None:
         caches = Caches()
-    alike = caches.of(Alike)
+    keys = caches.of(CanonicalKeys)
     if key is None:
-        key = alike.key(block, microarchitecture, options)
-    figure = alike.figures.get(key)
+        key = keys.key(block, microarchitecture, options)
+    figure = keys.figures.get(key)
     if figure is None:
-        pipelines = caches.of(Pipelines)
-        pipeline = pipelines.started(block, microarchitecture, options, False, False)
+        pool = caches.of(PipelinePool)
+        pipeline = pool.started(block, microarchitecture, options, False, False)
         pipeline.every_cycle = False
         placed = loop_key(key, pipeline.front_end.placement()) if key and block.loop else ()
-        figure = alike.figures.get(placed)
+        figure = keys.figures.get(placed)
         if figure is None:
             figure = round(pipeline.pace(_USUAL.min_rounds, _USUAL.min_cycles), _DIGITS)
-        pipelines.release(pipeline)
+        pool.release(pipeline)
         for each in filter(None, (key, placed)):
-            alike.figures[each] = figure
+            keys.figures[each] = figure
     return figure
 
 
-cdef tuple _ran(Clock pipeline, object wanted, object cancel):
+cdef tuple _ran(Clock pipeline, object request, object cancel):
     """First and last relevant round of a run. The run ends when its state repeats, unless a full run is
-    wanted."""
-    full = wanted.is_full
-    pipeline.run(wanted.min_rounds, wanted.min_cycles, not full, cancel)
+    request."""
+    full = request.is_full
+    pipeline.run(request.min_rounds, request.min_cycles, not full, cancel)
     rounds = pipeline.reorder_buffer.last_round + 1
     if not full:
-        rounds = pipeline.rounds_retired(wanted.min_rounds, wanted.min_cycles)
+        rounds = pipeline.rounds_retired(request.min_rounds, request.min_cycles)
     return pipeline.reorder_buffer.window(rounds)
 
 

@@ -11,7 +11,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 
 MEASURED = Path(__file__).parents[2].parent / "shared" / "measured" / "redwood-cove-dev.csv"
 DEC_JNZ = "49ffcf75"
@@ -105,6 +105,6 @@ def test_no_figure_beats_a_bound(name, assume):
         limits = compute_bounds(block, model, simulation, apart=assume is Pointers.DIFFERENT)
         if simulation.cycles_per_iteration < max(limits.values()) - 0.005:
             longer = simulate(
-                block, model, wanted=Wanted(min_cycles=LONG_RUN), options=ModelOptions(assume=assume)
+                block, model, request=RunRequest(min_cycles=LONG_RUN), options=ModelOptions(assume=assume)
             )
             assert longer.cycles_per_iteration >= 0.997 * max(limits.values()) - 0.005, sample.code

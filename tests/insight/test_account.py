@@ -8,7 +8,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Area
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,7 +31,7 @@ KERNELS = {
 
 
 def account(block, model, **options):
-    result = simulate(block, model, wanted=Wanted(account=True), **options).account
+    result = simulate(block, model, request=RunRequest(account=True), **options).account
     assert result is not None
     return result
 
@@ -69,7 +69,7 @@ def test_used_slots_are_the_uops_that_were_issued(kernel):
     """The simulation counts them too, in its own window."""
     model = registry.get("SKL")
     block = block_of(KERNELS[kernel][0], "SKL")
-    simulation = simulate(block, model, wanted=Wanted(account=True))
+    simulation = simulate(block, model, request=RunRequest(account=True))
     result = simulation.account
     assert result is not None
     extra = [usage for usage in (*simulation.merge_usage, *simulation.sync_usage) if usage is not None]
@@ -228,8 +228,8 @@ def test_the_account_changes_nothing_else(kernel):
     """The run may go on for it, but figures, averages and trace are those of the run without it."""
     model = registry.get("SKL")
     block = block_of(KERNELS[kernel][0], "SKL")
-    with_account = simulate(block, model, wanted=Wanted(trace=True, account=True))
-    assert replace(with_account, account=None) == simulate(block, model, wanted=Wanted(trace=True))
+    with_account = simulate(block, model, request=RunRequest(trace=True, account=True))
+    assert replace(with_account, account=None) == simulate(block, model, request=RunRequest(trace=True))
 
 
 @pytest.mark.parametrize(("kernel", "cycles", "uops"), [("chase", 4, 2), ("multiply", 3, 2), ("nops", 1, 4)])

@@ -9,7 +9,7 @@ from blocks import block_of, in_a_loop
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from narrowing import some
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,7 @@ def test_the_table_says_what_the_account_says():
         loop = kernels[name]["mode"] == "loop"
         code = kernels[name]["hex"]
         block = block_of(in_a_loop(code) if loop else code, "SKL", loop=loop)
-        simulation = simulate(block, model, wanted=Wanted(account=True))
+        simulation = simulate(block, model, request=RunRequest(account=True))
         result = some(simulation.account)
         main = result.main_cause()
         named = "full width" if main is None or result.used_share > 0.99 else vocabulary.of("SKL").cause(main)
@@ -99,5 +99,5 @@ def test_the_account_adds_up_on_every_third_block_of_the_reference_set():
         loop = row["mode"] == "loop"
         model = registry.get(row["microarchitecture"])
         block = block_of(row["hex"], model.name, loop=loop)
-        result = some(simulate(block, model, wanted=Wanted(account=True)).account)
+        result = some(simulate(block, model, request=RunRequest(account=True)).account)
         assert sum(result.used) + sum(result.lost.values()) == result.slots > 0, row["hex"]

@@ -18,8 +18,8 @@ from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import PortBinding, Prediction
 from cyclelens.analyzer.simulator import simulate
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.simulator.variants import other_bindings
-from cyclelens.analyzer.simulator.wanted import Wanted
 from simulated import cycles
 
 WITH_MOV = "01f7 89f3 ffc6 83feff 72f5"  # add edi, esi; mov ebx, esi; inc esi; cmp esi, -1; jb
@@ -40,7 +40,7 @@ def found(code: str, name: str, options: ModelOptions = REFERENCE) -> tuple[Pred
     """A prediction of a loop, and what other bindings make of it."""
     core = variant(registry.get(name), options)
     block = block_of(code, name, loop=True, options=options)
-    simulation = simulate(block, core, wanted=Wanted(), options=options, caches=store().caches)
+    simulation = simulate(block, core, request=RunRequest(), options=options, caches=store().caches)
     prediction = explain(block, core, simulation, options)
     return prediction, port_binding(block, prediction, Runs(core, options, None, store().caches))
 

@@ -7,7 +7,7 @@ from cyclelens.analyzer.insight.timelines import shown, steady_row
 from cyclelens.analyzer.insight.waits import Edge
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 
 # vmovups ymm1, [rsi]; vfmadd231ps ymm0, ymm1, [rdi]; add esi, 1; lea rdi, [rsi]; dec r15; jnz
 KERNEL = "c5fc100ec4e275b80783c601488d3e49ffcf75ea"
@@ -15,7 +15,7 @@ KERNEL = "c5fc100ec4e275b80783c601488d3e49ffcf75ea"
 
 def predicted(code=KERNEL, **options):
     block, model = block_of(code, "SKL"), registry.get("SKL")
-    return explain(block, model, simulate(block, model, wanted=Wanted(trace=True, **options)))
+    return explain(block, model, simulate(block, model, request=RunRequest(trace=True, **options)))
 
 
 def test_the_steady_state_begins_with_the_iterations_of_the_averages():

@@ -11,7 +11,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 
 LOOP = "49ffcf"
 BLOCKS = {
@@ -34,7 +34,9 @@ BLOCKS = {
 def drawn(code: str, name: str = "SKL", options: ModelOptions = PUBLISHED) -> Timeline:
     block = block_of(code, name)
     model = registry.get(name)
-    return timeline(explain(block, model, simulate(block, model, wanted=Wanted(trace=True), options=options)))
+    return timeline(
+        explain(block, model, simulate(block, model, request=RunRequest(trace=True), options=options))
+    )
 
 
 def looped(code: str) -> str:
@@ -202,7 +204,7 @@ def test_a_buffer_counts_as_full_when_its_stage_finds_it_so(name):
     # Chains: of imul, of divpd beside NOPs, of loads with additions that wait for them.
     for code in ("480fafc0" * 8, "660f5ec0" + "90" * 40, "488b1b" + "4801d8" * 6):
         block = block_of(looped(code), name)
-        prediction = explain(block, core, simulate(block, core, wanted=Wanted(trace=True)))
+        prediction = explain(block, core, simulate(block, core, request=RunRequest(trace=True)))
         trace = prediction.simulation.trace
         assert trace is not None
         charts = {one.buffer.name: one for one in timeline(prediction).occupancy}
@@ -232,7 +234,7 @@ def test_ports_say_who_was_dispatched_when():
 def test_only_some_rounds_if_they_are_many():
     block = block_of(looped(BLOCKS["one port: four imul"]), "SKL")
     model = registry.get("SKL")
-    prediction = explain(block, model, simulate(block, model, wanted=Wanted(trace=True)))
+    prediction = explain(block, model, simulate(block, model, request=RunRequest(trace=True)))
     shown = timeline(prediction, 60)
     assert 40 < len(shown.rows) <= 60
     assert shown.rows[-1].round == shown.rows[-2].round

@@ -16,7 +16,7 @@ from cyclelens.analyzer.evaluation.traces import first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.simulator.core import simulate as simulate_block
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 
 REFERENCE = Path(__file__).resolve().parents[3] / "shared" / "reference"
 if not REFERENCE.is_dir():
@@ -112,7 +112,7 @@ def beats_a_bound(block, model, simulation):
         return False
     return (
         simulate_block(
-            block, model, wanted=Wanted(min_cycles=LONG_RUN), options=PUBLISHED
+            block, model, request=RunRequest(min_cycles=LONG_RUN), options=PUBLISHED
         ).cycles_per_iteration
         < 0.997 * limit - 0.005
     )

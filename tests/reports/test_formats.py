@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import FORMATS, render
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from factories import analysis, prediction, region_analysis, template
 from msgspec.structs import replace
 
@@ -161,7 +161,7 @@ INTELS_WORDS = re.compile(r"\b(DSB|MITE|IDQ|LSD|RS|ROB|ports?|[Ii]ssue slots?|p0
 def test_nothing_is_said_of_amds_cores_in_intels_words(name, kind):
     block = block_of(CHAIN, name)
     model = registry.get(name)
-    simulation = simulate(block, model, wanted=Wanted(trace=True, account=True))
+    simulation = simulate(block, model, request=RunRequest(trace=True, account=True))
     report = render(analysis(region_analysis(explain(block, model, simulation))), "a.s", kind)
     if kind == "html":
         # The script and the names of colours are the same for all; what it shows of the core is in the data.

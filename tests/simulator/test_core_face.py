@@ -13,7 +13,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Trait, UopKind
 from cyclelens.analyzer.simulator.core import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.failures import Cancelled
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
 
 CONSTANTS = Path(__file__).parents[2] / "analyzer" / "simulator" / "tables" / "constants.pxi"
@@ -27,7 +27,7 @@ def test_two_threads_find_what_one_finds(name: str) -> None:
 
     def run() -> list[object]:
         caches = Caches()
-        return [simulate(each, core, wanted=Wanted(trace=True), caches=caches) for each in blocks * 3]
+        return [simulate(each, core, request=RunRequest(trace=True), caches=caches) for each in blocks * 3]
 
     with ThreadPoolExecutor(2) as threads:
         found = [each.result() for each in [threads.submit(run) for _ in range(2)]]
@@ -49,7 +49,7 @@ def test_a_run_is_cancelled(name: str) -> None:
         simulate(
             block_of("480fafc0", name, loop=False),
             registry.get(name),
-            wanted=Wanted(min_cycles=100_000),
+            request=RunRequest(min_cycles=100_000),
             cancel=lambda: True,
         )
 

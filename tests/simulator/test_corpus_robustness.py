@@ -9,7 +9,7 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "blocks.hex.xz"
 BLOCKS = 300
@@ -33,5 +33,5 @@ def test_every_block_has_a_figure(blocks: list[str], name: str, loop: bool) -> N
     assert len(blocks) == BLOCKS
     for code in blocks:
         block = block_of(code + DEC_JNZ * loop, name, loop=loop)
-        result = simulate(block, model, wanted=Wanted(min_rounds=10, min_cycles=150, details=False))
+        result = simulate(block, model, request=RunRequest(min_rounds=10, min_cycles=150, details=False))
         assert result.cycles_per_iteration > 0, code

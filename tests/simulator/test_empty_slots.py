@@ -12,7 +12,7 @@ from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.core import REFUSALS
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from wide_core import WIDE
 
 LOOP = "49ffcf75"
@@ -32,8 +32,8 @@ KERNELS = {
 
 
 def traced(block: Block, name: str, options: ModelOptions = DEFAULT) -> Trace:
-    wanted = Wanted(trace=True, min_cycles=300)
-    trace = simulate(block, registry.get(name), wanted=wanted, options=options).trace
+    request = RunRequest(trace=True, min_cycles=300)
+    trace = simulate(block, registry.get(name), request=request, options=options).trace
     assert trace is not None
     return trace
 
@@ -107,7 +107,7 @@ def test_one_of_several_schedulers_that_is_full_is_named(
 ) -> None:
     monkeypatch.setitem(registry._MODELS, "WIDE", WIDE)
     block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", "WIDE")
-    account = simulate(block, WIDE, wanted=Wanted(account=True)).account
+    account = simulate(block, WIDE, request=RunRequest(account=True)).account
     assert account is not None
     main = account.main_cause()
     assert main is not None
@@ -123,7 +123,7 @@ def test_one_of_several_schedulers_that_is_full_is_named(
 )
 def test_a_core_that_counts_macro_ops_names_what_is_full(code: str, cause: str) -> None:
     block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", "ZEN5")
-    account = simulate(block, registry.get("ZEN5"), wanted=Wanted(account=True)).account
+    account = simulate(block, registry.get("ZEN5"), request=RunRequest(account=True)).account
     assert account is not None
     main = account.main_cause()
     assert main is not None
@@ -136,9 +136,9 @@ def test_runs_are_the_same_whether_they_are_watched_or_not(name: str, code: str)
     """A run that records no reasons leaves none behind in the pipeline that the next run uses."""
     core = registry.get(name)
     block = block_of(code + f"{LOOP}{251 - len(code) // 2:02x}", name)
-    watched = simulate(block, core, wanted=Wanted(account=True))
+    watched = simulate(block, core, request=RunRequest(account=True))
     unwatched = simulate(block, core)
-    again = simulate(block, core, wanted=Wanted(account=True))
+    again = simulate(block, core, request=RunRequest(account=True))
     assert watched.account is not None
     assert watched.account == again.account
     assert unwatched.usage == watched.usage

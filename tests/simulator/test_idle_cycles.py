@@ -8,7 +8,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
 
 SLOW = {
@@ -46,9 +46,9 @@ def test_every_event_is_where_it_would_be_cycle_by_cycle(
         pytest.skip("no such variant")
     for title, code in (SLOW | SLOW_ALONE if model.macro_ops else SLOW).items():
         block = block_of(code + LOOP * loop, name, loop=loop, options=options)
-        for wanted in (Wanted(trace=True), Wanted(), Wanted(account=True)):
-            skipping = simulate(block, model, wanted=wanted, options=options)
-            stepping = simulate(block, model, wanted=replace(wanted, every_cycle=True), options=options)
+        for request in (RunRequest(trace=True), RunRequest(), RunRequest(account=True)):
+            skipping = simulate(block, model, request=request, options=options)
+            stepping = simulate(block, model, request=replace(request, every_cycle=True), options=options)
             assert stepping.visited_cycles == stepping.simulated_cycles
             assert replace(skipping, visited_cycles=stepping.visited_cycles) == stepping, title
 
@@ -81,4 +81,4 @@ def test_an_instruction_of_hundreds_of_uops_in_one_fused_uop() -> None:
     """The last issue group may overfill the scheduler by as many."""
     block = block_of("9c9d4883e0f8" + LOOP, "CFL", loop=True)  # pushfq; popfq; and rax, -8
     assert max(size for each in block.instructions for size in each.fused_uops) > 100
-    assert simulate(block, registry.get("CFL"), wanted=Wanted(min_rounds=4)).cycles_per_iteration > 100
+    assert simulate(block, registry.get("CFL"), request=RunRequest(min_rounds=4)).cycles_per_iteration > 100

@@ -7,8 +7,8 @@ from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import core, simulate
 from cyclelens.analyzer.simulator.core import POLICIES
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.simulator.variants import other_bindings
-from cyclelens.analyzer.simulator.wanted import Wanted
 from msgspec.structs import replace
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
@@ -170,7 +170,7 @@ def test_a_core_names_the_order_of_its_vector_units() -> None:
     for first in core.macro_ops.pipes:
         others = tuple(pipe for pipe in core.macro_ops.pipes if pipe != first)
         ordered = replace(core, macro_ops=replace(core.macro_ops, pipes=(first, *others)))
-        trace = simulate(block, ordered, wanted=Wanted(trace=True)).trace
+        trace = simulate(block, ordered, request=RunRequest(trace=True)).trace
         assert trace is not None
         assert {row.port for row in trace.rows if row.port} == {first}
 
@@ -190,7 +190,7 @@ def test_a_dispatch_rule_records_whom_it_holds_back_and_for_whom(rule: str) -> N
     for each in cores:
         block = block_of(HELD_BACK[rule], each.name)
         trace = simulate(
-            block, each, wanted=Wanted(trace=True), options=ModelOptions(assume=Pointers.SAME)
+            block, each, request=RunRequest(trace=True), options=ModelOptions(assume=Pointers.SAME)
         ).trace
         assert trace is not None
         rows = trace.rows

@@ -7,7 +7,7 @@ from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from wide_core import WIDE
 
 CORES = ("SNB", "HSW", "SKL", "ICL", "GNR", "ZEN2", "ZEN5")
@@ -15,8 +15,8 @@ CORES = ("SNB", "HSW", "SKL", "ICL", "GNR", "ZEN2", "ZEN5")
 
 def traced(code: str, name: str) -> Trace:
     core = WIDE if name == "WIDE" else registry.get(name)
-    wanted = Wanted(trace=True, min_cycles=300)
-    trace = simulate(block_of(code, name, loop=False), core, wanted=wanted).trace
+    request = RunRequest(trace=True, min_cycles=300)
+    trace = simulate(block_of(code, name, loop=False), core, request=request).trace
     assert trace is not None
     return trace
 
@@ -96,7 +96,7 @@ def test_the_full_one_of_several_schedulers_is_the_one_its_culprit_waits_in(
 @pytest.mark.parametrize("name", CORES)
 def test_a_uop_is_allowed_to_leave_when_its_way_from_the_renamer_is_over(name: str) -> None:
     core = registry.get(name)
-    trace = simulate(block_of("480fafc04801c1", name, loop=False), core, wanted=Wanted(trace=True)).trace
+    trace = simulate(block_of("480fafc04801c1", name, loop=False), core, request=RunRequest(trace=True)).trace
     assert trace is not None
     for row, recorded in zip(trace.rows, trace.scheduling, strict=True):
         if recorded.allowed is not None:

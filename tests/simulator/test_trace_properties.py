@@ -16,7 +16,7 @@ from cyclelens.analyzer.model.simulation import LineUsage, Simulation, TraceRow
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.failures import Cancelled
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
@@ -76,7 +76,7 @@ class Case(Struct, frozen=True):
         return simulate(
             self.block,
             self.model,
-            wanted=Wanted(
+            request=RunRequest(
                 min_rounds=4, min_cycles=120, trace=trace, trace_rounds=trace_rounds, details=details
             ),
         )
@@ -288,7 +288,7 @@ def test_same_input_same_output(case: Case, options: ModelOptions) -> None:
 
     def run(block: Block) -> Simulation:
         return simulate(
-            block, case.model, wanted=Wanted(min_rounds=4, min_cycles=120, trace=True), options=options
+            block, case.model, request=RunRequest(min_rounds=4, min_cycles=120, trace=True), options=options
         )
 
     first = run(case.block)
@@ -297,7 +297,7 @@ def test_same_input_same_output(case: Case, options: ModelOptions) -> None:
     # Few pipelines are kept: after runs with so many other models this one is made anew.
     for _ in range(20):
         model = replace(case.model)
-        simulate(case.block, model, wanted=Wanted(min_rounds=2, min_cycles=20), options=options)
+        simulate(case.block, model, request=RunRequest(min_rounds=2, min_cycles=20), options=options)
     assert run(case.block) == first
 
 
@@ -397,7 +397,7 @@ def test_long_runs_are_never_faster_than_issue() -> None:
             # No NOPs: Zen 4 takes two for one macro-op.
             block = block_of("31c0" * (uops - 1) + DEC_JNZ, name)
             model = registry.get(name)
-            figure = simulate(block, model, wanted=Wanted(details=False)).cycles_per_iteration
+            figure = simulate(block, model, request=RunRequest(details=False)).cycles_per_iteration
             assert figure >= round(uops / model.issue_width, 2) - 0.01
 
 
@@ -405,9 +405,9 @@ def test_stop_conditions() -> None:
     """5.1: a run has at least the rounds and cycles asked for, whichever takes longer."""
     model = registry.get("SKL")
     fast, slow = block_of("90", "SKL"), block_of("48f7f1", "SKL")
-    assert simulate(fast, model, wanted=Wanted(min_rounds=10, min_cycles=300)).simulated_cycles > 300
-    assert simulate(fast, model, wanted=Wanted(min_rounds=10, min_cycles=300)).last_round > 1000
-    long = simulate(slow, model, wanted=Wanted(min_rounds=40, min_cycles=1))
+    assert simulate(fast, model, request=RunRequest(min_rounds=10, min_cycles=300)).simulated_cycles > 300
+    assert simulate(fast, model, request=RunRequest(min_rounds=10, min_cycles=300)).last_round > 1000
+    long = simulate(slow, model, request=RunRequest(min_rounds=40, min_cycles=1))
     assert long.last_round >= 38
     assert long.simulated_cycles > 40 * 30
 
@@ -419,7 +419,7 @@ def test_cancellation() -> None:
         simulate(block, model, cancel=lambda: True)
     answers = iter([False, False, True])
     with pytest.raises(Cancelled):
-        simulate(block, model, wanted=Wanted(min_cycles=100_000), cancel=lambda: next(answers))
+        simulate(block, model, request=RunRequest(min_cycles=100_000), cancel=lambda: next(answers))
     assert simulate(block, model, cancel=lambda: False) == simulate(block, model)
 
 

@@ -24,7 +24,7 @@ from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.failures import SimulationStuck
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 
@@ -36,7 +36,7 @@ FIGURE = "figure"
 _SEED = 38
 _LONGEST = 12
 """Instructions of a generated block."""
-_ONCE = Wanted(min_rounds=1, min_cycles=1)
+_ONCE = RunRequest(min_rounds=1, min_cycles=1)
 
 
 def kernels() -> list[bytes]:
@@ -68,7 +68,7 @@ def _one_pass(code: bytes, core: str, options: ModelOptions, store: FactsStore) 
     microarchitecture = variant(registry.get(core), options)
     try:
         block = build_block(instructions, microarchitecture, store, loop=False, options=options)
-        simulate(block, microarchitecture, wanted=_ONCE, options=options, caches=store.caches)
+        simulate(block, microarchitecture, request=_ONCE, options=options, caches=store.caches)
     except TooManyUopsError as error:
         return str(error)
     except (SimulationStuck, Exception) as error:

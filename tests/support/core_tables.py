@@ -21,7 +21,7 @@ from cyclelens.analyzer.model.account import Account, Area
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.operands import TooManyUopsError
 
 FOLDER = Path(__file__).parents[1] / "tables"
@@ -137,7 +137,7 @@ def kernel(name: str, mode: str, code: str, microarchitecture: str, options: Mod
     if loop:
         code += (loop_end(decode(bytes.fromhex(code))) or b"").hex()
     block = block_of(code, microarchitecture, loop=loop, options=options)
-    simulation = simulate(block, model, wanted=Wanted(account=True), options=options)
+    simulation = simulate(block, model, request=RunRequest(account=True), options=options)
     prediction = explain(block, model, simulation, options)
     uops: Counter[str] = Counter()
     for usage in prediction.simulation.usage:

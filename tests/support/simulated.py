@@ -10,7 +10,7 @@ from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation, TraceRow
 from cyclelens.analyzer.simulator import simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 
 
 def simulated(
@@ -27,7 +27,7 @@ def simulated(
     return simulate(
         block,
         variant(registry.get(name), options),
-        wanted=Wanted(**limits),
+        request=RunRequest(**limits),
         options=options,
         caches=store().caches,
     )

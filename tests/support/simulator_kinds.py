@@ -13,7 +13,8 @@ SIMULATOR = Path(__file__).parents[2] / "analyzer" / "simulator"
 KINDS = {
     # runs the stages cycle by cycle, and decides when to stop
     "clock": """
-        alike clock macro_pipeline observed.summary period pipeline replay reuse rounds uop_pipeline
+        address_replay canonical_keys clock iterations macro_pipeline pipeline pipeline_pool results.summary
+        steady_state uop_pipeline
     """,
     # lists the policies
     "registry": """
@@ -53,7 +54,7 @@ KINDS = {
     # is used by several stages and knows none
     "shared": """
         back_end.alternation back_end.chance back_end.turns
-        observed.accounting observed.tally
+        results.accounting results.tally
         tables.arrays tables.constants tables.entries tables.flat tables.in_flight tables.layout
         tables.macro_tables tables.operations tables.program tables.queues tables.rows tables.tables
     """,

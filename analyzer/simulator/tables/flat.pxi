@@ -257,7 +257,7 @@ cdef class FlatInstruction:
     cdef readonly object instruction
     cdef object macro_row  # The values that cores that count macro-ops need (``Operations``).
     cdef object maker
-    cdef bytes kinds  # The part of it that alike blocks share, and the ``Alike`` that computed it.
+    cdef bytes kinds  # The part of it that alike blocks share, and the ``CanonicalKeys`` that computed it.
     cdef bytes keys
     cdef long long symbol_delta
     cdef object encoding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Wanted(Struct, frozen=True):
+class RunRequest(Struct, frozen=True):
     """How long a block runs, and which results it produces."""
 
     min_rounds: int = 10

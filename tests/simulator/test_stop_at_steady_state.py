@@ -10,7 +10,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import cycles_per_iteration, simulate
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
 from simulated import simulated
 
@@ -73,13 +73,13 @@ def test_the_figure_alone_is_the_same(code: str, name: str) -> None:
 @pytest.mark.parametrize("rounds", range(1, 4))
 def test_times_of_a_longer_run_do_not_remain(rounds: int) -> None:
     """A run of a few rounds has the same figure behind a long one as in a pipeline that is new."""
-    code, short = LOOPS["two adds"], Wanted(min_rounds=rounds, min_cycles=1, details=False)
+    code, short = LOOPS["two adds"], RunRequest(min_rounds=rounds, min_cycles=1, details=False)
     variant = replace(registry.get("SKL"), name="SKL")
     block, caches = block_of(code, "SKL", loop=True), Caches()
-    first = simulate(block, variant, wanted=short, caches=caches)
-    simulate(block, variant, wanted=Wanted(details=False, min_cycles=4000), caches=caches)
-    simulate(block, variant, wanted=Wanted(details=True, min_cycles=2000), caches=caches)
-    again = simulate(block, variant, wanted=short, caches=caches)
+    first = simulate(block, variant, request=short, caches=caches)
+    simulate(block, variant, request=RunRequest(details=False, min_cycles=4000), caches=caches)
+    simulate(block, variant, request=RunRequest(details=True, min_cycles=2000), caches=caches)
+    again = simulate(block, variant, request=short, caches=caches)
     assert again == first
 
 

@@ -16,10 +16,10 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import Key, cycles_per_iteration, placement_of, simulate
 from cyclelens.analyzer.simulator import key_of as core_key_of
 from cyclelens.analyzer.simulator.core import loop_key
-from cyclelens.analyzer.simulator.wanted import Wanted
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 
-FIGURE = Wanted(details=False)
+FIGURE = RunRequest(details=False)
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
         placement = placement_of(block, core, PUBLISHED, store.caches)
         keys.append(loop_key(core_key_of(block, core, PUBLISHED, store.caches), placement))
         figure = cycles_per_iteration(block, core, caches=store.caches)
-        assert figure == simulate(block, core, wanted=FIGURE).cycles_per_iteration
+        assert figure == simulate(block, core, request=FIGURE).cycles_per_iteration
     assert (keys[0] == keys[1]) is equal
 
 
@@ -164,7 +164,7 @@ def test_a_figure_of_one_core_is_not_another_ones(store: FactsStore) -> None:
         core = registry.get(name)
         block = block_of("0f28c1 0f28ca 0f28d3 0f28dc 0f28e5 0f28ee", store, name)
         figure = cycles_per_iteration(block, core, caches=store.caches)
-        assert figure == simulate(block, core, wanted=FIGURE).cycles_per_iteration
+        assert figure == simulate(block, core, request=FIGURE).cycles_per_iteration
         assert figures.setdefault(name, figure) == figure
 
 
@@ -187,5 +187,5 @@ def test_the_figure_is_that_of_a_run(name: str, loop: bool, store: FactsStore) -
         block = block_of("".join(parts), store, name, loop=loop)
         keys.add(core_key_of(block, core, PUBLISHED, store.caches))
         figure = cycles_per_iteration(block, core, caches=store.caches)
-        assert figure == simulate(block, core, wanted=FIGURE).cycles_per_iteration, parts
+        assert figure == simulate(block, core, request=FIGURE).cycles_per_iteration, parts
     assert len(keys) < blocks

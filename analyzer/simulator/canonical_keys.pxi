@@ -18,7 +18,7 @@ _NAMED = b""  # Replaces the kinds on cores where register names matter.
 
 
 @cython.final
-cdef class Alike:
+cdef class CanonicalKeys:
     """Figures of one core with one set of options, by what its runs depend on."""
 
     cdef object _core

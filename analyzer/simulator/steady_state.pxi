@@ -26,7 +26,7 @@ cdef class Repeating:
 
 
 @cython.final
-cdef class Period:
+cdef class SteadyState:
     """Compares the states at the ends of rounds with a few earlier ones, the anchors.
 
     States are relative to cycle and round and omit what can no longer matter, so equal states have equal

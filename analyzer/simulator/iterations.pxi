@@ -1,7 +1,7 @@
 # The rounds of a run: which have passed, and which follow once the state repeats.
 
 
-cdef class Rounds(Repeating):
+cdef class Iterations(Repeating):
     """Progress of a run, and the period of its state."""
 
     cdef object microarchitecture
@@ -11,7 +11,7 @@ cdef class Rounds(Repeating):
     cdef Queues queues
     cdef FrontEnd front_end
     cdef ReorderBuffer reorder_buffer
-    cdef Period _period
+    cdef SteadyState _steady_state
     cdef int cycle
     # Number of cycles simulated, without those skipped because nothing could happen in them.
     cdef int visited
@@ -29,10 +29,10 @@ cdef class Rounds(Repeating):
         self.queues = Queues(microarchitecture)
         self.tables = tables
         self.program = tables.program
-        self._period = Period()
+        self._steady_state = SteadyState()
 
     cdef void start_clock(self, bint shown) noexcept nogil:
-        """Reset: no cycle has passed. ``shown``: as in ``Period``."""
+        """Reset: no cycle has passed. ``shown``: as in ``SteadyState``."""
         self.cycle = 0
         self.visited = 0
         self.least_cycles = 0
@@ -40,7 +40,7 @@ cdef class Rounds(Repeating):
         self.period_rounds = 0
         self.period_begin = 0
         self.period_first_round = 0
-        self._period.start(shown)
+        self._steady_state.start(shown)
 
     cdef int record(self, Record state) except -1 nogil:
         """Record the whole state at the end of a round."""
@@ -62,18 +62,18 @@ cdef class Rounds(Repeating):
     cdef bint repeats(self, int min_rounds, int min_cycles) except -1 nogil:
         """At the end of a round: whether the state equals an earlier one and keeps repeating up to the end
         of a run (5.1). If so, the period is set."""
-        if not self._period.found(self, self.cycle):
+        if not self._steady_state.found(self, self.cycle):
             return False
-        cycles = self.cycle - self._period.begin()
-        rounds = self.reorder_buffer.key_rounds - 1 - self._period.round()
+        cycles = self.cycle - self._steady_state.begin()
+        rounds = self.reorder_buffer.key_rounds - 1 - self._steady_state.round()
         left = max(
             (min_cycles - self.cycle) // cycles, (min_rounds - self.reorder_buffer.last_round) // rounds, 0
         )
         if not self.stays(rounds, left + 2):
             return False
-        self.period_begin = self._period.begin()
+        self.period_begin = self._steady_state.begin()
         self.period_cycles = cycles
-        self.period_first_round = self._period.round()
+        self.period_first_round = self._steady_state.round()
         self.period_rounds = rounds
         return True
 

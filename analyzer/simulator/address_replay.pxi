@@ -11,7 +11,7 @@ cdef enum:
 
 
 @cython.final
-cdef class Replay:
+cdef class AddressReplay:
     """Emulates a run from its beginning, and keeps the outcome of each access of the latest period."""
 
     cdef Tables tables

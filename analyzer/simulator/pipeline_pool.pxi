@@ -5,8 +5,8 @@ cdef enum:
 
 
 @cython.final
-cdef class Pipelines:
-    """Pipelines of finished runs."""
+cdef class PipelinePool:
+    """PipelinePool of finished runs."""
 
     cdef Clock _last  # The pipeline of the last run, which is faster to find.
     cdef dict _spare  # Others, by core and options.

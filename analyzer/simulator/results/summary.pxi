@@ -2,13 +2,13 @@
 # chapter 5).
 
 
-cdef object summarize(Clock pipeline, tuple window, object wanted):
+cdef object summarize(Clock pipeline, tuple window, object request):
     """The results of a finished run. ``window``: its first and last relevant round."""
     tables, microarchitecture = pipeline.tables, pipeline.microarchitecture
     cdef Tally tally
     first, last = window
     period = (pipeline.period_cycles, pipeline.period_rounds) if pipeline.period_cycles else None
-    tally = Tally(tables, microarchitecture.units, first, last) if wanted.details else None
+    tally = Tally(tables, microarchitecture.units, first, last) if request.details else None
     return Simulation(
         cycles_per_iteration=_cycles_per_iteration(pipeline, window),
         simulated_cycles=pipeline.cycle + 1,
@@ -26,7 +26,7 @@ cdef object summarize(Clock pipeline, tuple window, object wanted):
         failed_forwards=tally.failed_forwards() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=pipeline.front_end.lsd_unroll,
-        trace=_trace(pipeline, last, wanted.trace_rounds) if wanted.trace else None,
+        trace=_trace(pipeline, last, request.trace_rounds) if request.trace else None,
     )
 
 
