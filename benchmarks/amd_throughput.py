@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from cyclelens.analyzer.characterizing.instances import Variant, variant
+from cyclelens.analyzer.characterizing.instances import EncodableVariant, variant
 from cyclelens.analyzer.characterizing.machines import SimulatedMachine
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
@@ -51,7 +51,7 @@ def simulated(store: FactsStore, core: str, forms: list[InstructionFacts]) -> It
     matcher = Matcher(model.facts_name)
     for facts in forms:
         made = variant(facts, matcher, store)
-        run = throughput(machine, made) if isinstance(made, Variant) else made
+        run = throughput(machine, made) if isinstance(made, EncodableVariant) else made
         if not isinstance(run, str) and facts.base.throughput:
             yield Form(facts.name, facts.base.throughput, run.cycles)
 

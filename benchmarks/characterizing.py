@@ -15,9 +15,15 @@ from collections.abc import Iterator
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 
-from cyclelens.analyzer.characterizing.characterize import Characterizer, Row
-from cyclelens.analyzer.characterizing.comparison import Comparison
-from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Machine, Run, SimulatedMachine, Start
+from cyclelens.analyzer.characterizing.characterize import Characterizer, VariantRow
+from cyclelens.analyzer.characterizing.comparison import TableComparison
+from cyclelens.analyzer.characterizing.machines import (
+    ALL_THE_SAME,
+    Machine,
+    RepeatedRun,
+    SimulatedMachine,
+    Start,
+)
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore, open_store
@@ -33,15 +39,15 @@ class Noisy:
     def __init__(self, machine: Machine, share: float) -> None:
         self._machine, self._share, self._random = machine, share, random.Random(3)
 
-    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> RepeatedRun | str:
         """Run the code; cycles have the error, counts are exact."""
         return self._off(self._machine.run(code, start))
 
-    def straight(self, code: bytes) -> Run | str:
+    def straight(self, code: bytes) -> RepeatedRun | str:
         """As ``run``."""
         return self._off(self._machine.straight(code))
 
-    def _off(self, run: Run | str) -> Run | str:
+    def _off(self, run: RepeatedRun | str) -> RepeatedRun | str:
         if isinstance(run, str):
             return run
         return replace(run, cycles=run.cycles * (1 + self._random.uniform(-self._share, self._share)))
@@ -87,18 +93,20 @@ def main() -> None:
             report(
                 name,
                 title,
-                Comparison(model, SimulatedLatencies(model, store)),
+                TableComparison(model, SimulatedLatencies(model, store)),
                 rows(other, store, name, wanted),
             )
 
 
-def rows(machine: Machine, store: FactsStore, name: str, wanted: list[InstructionFacts]) -> Iterator[Row]:
+def rows(
+    machine: Machine, store: FactsStore, name: str, wanted: list[InstructionFacts]
+) -> Iterator[VariantRow]:
     """Characterize each variant."""
     characterizer = Characterizer(machine, store, registry.get(name))
     return map(characterizer.row, wanted)
 
 
-def report(name: str, title: str, comparison: Comparison, found: Iterator[Row]) -> None:
+def report(name: str, title: str, comparison: TableComparison, found: Iterator[VariantRow]) -> None:
     """Print a line of scores, then the missing variants and every difference."""
     missing, unknown = Counter[str](), []
     for row in found:

@@ -7,7 +7,7 @@
 >>> corpora.join(found, "figures.parquet")  # doctest: +SKIP
 """
 
-from cyclelens.analyzer.corpora.formats import CorpusError, Span
+from cyclelens.analyzer.corpora.formats import CorpusError, RowRange
 from cyclelens.analyzer.corpora.parts import Part, join, parts, predict_part
 
-__all__ = ["CorpusError", "Part", "Span", "join", "parts", "predict_part"]
+__all__ = ["CorpusError", "Part", "RowRange", "join", "parts", "predict_part"]

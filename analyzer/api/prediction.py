@@ -7,7 +7,7 @@ from itertools import islice
 
 from cyclelens.analyzer.engine.many import predict_many
 from cyclelens.analyzer.engine.plans import ALIGNMENTS
-from cyclelens.analyzer.engine.prediction import Predictor, Task
+from cyclelens.analyzer.engine.prediction import BatchTask, Predictor
 from cyclelens.analyzer.engine.shared import shared_workspace
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.options import ModelOptions
@@ -90,7 +90,7 @@ def predict_batch(
     with shared_workspace() as workspace:
         results = predict_many(
             given(),
-            Task(name, Mode(mode), alignment, options, copies),
+            BatchTask(name, Mode(mode), alignment, options, copies),
             jobs=jobs,
             predictor=Predictor(workspace),
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
-from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, Input
+from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, InputNode
 from cyclelens.analyzer.bounds.forwarding import (
     Forwarding,
     Stored,
@@ -42,7 +42,7 @@ _OWED = 2
 """Extra cycles of a shift by a register that is owed a constant."""
 
 
-class _Writer(Struct, frozen=True):
+class _Definition(Struct, frozen=True):
     """The instruction output that a register, flag group or address holds."""
 
     instruction: int
@@ -98,7 +98,7 @@ def dependency_graph(block: Block, microarchitecture: Microarchitecture) -> Depe
     return DependencyGraph(tuple(graph.nodes), edges, maximum_cycle_ratio(len(graph.nodes), edges))
 
 
-def own_latency(template: InstructionTemplate, node: Input) -> int:
+def own_latency(template: InstructionTemplate, node: InputNode) -> int:
     """Cycles from an input of an instruction to its slowest result."""
     if _by_renamer(template):
         return 0
@@ -119,7 +119,7 @@ class _Graph:
     """Walks the block as the renamer would and collects the edges of the last iteration."""
 
     def __init__(self, block: Block, microarchitecture: Microarchitecture, aliasing: Aliasing) -> None:
-        self.nodes: list[Input] = []
+        self.nodes: list[InputNode] = []
         self.edges: list[Edge] = []
         self._block = block
         self._microarchitecture = microarchitecture
@@ -127,7 +127,7 @@ class _Graph:
         self._exact = microarchitecture.tracks_values or block.tracks_values
         self._values = SymbolicValues(aliasing, exact=self._exact)
         self._forwarding = Forwarding(block, microarchitecture)
-        self._writers: dict[Hashable, _Writer] = {}
+        self._writers: dict[Hashable, _Definition] = {}
         self._rsp_moved = False
         """True if the stack engine changed RSP last."""
         self._merged: set[str] = set()
@@ -154,11 +154,13 @@ class _Graph:
                     self._note(number, step.template)
                 self._write(number, step, iteration)
 
-    def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[Input]:
+    def _nodes_of(self, instruction: int, template: InstructionTemplate) -> list[InputNode]:
         first = len(self.nodes)
 
         def add(kind: str, position: int, register: str | None, name: str, moves_rsp: bool = False) -> None:
-            self.nodes.append(Input(len(self.nodes), instruction, kind, position, register, name, moves_rsp))
+            self.nodes.append(
+                InputNode(len(self.nodes), instruction, kind, position, register, name, moves_rsp)
+            )
 
         for position, operand in enumerate(template.register_inputs):
             add("reg", position, operand.canonical, operand.name.lower(), operand.canonical == "RSP")
@@ -220,10 +222,10 @@ class _Graph:
     def _latency(
         self,
         made: InstructionTemplate,
-        source: Input,
-        writer: _Writer,
+        source: InputNode,
+        writer: _Definition,
         template: InstructionTemplate,
-        reader: Input,
+        reader: InputNode,
     ) -> int | None:
         """Cycles from an input of one instruction to the value that another one's input
         reads; None if independent."""
@@ -249,7 +251,7 @@ class _Graph:
         return latency - 1 if writer.fast_load and source.kind == "addr" and latency else latency
 
     def _along_uops(
-        self, made: InstructionTemplate, source: Input, writer: _Writer, reader: InstructionTemplate
+        self, made: InstructionTemplate, source: InputNode, writer: _Definition, reader: InstructionTemplate
     ) -> int | None:
         """Cycles from an input of an instruction to a result along its uops; None if the
         uops do not connect them."""
@@ -268,11 +270,11 @@ class _Graph:
     def _through_memory(
         self,
         made: InstructionTemplate,
-        source: Input,
-        writer: _Writer,
+        source: InputNode,
+        writer: _Definition,
         data: Stored,
         template: InstructionTemplate,
-        reader: Input,
+        reader: InputNode,
     ) -> int | None:
         """Latency like ``_latency``, from a store to a load that waits for its data."""
         renamed = self._forwarding.is_renamed(data, writer.late, template, reader.position)
@@ -307,13 +309,15 @@ class _Graph:
         # Addresses use the register values from before the instruction.
         for position, access in step.stores:
             data, late = self._data(template, position)
-            self._writers[self._values.address(access, template)] = _Writer(
+            self._writers[self._values.address(access, template)] = _Definition(
                 number, iteration, "mem", position, fast_load, origin, narrow, False, data, late
             )
         owed = self._is_owed(template)
         for key, kind, position in step.outputs:
             self._merged.discard(key)
-            self._writers[key] = _Writer(number, iteration, kind, position, fast_load, origin, narrow, owed)
+            self._writers[key] = _Definition(
+                number, iteration, kind, position, fast_load, origin, narrow, owed
+            )
         self._values.advance(template, step.value_step)
         if step.settles_rsp:
             self._rsp_moved = False
@@ -369,14 +373,14 @@ class _Graph:
         )
 
 
-def _value(source: Input) -> Value | None:
+def _value(source: InputNode) -> Value | None:
     """The uops' name for an input; None for memory."""
     if source.register is None:
         return None
     return (ValueKind.FLAGS if source.kind == "flag" else ValueKind.REGISTER, source.register)
 
 
-def _output(template: InstructionTemplate, writer: _Writer) -> Value:
+def _output(template: InstructionTemplate, writer: _Definition) -> Value:
     if writer.kind == "flag":
         return ValueKind.FLAGS, template.flag_outputs[writer.position]
     return ValueKind.REGISTER, template.register_outputs[writer.position].canonical

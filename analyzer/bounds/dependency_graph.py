@@ -42,7 +42,7 @@ class CriticalChains(Struct, frozen=True):
     """True if critical cycles with other steps exist beyond ``chains``."""
 
 
-class Input(Struct, frozen=True):
+class InputNode(Struct, frozen=True):
     """One input operand of an instruction: a node of the graph."""
 
     number: int
@@ -66,7 +66,7 @@ class Input(Struct, frozen=True):
 class DependencyGraph(Struct, frozen=True):
     """All dependencies of a block that the bound considers."""
 
-    nodes: tuple[Input, ...]
+    nodes: tuple[InputNode, ...]
     edges: tuple[Edge, ...]
     """From an input of the producer to the input that reads the value; node numbers."""
     cycle: CriticalCycle

@@ -30,7 +30,7 @@ _SETTLING = 2
 """Iterations until the steps of all addresses are known."""
 
 
-class _Access(Struct, frozen=True):
+class _RepeatedAccess(Struct, frozen=True):
     """A load or store of every iteration."""
 
     origin: AddressKey
@@ -99,7 +99,7 @@ def store_bound(block: Block, microarchitecture: Microarchitecture, *, apart: bo
     return cycles / rounds
 
 
-def _accesses(block: Block, kind: UopKind) -> list[_Access]:
+def _accesses(block: Block, kind: UopKind) -> list[_RepeatedAccess]:
     """The loads or the stores of a block, in program order."""
     values = SymbolicValues(Aliasing.DIFFERENT, exact=True)
     rounds: list[list[tuple[AddressKey, int, int]]] = []
@@ -113,6 +113,6 @@ def _accesses(block: Block, kind: UopKind) -> list[_Access]:
             values.advance(template, step_of(template, exact=True))
         rounds.append(found)
     return [
-        _Access(origin, offset, offset - before if origin == old else 0, size)
+        _RepeatedAccess(origin, offset, offset - before if origin == old else 0, size)
         for (origin, offset, size), (old, before, _) in zip(rounds[-1], rounds[-2], strict=True)
     ]

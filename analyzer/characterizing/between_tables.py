@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cyclelens.analyzer.characterizing.comparison import Difference, Score, scored
+from cyclelens.analyzer.characterizing.comparison import Score, TableDifference, scored
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency
 from msgspec import Struct
@@ -37,13 +37,13 @@ class Agreement:
         self.uops, self.ports, self.latencies = Score(), Score(), Score()
 
 
-def compare(one: CoreRecords, other: CoreRecords) -> tuple[dict[str, Agreement], list[Difference]]:
+def compare(one: CoreRecords, other: CoreRecords) -> tuple[dict[str, Agreement], list[TableDifference]]:
     """Agreement by class, and every difference (``found``: of the first table).
 
     Only figures that both tables have are compared."""
     theirs = other.records()
     classes: dict[str, Agreement] = {}
-    differences: list[Difference] = []
+    differences: list[TableDifference] = []
     for name, facts in one.records().items():
         known = theirs.get(name)
         if known is None:
@@ -66,7 +66,7 @@ def _class(facts: InstructionFacts) -> str:
 
 def _differences(
     one: InstructionFacts, other: InstructionFacts, agreement: Agreement
-) -> Iterator[Difference]:
+) -> Iterator[TableDifference]:
     mine, theirs = one.base, other.base
     if mine.uops and theirs.uops:
         yield from scored(agreement.uops, one, "uops", mine.uops, theirs.uops)

@@ -8,10 +8,10 @@ from cyclelens.analyzer.characterizing.divisions import Divisions, divides
 from cyclelens.analyzer.characterizing.front_end import NOTHING, FrontEnd, FrontEnds
 from cyclelens.analyzer.characterizing.gathers import Gathers
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom, with_one_register
-from cyclelens.analyzer.characterizing.instances import Variant, variant
-from cyclelens.analyzer.characterizing.latency import Latencies, Measured, Pair
+from cyclelens.analyzer.characterizing.instances import EncodableVariant, variant
+from cyclelens.analyzer.characterizing.latency import Latencies, MeasuredLatency, Pair
 from cyclelens.analyzer.characterizing.links import BASE
-from cyclelens.analyzer.characterizing.machines import Machine, Run
+from cyclelens.analyzer.characterizing.machines import Machine, RepeatedRun
 from cyclelens.analyzer.characterizing.ports import (
     LOAD,
     STORE,
@@ -41,7 +41,7 @@ _TOO_SLOW = f"more than {SLOW} cycles: only throughput was measured"
 _NOT_COUNTED = "uops are not counted on this machine"
 
 
-class Row(Struct, frozen=True):
+class VariantRow(Struct, frozen=True):
     """Results for one variant. A figure that could not be determined has a problem instead."""
 
     facts: InstructionFacts
@@ -54,10 +54,10 @@ class Row(Struct, frozen=True):
     """Throughput of a division in cycles, with values of many digits."""
     uops: float | None = None
     front_end: FrontEnd = NOTHING
-    latencies: Mapping[Pair, Measured] = field(default_factory=dict)
+    latencies: Mapping[Pair, MeasuredLatency] = field(default_factory=dict)
     ports: Mapping[UnitNames, int] | None = None
     ports_problem: str = ""
-    same_register: Run | None = None
+    same_register: RepeatedRun | None = None
     """Run of an instance that uses one register for all operands."""
     idiom: Idiom | None = None
 
@@ -78,22 +78,22 @@ class Characterizer:
         self._times: tuple[UnitTimes, int | None] | None = None
         self._model = model
 
-    def row(self, facts: InstructionFacts) -> Row:
+    def row(self, facts: InstructionFacts) -> VariantRow:
         """All figures that can be determined for a variant."""
         found = variant(facts, self._matcher, self._store)
         if isinstance(found, str):
-            return Row(facts, problem=found)
+            return VariantRow(facts, problem=found)
         if divides(found):
             return self._division(found)
         run = throughput(self._machine, found)
         if isinstance(run, str):
-            return Row(facts, problem=run)
+            return VariantRow(facts, problem=run)
         if run.cycles > SLOW:
-            return Row(facts, cycles=run.cycles, uops=run.uops, ports_problem=_TOO_SLOW)
+            return VariantRow(facts, cycles=run.cycles, uops=run.uops, ports_problem=_TOO_SLOW)
         every = self._every_latency(found)
         latencies = {pair: _bounded(latency, run.cycles) for pair, latency in every.items()}
         same = with_one_register(self._machine, found)
-        row = Row(
+        row = VariantRow(
             facts,
             cycles=run.cycles,
             uops=run.uops,
@@ -104,7 +104,7 @@ class Characterizer:
         )
         return self._with_ports(row, found)
 
-    def _with_ports(self, row: Row, found: Variant) -> Row:
+    def _with_ports(self, row: VariantRow, found: EncodableVariant) -> VariantRow:
         """The row with units, and, if uops are not counted, with the uops that these units execute."""
         slots = row.front_end.slots
         if row.idiom is Idiom.ELIMINATED and (row.uops or 0.0) < _REMOVED:
@@ -137,16 +137,16 @@ class Characterizer:
             )
         return self._times
 
-    def _every_latency(self, found: Variant) -> Mapping[Pair, Measured]:
+    def _every_latency(self, found: EncodableVariant) -> Mapping[Pair, MeasuredLatency]:
         if found.pointers:  # chains do not lead through implicit memory operands
             return {}
         return self._gathers.latencies(found) if found.index_width else self._latencies.of(found)
 
-    def _division(self, found: Variant) -> Row:
+    def _division(self, found: EncodableVariant) -> VariantRow:
         few, many = (self._divisions.throughput(found, many=each) for each in (False, True))
         if isinstance(few, str):
-            return Row(found.facts, problem=few)
-        row = Row(
+            return VariantRow(found.facts, problem=few)
+        row = VariantRow(
             found.facts,
             cycles=few.cycles,
             most_cycles=None if isinstance(many, str) else many.cycles,
@@ -176,13 +176,13 @@ class Characterizer:
         return self._blockers
 
 
-def _load_latency(latencies: Mapping[Pair, Measured]) -> int | None:
+def _load_latency(latencies: Mapping[Pair, MeasuredLatency]) -> int | None:
     """Latency from address to the only destination; None if there are several, or only a bound is known."""
     found = [each for (_, _, part), each in latencies.items() if part == BASE]
     return found[0].cycles if len(found) == 1 and not found[0].upper_bound else None
 
 
-def _bounded(latency: Measured, cycles: float) -> Measured:
+def _bounded(latency: MeasuredLatency, cycles: float) -> MeasuredLatency:
     if not latency.cycles or cycles < latency.cycles - _AS_SLOW:
         return latency
     return replace(latency, upper_bound=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cyclelens.analyzer.characterizing.characterize import Row
+from cyclelens.analyzer.characterizing.characterize import VariantRow
 from cyclelens.analyzer.characterizing.front_end import FrontEnd
 from cyclelens.analyzer.characterizing.idioms import Idiom
-from cyclelens.analyzer.characterizing.latency import Measured, Pair
+from cyclelens.analyzer.characterizing.latency import MeasuredLatency, Pair
 from cyclelens.analyzer.characterizing.ports import UnitNames, linear_program, table_ports, text
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.model.facts import NOPS, InstructionFacts
@@ -37,7 +37,7 @@ class Score(Struct):
         return f"{self.equal} of {count}{share}{bounds}{apart}"
 
 
-class Difference(Struct, frozen=True):
+class TableDifference(Struct, frozen=True):
     """One figure that differs from the tables."""
 
     name: str
@@ -46,7 +46,7 @@ class Difference(Struct, frozen=True):
     table: str
 
 
-class Comparison:
+class TableComparison:
     """Scores and differences over many rows.
 
     ``simulated``: the latencies of the simulated core, if the machine is a simulator."""
@@ -57,13 +57,13 @@ class Comparison:
         self.latencies, self.uops, self.ports, self.throughput = Score(), Score(), Score(), Score()
         self.same_register = Score()
         self.slots, self.decoders, self.jumps = Score(), Score(), Score()
-        self.differences: list[Difference] = []
+        self.differences: list[TableDifference] = []
 
-    def add(self, row: Row) -> None:
+    def add(self, row: VariantRow) -> None:
         """Compare a row; figures missing from the row or the tables do not count."""
         self.differences += self._of(row)
 
-    def _of(self, row: Row) -> Iterator[Difference]:
+    def _of(self, row: VariantRow) -> Iterator[TableDifference]:
         facts = row.facts
         for pair, found in row.latencies.items():
             known = table_latency(facts, pair)
@@ -78,7 +78,7 @@ class Comparison:
             else:
                 self.latencies.different += 1
                 what = f"latency {pair[0]} -> {pair[1]} {pair[2]}".rstrip()
-                yield Difference(facts.name, what, str(found.cycles), str(known))
+                yield TableDifference(facts.name, what, str(found.cycles), str(known))
         table = table_ports(facts, self._model)
         if table is not None and row.uops is not None:
             yield from self._uops(facts, row.uops, sum(table.values()))
@@ -96,7 +96,7 @@ class Comparison:
             allowed = measured if close else f"{expected:.2f}"
             yield from scored(self.throughput, facts, "throughput", measured, allowed)
 
-    def _explained(self, facts: InstructionFacts, pair: Pair, found: Measured) -> bool:
+    def _explained(self, facts: InstructionFacts, pair: Pair, found: MeasuredLatency) -> bool:
         """Whether the simulator's own rules explain the figure, or the latency passes through memory."""
         assert self._simulated is not None
         numbers = {each.index for each in facts.operands if each.kind == "mem"}
@@ -105,7 +105,7 @@ class Comparison:
             return not numbers.isdisjoint(pair[:2])
         return found.cycles == own or (found.upper_bound and found.cycles is not None and found.cycles > own)
 
-    def _front_end(self, facts: InstructionFacts, found: FrontEnd) -> Iterator[Difference]:
+    def _front_end(self, facts: InstructionFacts, found: FrontEnd) -> Iterator[TableDifference]:
         base = facts.base
         if found.slots is None:
             return
@@ -124,7 +124,7 @@ class Comparison:
             jumps = (" ".join(sorted(each)) or "none" for each in (found.fuses_with or (), fusible))
             yield from scored(self.jumps, facts, "jumps that fuse", *jumps)
 
-    def _uops(self, facts: InstructionFacts, found: float, known: int) -> Iterator[Difference]:
+    def _uops(self, facts: InstructionFacts, found: float, known: int) -> Iterator[TableDifference]:
         if known == 0 and found < _REMOVED:
             self.uops.bounds += 1
         elif abs(found - known) < 0.05:
@@ -133,7 +133,7 @@ class Comparison:
             yield from scored(self.uops, facts, "uops", f"{found:.2f}", known)
 
 
-def _executed_with_one_register(row: Row) -> int | None:
+def _executed_with_one_register(row: VariantRow) -> int | None:
     """Uops of an instance that uses one register for all operands; None if unknown."""
     if row.idiom is Idiom.ZERO:
         return 0
@@ -144,13 +144,13 @@ def _executed_with_one_register(row: Row) -> int | None:
 
 def scored(
     score: Score, facts: InstructionFacts, what: str, found: object, known: object
-) -> Iterator[Difference]:
+) -> Iterator[TableDifference]:
     """Count a figure as equal or different; yields the difference, if any."""
     if found == known:
         score.equal += 1
     else:
         score.different += 1
-        yield Difference(facts.name, what, str(found), str(known))
+        yield TableDifference(facts.name, what, str(found), str(known))
 
 
 def table_latency(facts: InstructionFacts, pair: Pair) -> int | None:

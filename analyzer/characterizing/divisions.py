@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cyclelens.analyzer.characterizing.instances import ADDRESS, LINE, Variant, family
-from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair, pairs
+from cyclelens.analyzer.characterizing.instances import ADDRESS, LINE, EncodableVariant, family
+from cyclelens.analyzer.characterizing.latency import COPIES, MeasuredLatency, Pair, pairs
 from cyclelens.analyzer.characterizing.links import (
     BASE,
     CONTENTS,
@@ -20,7 +20,7 @@ from cyclelens.analyzer.characterizing.links import (
     Links,
     OperandPlace,
 )
-from cyclelens.analyzer.characterizing.machines import Machine, Run, Start
+from cyclelens.analyzer.characterizing.machines import Machine, RepeatedRun, Start
 from cyclelens.analyzer.isa.encoder import EncoderMemory, encodings
 from cyclelens.analyzer.model.facts import OperandFacts
 from msgspec import Struct
@@ -65,7 +65,7 @@ class _Values(Struct, frozen=True):
         return _CONSTANTS + sorted(self.words).index(number) * LINE
 
 
-def divides(variant: Variant) -> bool:
+def divides(variant: EncodableVariant) -> bool:
     """Whether the variant is a division or square root whose operand values can be chosen."""
     stem = _mnemonic(variant).removeprefix("V")
     return stem.startswith(_STEMS) and not any(each.opmask for each in variant.registers)
@@ -77,10 +77,10 @@ class Divisions:
     def __init__(self, machine: Machine, links: Links) -> None:
         self._machine, self._links = machine, links
 
-    def throughput(self, variant: Variant, *, many: bool) -> Run | str:
+    def throughput(self, variant: EncodableVariant, *, many: bool) -> RepeatedRun | str:
         """Fewest cycles per instance among independent ones, or why there is no figure."""
         values = _values(variant, many)
-        best: Run | str = "no instance could be made"
+        best: RepeatedRun | str = "no instance could be made"
         for count in _INSTANCES:
             sources: dict[int, str] = {}
             code, used, first = b"", frozenset[str](), None
@@ -104,10 +104,10 @@ class Divisions:
             if isinstance(run, str):
                 return run
             if isinstance(best, str) or run.cycles / count < best.cycles:
-                best = Run(run.cycles / count)
+                best = RepeatedRun(run.cycles / count)
         return best
 
-    def latencies(self, variant: Variant) -> dict[Pair, Measured]:
+    def latencies(self, variant: EncodableVariant) -> dict[Pair, MeasuredLatency]:
         """Latencies by source and destination: cycles with few digits, ``most`` with many."""
         chosen = variant.choose()
         code = None if chosen is None else variant.encode(chosen)
@@ -122,18 +122,18 @@ class Divisions:
 
     def _latency(
         self,
-        variant: Variant,
+        variant: EncodableVariant,
         chosen: dict[int, str],
         source: OperandPlace,
         target: OperandPlace,
         *,
         many: bool,
-    ) -> Measured:
+    ) -> MeasuredLatency:
         values = _values(variant, many)
         closing = self._links.close(variant, target, source, 0)
         code = variant.encode(chosen, indexed=source.part == INDEXED)
         if closing is None or code is None or source.part == CONTENTS:
-            return Measured(None, "no known instruction closes the chain")
+            return MeasuredLatency(None, "no known instruction closes the chain")
         head, tail = code + b"".join(step.code for step in closing), b""
         others, known = sum(step.cycles for step in closing), all(step.known for step in closing)
         if source.part not in (BASE, INDEXED):
@@ -142,7 +142,7 @@ class Divisions:
                 None if restored is None else self._run(variant, values, chosen, restored * COPIES, source)
             )
             if restored is None or alone is None or isinstance(alone, str):
-                return Measured(None, "no known instruction restores the source's value")
+                return MeasuredLatency(None, "no known instruction restores the source's value")
             tail, others = restored, others + alone.cycles / COPIES
         for operand in variant.registers:
             if operand.written and operand.index in values.words and operand is not source.operand:
@@ -153,22 +153,22 @@ class Divisions:
         for middle, added in ((b"", 0.0), *([] if more is None else [(more[0] * _MORE, more[1] * _MORE)])):
             run = self._run(variant, values, chosen, head + middle + tail, source)
             if isinstance(run, str):
-                return Measured(None, run)
+                return MeasuredLatency(None, run)
             cycles = run.cycles - others - added
             best = cycles if best is None else min(best, cycles)
         assert best is not None
         if abs(best - round(best)) > _EXACT:
-            return Measured(None, f"the chain takes {best:.2f} cycles, which is not a latency")
-        return Measured(max(round(best), 0), upper_bound=not known)
+            return MeasuredLatency(None, f"the chain takes {best:.2f} cycles, which is not a latency")
+        return MeasuredLatency(max(round(best), 0), upper_bound=not known)
 
     def _run(
         self,
-        variant: Variant,
+        variant: EncodableVariant,
         values: _Values,
         chosen: Mapping[int, str],
         code: bytes,
         kept: OperandPlace | None = None,
-    ) -> Run | str:
+    ) -> RepeatedRun | str:
         """Run the code after loading the read-only vectors, except the one in the chain."""
         front = b"".join(
             _loaded(variant, values, each, chosen)
@@ -179,15 +179,15 @@ class Divisions:
         return self._machine.run(front + code, values.start(chosen, variant.memory))
 
 
-def _mnemonic(variant: Variant) -> str:
+def _mnemonic(variant: EncodableVariant) -> str:
     return variant.facts.iform.partition("_")[0]
 
 
-def _values(variant: Variant, many: bool) -> _Values:
+def _values(variant: EncodableVariant, many: bool) -> _Values:
     return _Values(dict(_words(variant, many)))
 
 
-def _words(variant: Variant, many: bool) -> Iterator[tuple[int, int]]:
+def _words(variant: EncodableVariant, many: bool) -> Iterator[tuple[int, int]]:
     """Value of every operand that is read, with its number."""
     mnemonic = _mnemonic(variant)
     sources = [each for each in variant.facts.operands if each.kind in ("reg", "mem") and each.read]
@@ -213,7 +213,9 @@ def _words(variant: Variant, many: bool) -> Iterator[tuple[int, int]]:
             yield each.index, divisor if many else 1
 
 
-def _loaded(variant: Variant, values: _Values, operand: OperandFacts, chosen: Mapping[int, str]) -> bytes:
+def _loaded(
+    variant: EncodableVariant, values: _Values, operand: OperandFacts, chosen: Mapping[int, str]
+) -> bytes:
     """The instruction that loads an operand's value."""
     memory, name = EncoderMemory(ADDRESS, "", 1, values.place(operand.index)), family(chosen[operand.index])
     if name.startswith("V"):
@@ -221,7 +223,7 @@ def _loaded(variant: Variant, values: _Values, operand: OperandFacts, chosen: Ma
     return next(encodings("mov", (name, memory)))
 
 
-def _restored(variant: Variant, values: _Values, source: OperandPlace) -> bytes | None:
+def _restored(variant: EncodableVariant, values: _Values, source: OperandPlace) -> bytes | None:
     """Instructions that restore a source's value, whatever it holds, and depend on it."""
     memory, name = EncoderMemory(ADDRESS, "", 1, values.place(source.operand.index)), source.register
     if source.kind == "R":

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from cyclelens.analyzer.characterizing.instances import ZERO_IDIOM, Variant
+from cyclelens.analyzer.characterizing.instances import ZERO_IDIOM, EncodableVariant
 from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.characterizing.throughput import independent, instances, of_one, spread
 from msgspec import Struct
@@ -69,7 +69,7 @@ class FrontEnds:
         self._alone: dict[tuple[int, bytes], float | None] = {}
         self._decoded: float | None = None
 
-    def of(self, variant: Variant) -> FrontEnd:
+    def of(self, variant: EncodableVariant) -> FrontEnd:
         """Front-end figures of one instance among independent ones."""
         slots = self._slots(variant)
         found = FrontEnd(slots)
@@ -90,7 +90,7 @@ class FrontEnds:
         cycles = self._only_slots(_FEWEST)
         return None if cycles is None else _FEWEST / cycles
 
-    def _slots(self, variant: Variant, behind: bytes = b"", *, indexed: bool = False) -> int | None:
+    def _slots(self, variant: EncodableVariant, behind: bytes = b"", *, indexed: bool = False) -> int | None:
         """Slots of one instance and the code ``behind`` it.
 
         If slots are not counted, enough one-slot instructions accompany it that only the renamer limits, and
@@ -136,7 +136,7 @@ class FrontEnds:
             self._alone[key] = None if isinstance(run, str) else run.cycles
         return self._alone[key]
 
-    def _fusing(self, variant: Variant, slots: int) -> frozenset[str] | None:
+    def _fusing(self, variant: EncodableVariant, slots: int) -> frozenset[str] | None:
         """Jumps that take no slot after it.
 
         They lead to the next instruction. Opposite conditions fuse alike, and only one of the two is taken,
@@ -150,7 +150,7 @@ class FrontEnds:
                 found |= {f"J{name}" for name in _CONDITIONS[number : number + 2]}
         return frozenset(found)
 
-    def _decoders(self, variant: Variant) -> tuple[bool, int | None] | None:
+    def _decoders(self, variant: EncodableVariant) -> tuple[bool, int | None] | None:
         """Whether only a single decoder handles the instruction, and how many others work beside it."""
         rate = self._nops_per_cycle()
         first = self._between(variant, 0)
@@ -180,7 +180,7 @@ class FrontEnds:
             self._decoded = _NOPS / run.cycles
         return self._decoded
 
-    def _between(self, variant: Variant, nops: int) -> float | None:
+    def _between(self, variant: EncodableVariant, nops: int) -> float | None:
         """Fewest cycles of an instance in straight-line code followed by ``nops`` NOPs.
 
         With few NOPs, instances wait for each other, so the fewest cycles count."""

@@ -12,11 +12,11 @@ from cyclelens.analyzer.characterizing.instances import (
     ONES,
     SPARE,
     VECTOR_INDEX,
-    Variant,
+    EncodableVariant,
     family,
     vector,
 )
-from cyclelens.analyzer.characterizing.latency import COPIES, Measured, Pair
+from cyclelens.analyzer.characterizing.latency import COPIES, MeasuredLatency, Pair
 from cyclelens.analyzer.characterizing.links import (
     BASE,
     CONTENTS,
@@ -48,7 +48,7 @@ class Gathers:
     def __init__(self, machine: Machine, links: Links) -> None:
         self._machine, self._links = machine, links
 
-    def latencies(self, variant: Variant) -> dict[Pair, Measured]:
+    def latencies(self, variant: EncodableVariant) -> dict[Pair, MeasuredLatency]:
         """Latencies by source and destination."""
         chosen = variant.choose()
         memory = variant.memory
@@ -70,11 +70,11 @@ class Gathers:
         }
 
     def _pair(
-        self, variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
-    ) -> Measured:
+        self, variant: EncodableVariant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
+    ) -> MeasuredLatency:
         code, steps = variant.encode(chosen), self._closing(variant, source, target)
         if code is None or steps is None:
-            return Measured(None, "no known instruction closes the chain")
+            return MeasuredLatency(None, "no known instruction closes the chain")
         before = _constants() + self._prepared(variant, chosen, source) + code
         others = sum(step.cycles for step in steps)
         behind = b"".join(step.code for step in steps)
@@ -90,21 +90,21 @@ class Gathers:
         for link, cycles in links:
             run = self._machine.run(link * COPIES)
             if isinstance(run, str):
-                return Measured(None, run)
+                return MeasuredLatency(None, run)
             found.append(run.cycles / COPIES - cycles)
         least = min(found)
         if least > _EXACT and abs(least - round(least)) > _EXACT:
-            return Measured(None, f"the chain takes {least:.2f} cycles, which is not a latency")
-        return Measured(max(round(least), 0), upper_bound=not all(step.known for step in steps))
+            return MeasuredLatency(None, f"the chain takes {least:.2f} cycles, which is not a latency")
+        return MeasuredLatency(max(round(least), 0), upper_bound=not all(step.known for step in steps))
 
     @staticmethod
-    def _prepared(variant: Variant, chosen: dict[int, str], source: OperandPlace) -> bytes:
+    def _prepared(variant: EncodableVariant, chosen: dict[int, str], source: OperandPlace) -> bytes:
         """Instructions that set index and mask, except the one in the chain."""
         indices = b"" if source.part == INDEXED else variant.zero_indices()
         return indices + (b"" if source.operand is variant.mask else variant.full_mask(chosen))
 
     def _closing(
-        self, variant: Variant, source: OperandPlace, target: OperandPlace
+        self, variant: EncodableVariant, source: OperandPlace, target: OperandPlace
     ) -> list[ClosingStep] | None:
         steps: list[ClosingStep | None] = []
         result = target.register
@@ -135,7 +135,7 @@ class Gathers:
         return None if None in steps else [step for step in steps if step is not None]
 
     def _masked(
-        self, variant: Variant, result: str, source: str, operation: str, constant: str
+        self, variant: EncodableVariant, result: str, source: str, operation: str, constant: str
     ) -> list[ClosingStep | None]:
         """Step from a result to a vector register, by AND or OR with a constant."""
         steps: list[ClosingStep | None] = []

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from cyclelens.analyzer.characterizing.instances import Variant
-from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Measured, Pair
+from cyclelens.analyzer.characterizing.instances import EncodableVariant
+from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, MeasuredLatency, Pair
 from cyclelens.analyzer.characterizing.links import REGISTER
-from cyclelens.analyzer.characterizing.machines import Machine, Run
+from cyclelens.analyzer.characterizing.machines import Machine, RepeatedRun
 
 _COPIES = 8
 _FASTER = 0.95
@@ -33,7 +33,7 @@ class Idiom(StrEnum):
     """Between two registers, it has no latency."""
 
 
-def with_one_register(machine: Machine, variant: Variant) -> Run | None:
+def with_one_register(machine: Machine, variant: EncodableVariant) -> RepeatedRun | None:
     """Run an instance that uses one register for all operands; None if there is no such instance."""
     chosen = None if variant.prepared else variant.choose_one()
     code = None if chosen is None else variant.encode(chosen)
@@ -41,10 +41,15 @@ def with_one_register(machine: Machine, variant: Variant) -> Run | None:
     if run is None or isinstance(run, str):
         return None
     units = None if run.units is None else {name: uops / _COPIES for name, uops in run.units.items()}
-    return Run(run.cycles / _COPIES, None if run.uops is None else run.uops / _COPIES, units)
+    return RepeatedRun(run.cycles / _COPIES, None if run.uops is None else run.uops / _COPIES, units)
 
 
-def idiom(variant: Variant, latencies: Mapping[Pair, Measured], run: Run, same: Run | None) -> Idiom | None:
+def idiom(
+    variant: EncodableVariant,
+    latencies: Mapping[Pair, MeasuredLatency],
+    run: RepeatedRun,
+    same: RepeatedRun | None,
+) -> Idiom | None:
     """Classify a variant by its latencies and by runs with separate registers (``run``) and one (``same``).
 
     If uops are not counted, instances that are faster with one register count as not executed, because their

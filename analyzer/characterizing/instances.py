@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, Target, encodings
+from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, Operand, RelativeTarget, encodings
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.requests import PATTERN
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
@@ -62,7 +62,7 @@ def vector(width: str, shared: str) -> str:
     return width + shared.removeprefix("V")
 
 
-class Variant(Struct, frozen=True):
+class EncodableVariant(Struct, frozen=True):
     """One variant of the schema that can be encoded."""
 
     facts: InstructionFacts
@@ -128,7 +128,7 @@ class Variant(Struct, frozen=True):
             return _ONE_ROUND
         if self.facts.category == "RET":
             # A call to the return, which returns to the jump over it.
-            call = next(encodings("call", (Target(2 if length else 0),)))
+            call = next(encodings("call", (RelativeTarget(2 if length else 0),)))
             return call + bytes([_JUMP_OVER, length])
         # The address of the next instruction: in a register, or in memory.
         if self.memory is None:
@@ -221,7 +221,7 @@ class Variant(Struct, frozen=True):
             elif operand.kind == "imm":
                 operands.append(self._immediate(operand))
             elif operand.kind == "relbr":
-                operands.append(Target())
+                operands.append(RelativeTarget())
             elif operand.kind == "mem":
                 operands.append(self.place(displacement, indexed=indexed))
             elif operand.kind == "agen":
@@ -300,9 +300,9 @@ class Variant(Struct, frozen=True):
         return None if first is None else self.choose({each.index: first for each in named})
 
 
-def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> Variant | str:
+def variant(facts: InstructionFacts, matcher: Matcher, store: FactsStore) -> EncodableVariant | str:
     """The variant, or why it has no instance."""
-    found = Variant(facts, matcher, store)
+    found = EncodableVariant(facts, matcher, store)
     if any(_unnamed(each) and each.base not in _POINTERS for each in facts.operands):
         return "its implicit memory operand is not known"
     if any(not each.registers for each in found.registers):
@@ -343,7 +343,11 @@ def _address_of(form: str) -> EncoderMemory:
 
 
 def breakers(
-    variant: Variant, kept: frozenset[int], chosen: Mapping[int, str] | None = None, *, idioms: bool = False
+    variant: EncodableVariant,
+    kept: frozenset[int],
+    chosen: Mapping[int, str] | None = None,
+    *,
+    idioms: bool = False,
 ) -> bytes:
     """Instructions that break every dependence between instances, except through the operands ``kept``.
 
@@ -369,7 +373,7 @@ def breakers(
     return code
 
 
-def _reads(variant: Variant, register: str, kept: frozenset[int]) -> bool:
+def _reads(variant: EncodableVariant, register: str, kept: frozenset[int]) -> bool:
     """Whether an operand reads a fixed register that another one writes.
 
     Examples: IMUL reads AL and writes AX; XLAT reads AL in an address."""
@@ -381,7 +385,7 @@ def _reads(variant: Variant, register: str, kept: frozenset[int]) -> bool:
     ) or any(each.index_register and family(each.index_register) == family(register) for each in operands)
 
 
-def _cleared(variant: Variant, vector: str) -> bytes:
+def _cleared(variant: EncodableVariant, vector: str) -> bytes:
     """An instruction that clears a vector register without depending on it."""
     if variant.vex:
         return next(encodings("vpxor", (vector, vector, vector)), b"")

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.characterizing.instances import IMMEDIATE, UNCHANGED, Variant, breakers, family
+from cyclelens.analyzer.characterizing.instances import (
+    IMMEDIATE,
+    UNCHANGED,
+    EncodableVariant,
+    breakers,
+    family,
+)
 from cyclelens.analyzer.characterizing.links import (
     BASE,
     CONTENTS,
@@ -40,7 +46,7 @@ Pair = tuple[int, int, str]
 SAME_REGISTER = "same_register"
 
 
-class Measured(Struct, frozen=True):
+class MeasuredLatency(Struct, frozen=True):
     """The latency of one pair."""
 
     cycles: int | None
@@ -52,7 +58,7 @@ class Measured(Struct, frozen=True):
     """Latency of a division with values of many digits; None for other instructions."""
 
 
-class _Chain(Struct, frozen=True):
+class _LatencyChain(Struct, frozen=True):
     """A repeated chain of dependent instructions."""
 
     links: tuple[bytes, ...]
@@ -74,9 +80,9 @@ class Latencies:
         self._machine = machine
         self.links = Links(machine)
 
-    def of(self, variant: Variant) -> dict[Pair, Measured]:
+    def of(self, variant: EncodableVariant) -> dict[Pair, MeasuredLatency]:
         """Latencies by source and destination."""
-        found: dict[Pair, Measured] = {}
+        found: dict[Pair, MeasuredLatency] = {}
         chosen = variant.choose()
         if chosen is None:
             return found
@@ -95,12 +101,12 @@ class Latencies:
 
     def _pair(
         self,
-        variant: Variant,
+        variant: EncodableVariant,
         chosen: dict[int, str],
         source: OperandPlace,
         target: OperandPlace,
-        own: Measured | None,
-    ) -> Measured:
+        own: MeasuredLatency | None,
+    ) -> MeasuredLatency:
         chains = self._chains(variant, chosen, source, target)
         found = [
             (cycles, chain)
@@ -108,20 +114,22 @@ class Latencies:
             if (cycles := self._cycles(chain, _start(variant))) is not None
         ]
         if not found:
-            return Measured(None, "no known instruction closes the chain")
+            return MeasuredLatency(None, "no known instruction closes the chain")
         cycles, chain = min(found, key=lambda each: each[0])
         if abs(cycles - round(cycles)) > _EXACT and cycles > _REMOVED:
-            return Measured(None, f"the chain takes {cycles:.2f} cycles, which is not a latency")
+            return MeasuredLatency(None, f"the chain takes {cycles:.2f} cycles, which is not a latency")
         if chain.upper_bound and cycles < _REMOVED:
-            return Measured(None, "the chain is as fast as independent instructions")
+            return MeasuredLatency(None, "the chain is as fast as independent instructions")
         covered = own is not None and own.cycles is not None and cycles < own.cycles - _EXACT
         # A locked instruction waits for the previous one's write, whatever it reads itself.
         bound = (
             chain.upper_bound or variant.facts.locked or (covered and source.operand is not target.operand)
         )
-        return Measured(max(round(cycles), 0), upper_bound=bound)
+        return MeasuredLatency(max(round(cycles), 0), upper_bound=bound)
 
-    def _same_register(self, variant: Variant, source: OperandPlace, target: OperandPlace) -> Measured | None:
+    def _same_register(
+        self, variant: EncodableVariant, source: OperandPlace, target: OperandPlace
+    ) -> MeasuredLatency | None:
         """Latency of the pair if all operands of its class share one register."""
         names = [each for each in variant.registers if len(each.registers) > 1 and not each.opmask]
         shared = _shared(variant, source.operand, target.operand)
@@ -132,13 +140,13 @@ class Latencies:
         code = None if same is None else variant.encode(same)
         if code is None:
             return None
-        chain = _Chain((code,) * COPIES, breakers(variant, frozenset(together), same))
+        chain = _LatencyChain((code,) * COPIES, breakers(variant, frozenset(together), same))
         cycles = self._cycles(chain, _start(variant))
         if cycles is None or (abs(cycles - round(cycles)) > _EXACT and cycles > _REMOVED):
             return None
-        return Measured(0 if cycles < _REMOVED else round(cycles))
+        return MeasuredLatency(0 if cycles < _REMOVED else round(cycles))
 
-    def _cycles(self, chain: _Chain, start: Start) -> float | None:
+    def _cycles(self, chain: _LatencyChain, start: Start) -> float | None:
         # Breaking other dependences may cost more than they do.
         runs = [
             self._machine.run(b"".join(link + extra for link in chain.links), start)
@@ -150,26 +158,26 @@ class Latencies:
         return min(known) / len(chain.links) / chain.pairs - chain.others
 
     def _chains(
-        self, variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
-    ) -> Iterator[_Chain]:
+        self, variant: EncodableVariant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
+    ) -> Iterator[_LatencyChain]:
         kept = frozenset([source.operand.index, target.operand.index])
         breaking = breakers(variant, kept, chosen)
         yield from self._closed(variant, chosen, source, target, breaking)
         if source.operand is target.operand and source.part in (REGISTER, FLAGS):
             code = self._instances(variant, chosen, source, target)
             if code:
-                yield _Chain(tuple(code), breaking)
+                yield _LatencyChain(tuple(code), breaking)
         elif source.part == target.part == REGISTER and not variant.modifies_memory:
             yield from _there_and_back(variant, chosen, source, target, breaking)
 
     def _closed(
         self,
-        variant: Variant,
+        variant: EncodableVariant,
         chosen: dict[int, str],
         source: OperandPlace,
         target: OperandPlace,
         breaking: bytes,
-    ) -> Iterator[_Chain]:
+    ) -> Iterator[_LatencyChain]:
         codes = self._instances(variant, chosen, source, target)
         closings = [
             self.links.close(variant, target, source, displacement)
@@ -184,7 +192,7 @@ class Latencies:
             code + b"".join(step.code for step in each or ())
             for code, each in zip(codes, closings, strict=True)
         ]
-        yield _Chain(tuple(links), breaking, 1, others, bound)
+        yield _LatencyChain(tuple(links), breaking, 1, others, bound)
         # A longer chain: otherwise an instruction of many uops would show its throughput.
         more = self.links.more(source) or self.links.more(target)
         if more is not None:
@@ -195,16 +203,16 @@ class Latencies:
                     instance + code * MORE_LINKS + link[len(instance) :]
                     for instance, link in zip(codes, links, strict=True)
                 ]
-            yield _Chain(tuple(longer), breaking, 1, others + MORE_LINKS * cycles, bound)
+            yield _LatencyChain(tuple(longer), breaking, 1, others + MORE_LINKS * cycles, bound)
 
     @staticmethod
-    def _displacements(variant: Variant, source: OperandPlace, target: OperandPlace) -> list[int]:
+    def _displacements(variant: EncodableVariant, source: OperandPlace, target: OperandPlace) -> list[int]:
         if variant.modifies_memory and CONTENTS not in (source.part, target.part):
             return [number * variant.apart for number in range(_MORE_COPIES)]
         return [0] * COPIES
 
     def _instances(
-        self, variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
+        self, variant: EncodableVariant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace
     ) -> list[bytes]:
         codes = [
             variant.encode(chosen, displacement, indexed=source.part == INDEXED)
@@ -213,7 +221,7 @@ class Latencies:
         return [] if None in codes else [code for code in codes if code is not None]
 
 
-def _start(variant: Variant) -> Start:
+def _start(variant: EncodableVariant) -> Start:
     """Initial values: CL starts above zero for shifts, because a shift by zero preserves the flags."""
     if any(each.registers == (_COUNT,) for each in variant.registers):
         return Start(tuple((name, IMMEDIATE) for name in sorted({UNCHANGED, family(_COUNT)})))
@@ -221,8 +229,12 @@ def _start(variant: Variant) -> Start:
 
 
 def _there_and_back(
-    variant: Variant, chosen: dict[int, str], source: OperandPlace, target: OperandPlace, breaking: bytes
-) -> Iterator[_Chain]:
+    variant: EncodableVariant,
+    chosen: dict[int, str],
+    source: OperandPlace,
+    target: OperandPlace,
+    breaking: bytes,
+) -> Iterator[_LatencyChain]:
     """Two instances with exchanged registers, because an instruction may be special if both are the same."""
     code = variant.encode(chosen)
     one, other = source.operand, target.operand
@@ -232,15 +244,15 @@ def _there_and_back(
     if code is None:
         return
     if back is not None and one.width == other.width and back != code:
-        yield _Chain((code + back,) * COPIES, breaking, pairs=2)
+        yield _LatencyChain((code + back,) * COPIES, breaking, pairs=2)
     elif (shared := _shared(variant, one, other)) is not None:
         same = variant.choose({one.index: shared, other.index: shared})
         code_of_same = None if same is None else variant.encode(same)
         if code_of_same is not None:
-            yield _Chain((code_of_same,) * COPIES, breaking)
+            yield _LatencyChain((code_of_same,) * COPIES, breaking)
 
 
-def pairs(variant: Variant, chosen: dict[int, str]) -> Iterator[tuple[OperandPlace, OperandPlace]]:
+def pairs(variant: EncodableVariant, chosen: dict[int, str]) -> Iterator[tuple[OperandPlace, OperandPlace]]:
     """All pairs of source and destination."""
     sources, targets = [], []
     for operand in variant.facts.operands:
@@ -280,7 +292,7 @@ def _other_registers(source: OperandPlace, target: OperandPlace) -> bool:
     )
 
 
-def _shared(variant: Variant, source: OperandFacts, target: OperandFacts) -> str | None:
+def _shared(variant: EncodableVariant, source: OperandFacts, target: OperandFacts) -> str | None:
     """A register that both operands accept; None if there is none."""
     chosen = variant.choose()
     if chosen is None:

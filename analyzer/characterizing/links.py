@@ -18,7 +18,7 @@ from cyclelens.analyzer.characterizing.instances import (
     INDEX,
     SPARE,
     UNCHANGED,
-    Variant,
+    EncodableVariant,
     family,
 )
 from cyclelens.analyzer.characterizing.machines import Machine
@@ -78,7 +78,7 @@ class Links:
         self._known: dict[bytes, float | None] = {}
 
     def close(
-        self, variant: Variant, result: OperandPlace, source: OperandPlace, displacement: int
+        self, variant: EncodableVariant, result: OperandPlace, source: OperandPlace, displacement: int
     ) -> Closing | None:
         """Step from a result to the source that reads it next; None if no such instructions are known."""
         steps = list(self._steps(variant, result, source, displacement))
@@ -94,7 +94,7 @@ class Links:
         return None if code is None or cycles is None else (code, cycles)
 
     def _steps(
-        self, variant: Variant, result: OperandPlace, source: OperandPlace, displacement: int
+        self, variant: EncodableVariant, result: OperandPlace, source: OperandPlace, displacement: int
     ) -> Iterator[ClosingStep | None]:
         here, there = result.kind, source.kind
         memory = variant.place(displacement, indexed=there == INDEXED)
@@ -122,7 +122,7 @@ class Links:
             yield self._from_general(variant, source, carrier, memory)
 
     def _to_general(
-        self, variant: Variant, result: OperandPlace, carrier: str, memory: EncoderMemory
+        self, variant: EncodableVariant, result: OperandPlace, carrier: str, memory: EncoderMemory
     ) -> ClosingStep | None:
         kind = result.kind
         if kind == "R":
@@ -134,7 +134,7 @@ class Links:
         return _least(_across(variant, carrier, family(result.register)))
 
     def _from_general(
-        self, variant: Variant, source: OperandPlace, carrier: str, memory: EncoderMemory
+        self, variant: EncodableVariant, source: OperandPlace, carrier: str, memory: EncoderMemory
     ) -> ClosingStep | None:
         kind = source.kind
         if kind == FLAGS:
@@ -215,7 +215,7 @@ def _least(code: bytes | None) -> ClosingStep | None:
     return None if code is None else ClosingStep(code, _LEAST, known=False)
 
 
-def _across(variant: Variant, target: str, source: str) -> bytes | None:
+def _across(variant: EncodableVariant, target: str, source: str) -> bytes | None:
     """A move between a general register and another class, in either direction."""
     names = [f"XMM{name[1:]}" if name[0] == "V" else name for name in (target, source)]
     classes = {name[0] for name in (target, source)} - {"R"}
@@ -236,7 +236,7 @@ def _sized(mnemonic: str, operands: tuple[str, EncoderMemory], width: int) -> by
 
 
 def moved(
-    variant: Variant, operand: OperandFacts, vector: str, memory: EncoderMemory, *, store: bool
+    variant: EncodableVariant, operand: OperandFacts, vector: str, memory: EncoderMemory, *, store: bool
 ) -> bytes | None:
     """A load or a store of a vector register as wide as the operand in memory."""
     number, prefix = vector[1:], "v" if variant.vex else ""

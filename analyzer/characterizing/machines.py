@@ -44,7 +44,7 @@ more."""
 _STRAIGHT = "straight "
 
 
-class Run(Struct, frozen=True):
+class RepeatedRun(Struct, frozen=True):
     """Figures per copy of a block that is repeated for long."""
 
     cycles: float
@@ -70,11 +70,11 @@ ALL_THE_SAME = Start()
 class Machine(Protocol):
     """Interface of a processor for the algorithms."""
 
-    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> RepeatedRun | str:
         """Repeat the code in a loop; returns a problem if that is not possible."""
         ...
 
-    def straight(self, code: bytes) -> Run | str:
+    def straight(self, code: bytes) -> RepeatedRun | str:
         """Run straight-line copies of the code from the decoders."""
         ...
 
@@ -94,19 +94,19 @@ class SimulatedMachine:
         self._store = store
         self._counted = counted
         self._options = options
-        self._known: dict[bytes, Run | str] = {}
+        self._known: dict[bytes, RepeatedRun | str] = {}
 
-    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> RepeatedRun | str:
         """Simulate the loop; initial values have no effect."""
         if code not in self._known:
             self._known[code] = self._simulated(code)
         return self._known[code]
 
-    def straight(self, code: bytes) -> Run | str:
+    def straight(self, code: bytes) -> RepeatedRun | str:
         """Simulate straight-line copies; only cycles are counted."""
         try:
             block = build_block(decode(code, self._store.caches), self._model, self._store, loop=False)
-            return Run(
+            return RepeatedRun(
                 simulate(
                     block, self._model, options=self._options, caches=self._store.caches
                 ).cycles_per_iteration
@@ -114,7 +114,7 @@ class SimulatedMachine:
         except Exception as error:  # as in a loop
             return f"the simulation failed: {error}"
 
-    def _simulated(self, code: bytes) -> Run | str:
+    def _simulated(self, code: bytes) -> RepeatedRun | str:
         instructions = decode(code, self._store.caches)
         if self._counted:
             copies = max(_INSTRUCTIONS // len(instructions), 1)
@@ -132,12 +132,12 @@ class SimulatedMachine:
             return f"the simulation failed: {error}"
         cycles, rounds = found.period or (found.cycles_per_iteration, 1)
         if not self._counted:
-            return Run(cycles / rounds / copies)
+            return RepeatedRun(cycles / rounds / copies)
         units = Counter({unit.name: 0.0 for unit in self._model.units.all})
         own = found.usage[: copies * len(instructions)]
         for usage in own:
             units.update(usage.ports)
-        return Run(
+        return RepeatedRun(
             cycles / rounds / copies,
             sum(each.executed for each in own) / copies,
             {name: uops / copies for name, uops in units.items()},
@@ -145,7 +145,7 @@ class SimulatedMachine:
         )
 
 
-class _Measured(Struct, frozen=True):
+class _MeasuredBlock(Struct, frozen=True):
     cycles: float
     events: tuple[float, ...]
 
@@ -170,13 +170,13 @@ class MeasuredMachine:
         self._harness, self._counting, self._complete = harness, counting, complete
         self._busy_since: float | None = None
 
-    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> RepeatedRun | str:
         words = {PATTERN + distance: word for distance, word in start.words}
         inputs = Inputs(registers=dict(start.registers), words=words)
         found = self._measured(self._harness, code, Repetition.COPIES, inputs)
-        return found if isinstance(found, str) else self._counted(Run(found.cycles), code, inputs)
+        return found if isinstance(found, str) else self._counted(RepeatedRun(found.cycles), code, inputs)
 
-    def _counted(self, run: Run, code: bytes, inputs: Inputs) -> Run | str:
+    def _counted(self, run: RepeatedRun, code: bytes, inputs: Inputs) -> RepeatedRun | str:
         units: dict[str, float] = {}
         slots = None
         for counting in self._counting:
@@ -191,13 +191,15 @@ class MeasuredMachine:
         uops = sum(units.values()) if self._complete and units else None
         return replace(run, uops=uops, units=units or None, slots=slots)
 
-    def straight(self, code: bytes) -> Run | str:
+    def straight(self, code: bytes) -> RepeatedRun | str:
         """Median of several runs, because straight-line code is short and easily disturbed."""
         runs = [self._measured(self._harness, code, Repetition.UNROLL, SAME) for _ in range(_STRAIGHT_RUNS)]
         known = [run.cycles for run in runs if not isinstance(run, str)]
-        return Run(median(known)) if known else str(runs[0])
+        return RepeatedRun(median(known)) if known else str(runs[0])
 
-    def _measured(self, harness: Harness, code: bytes, mode: Repetition, inputs: Inputs) -> _Measured | str:
+    def _measured(
+        self, harness: Harness, code: bytes, mode: Repetition, inputs: Inputs
+    ) -> _MeasuredBlock | str:
         """Measure once the machine is not busy; if it stays busy, only the first code waits."""
         for tries in count(1):
             found = measure_block(harness, code.hex(), mode, 1, inputs)
@@ -212,7 +214,7 @@ class MeasuredMachine:
                     break
                 sleep(_PAUSE)
                 harness.renew()
-        return found.problem if found.cycles is None else _Measured(found.cycles, found.events)
+        return found.problem if found.cycles is None else _MeasuredBlock(found.cycles, found.events)
 
 
 @contextmanager
@@ -250,18 +252,18 @@ class RememberedMachine:
         """Number of codes not measured because the machine was busy; the file omits them, so that the next
         run tries again."""
 
-    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> Run | str:
+    def run(self, code: bytes, start: Start = ALL_THE_SAME) -> RepeatedRun | str:
         """The machine's answer, from the file if it is there."""
         values = start.registers, start.words
         return self._remembered(code.hex(), values, lambda: self._machine.run(code, start))
 
-    def straight(self, code: bytes) -> Run | str:
+    def straight(self, code: bytes) -> RepeatedRun | str:
         """The machine's answer for straight-line code, from the file if it is there."""
         return self._remembered(_STRAIGHT + code.hex(), ((), ()), lambda: self._machine.straight(code))
 
     def _remembered(
-        self, code: str, values: tuple[object, object], ask: Callable[[], Run | str]
-    ) -> Run | str:
+        self, code: str, values: tuple[object, object], ask: Callable[[], RepeatedRun | str]
+    ) -> RepeatedRun | str:
         key = _key(code, *values)
         known = self._known.get(key)
         if known is None:
@@ -283,7 +285,7 @@ def _key(code: str, registers: object, words: object) -> str:
     return json.dumps([code, registers, words])
 
 
-def _answers(file: Path) -> Iterator[tuple[str, Run | str]]:
+def _answers(file: Path) -> Iterator[tuple[str, RepeatedRun | str]]:
     """Answers in a file, up to the first incomplete line."""
     if not file.exists():
         return
@@ -292,4 +294,4 @@ def _answers(file: Path) -> Iterator[tuple[str, Run | str]]:
             code, answer, registers, words = json.loads(line)
         except ValueError:
             return
-        yield _key(code, registers, words), answer if isinstance(answer, str) else Run(*answer)
+        yield _key(code, registers, words), answer if isinstance(answer, str) else RepeatedRun(*answer)

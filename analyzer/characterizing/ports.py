@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
-from cyclelens.analyzer.characterizing.machines import Machine, Run
+from cyclelens.analyzer.characterizing.instances import EncodableVariant, breakers, family
+from cyclelens.analyzer.characterizing.machines import Machine, RepeatedRun
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -42,7 +42,7 @@ SATURATED = 1.1
 class Blocker(Struct, frozen=True):
     """A single-uop instruction with known units."""
 
-    variant: Variant
+    variant: EncodableVariant
     rank: tuple[float, ...] = ()
     """Preference, lowest first: operands that cause dependences; the negated number of available registers;
     cycles; bytes, because the front end delivers short code faster."""
@@ -73,7 +73,7 @@ def pool(store: FactsStore, microarchitecture: str) -> list[InstructionFacts]:
     ]
 
 
-def seen(run: Run) -> UnitNames:
+def seen(run: RepeatedRun) -> UnitNames:
     """Units that a run used."""
     return frozenset(name for name, uops in (run.units or {}).items() if uops > 0.01)
 
@@ -100,7 +100,7 @@ class Blockers:
     def __init__(self) -> None:
         self._by_units: dict[UnitNames, Blocker] = {}
 
-    def offer_stores(self, store: Variant, model: Microarchitecture) -> None:
+    def offer_stores(self, store: EncodableVariant, model: Microarchitecture) -> None:
         """Take a store for the address and data units.
 
         No instruction uses only one of these sets, so the core's parameters must name them."""
@@ -110,7 +110,7 @@ class Blockers:
         for units in blocker.units:
             self._by_units.setdefault(units, blocker)
 
-    def offer(self, variant: Variant, run: Run, units: UnitNames) -> None:
+    def offer(self, variant: EncodableVariant, run: RepeatedRun, units: UnitNames) -> None:
         """Take the instruction if it is a single uop and keeps these units busy."""
         if run.uops is None or abs(run.uops - 1) > 0.05 or not units or breakers(variant, frozenset()):
             return
@@ -160,7 +160,7 @@ class Instance(Struct, frozen=True):
     wide: bool = False
 
     @staticmethod
-    def of(variant: Variant) -> Instance | None:
+    def of(variant: EncodableVariant) -> Instance | None:
         """An instance with chosen registers; None if there are none."""
         chosen = variant.choose()
         code = None if chosen is None else variant.encode(chosen)
@@ -208,7 +208,7 @@ def linear_program(ports: Mapping[UnitNames, int]) -> float:
 
 
 def usage(
-    machine: Machine, variant: Variant, blockers: Blockers, uops: float
+    machine: Machine, variant: EncodableVariant, blockers: Blockers, uops: float
 ) -> Mapping[UnitNames, int] | str:
     """Number of uops by usable set of units, from counters; or why it is unknown."""
     instance = Instance.of(variant)
@@ -236,14 +236,14 @@ def usage(
     return found if missing == 0 else f"{missing} of {uops:.0f} uops fit no set of units that can be blocked"
 
 
-def both_less(both: Run, alone: Run, units: UnitNames) -> float | None:
+def both_less(both: RepeatedRun, alone: RepeatedRun, units: UnitNames) -> float | None:
     """Uops that stay on units, by counters; None if the counters do not cover them all."""
     if both.units is None or alone.units is None or not units <= both.units.keys():
         return None
     return sum(both.units[name] - alone.units.get(name, 0.0) for name in units)
 
 
-def blocking(variant: Variant, count: int, taken: frozenset[str]) -> list[bytes] | None:
+def blocking(variant: EncodableVariant, count: int, taken: frozenset[str]) -> list[bytes] | None:
     """Instances of a blocking instruction that use none of the ``taken`` registers."""
     made: list[bytes] = []
     used, size = taken, 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from cyclelens.analyzer.characterizing.characterize import Row
+from cyclelens.analyzer.characterizing.characterize import VariantRow
 from cyclelens.analyzer.characterizing.front_end import FrontEnd
 from cyclelens.analyzer.characterizing.idioms import Idiom
-from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, Measured, Pair
+from cyclelens.analyzer.characterizing.latency import SAME_REGISTER, MeasuredLatency, Pair
 from cyclelens.analyzer.characterizing.links import BASE, CONTENTS, INDEXED, REGISTER
 from cyclelens.analyzer.characterizing.ports import UnitNames, linear_program, seen
 from cyclelens.analyzer.facts.rules import CHARACTERIZED
@@ -29,7 +29,7 @@ _WITHOUT_UNITS = (
 )
 
 
-def xml(rows: Iterable[Row], model: Microarchitecture) -> Iterator[str]:
+def xml(rows: Iterable[VariantRow], model: Microarchitecture) -> Iterator[str]:
     """Lines of the file; a variant without figures gets a comment that says why."""
     yield "<?xml version='1.0' encoding='utf-8'?>"
     yield "<root>"
@@ -92,7 +92,7 @@ def _operand(operand: OperandFacts) -> str:
     return f"<operand{_written(attributes)}>{escape(','.join(operand.registers))}</operand>"
 
 
-def _measurement(row: Row, model: Microarchitecture) -> Iterator[str]:
+def _measurement(row: VariantRow, model: Microarchitecture) -> Iterator[str]:
     attributes = {"provenance": CHARACTERIZED}
     if row.cycles is not None:
         attributes["TP_loop"] = f"{row.cycles:.2f}"
@@ -143,7 +143,7 @@ def _of_front_end(found: FrontEnd) -> dict[str, str]:
     return attributes
 
 
-def _special(latencies: Mapping[Pair, Measured]) -> dict[Pair, Measured]:
+def _special(latencies: Mapping[Pair, MeasuredLatency]) -> dict[Pair, MeasuredLatency]:
     """Drop same-register latencies if they equal the others.
 
     Otherwise every pair of registers keeps one, because readers of the tables then ignore all others."""
@@ -156,7 +156,7 @@ def _special(latencies: Mapping[Pair, Measured]) -> dict[Pair, Measured]:
     return others | every | same
 
 
-def _with_one_register(row: Row, model: Microarchitecture) -> dict[str, str]:
+def _with_one_register(row: VariantRow, model: Microarchitecture) -> dict[str, str]:
     """Attributes for one register in all operands.
 
     An executed instruction repeats its units, because without them the table would state none."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cyclelens.analyzer.characterizing.instances import Variant, breakers, family
-from cyclelens.analyzer.characterizing.machines import Machine, Run
+from cyclelens.analyzer.characterizing.instances import EncodableVariant, breakers, family
+from cyclelens.analyzer.characterizing.machines import Machine, RepeatedRun
 from msgspec.structs import replace
 
 _INSTANCES = (1, 2, 3, 4, 6, 8, 9, 10, 12, 14)
@@ -20,7 +20,7 @@ Such an instruction is microcode that waits for a device, or causes an exit of a
 
 
 def independent(
-    variant: Variant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
+    variant: EncodableVariant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
 ) -> bytes | None:
     """``instances``, concatenated."""
     made = instances(variant, count, breaking, indexed=indexed, bare=bare)
@@ -28,7 +28,7 @@ def independent(
 
 
 def instances(
-    variant: Variant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
+    variant: EncodableVariant, count: int, breaking: bytes = b"", *, indexed: bool = False, bare: bool = False
 ) -> list[bytes] | None:
     """``count`` instances with separate destinations, each followed by ``breaking``; sources are never
     written.
@@ -44,7 +44,7 @@ def instances(
     return every if len(every) == count else None
 
 
-def _choices(variant: Variant, count: int) -> list[dict[int, str]]:
+def _choices(variant: EncodableVariant, count: int) -> list[dict[int, str]]:
     """Registers of ``count`` instances, or of as many as there are registers for."""
     every, used = list[dict[int, str]](), frozenset[str]()
     sources: dict[int, str] = {}
@@ -71,13 +71,13 @@ def spread(instances: list[bytes], others: list[bytes]) -> bytes:
     return b"".join(code + behind.get(place, b"") for place, code in enumerate(others))
 
 
-def throughput(machine: Machine, variant: Variant) -> Run | str:
+def throughput(machine: Machine, variant: EncodableVariant) -> RepeatedRun | str:
     """Fewest cycles per instance, and its uops, over several numbers of instances.
 
     Instructions that break implicit dependences are tried after each instance, after the last one only,
     because they take slots too, and not at all. Instances with few registers are repeated before they are
     broken."""
-    best: Run | str = "no instance could be made"
+    best: RepeatedRun | str = "no instance could be made"
     breaking, idioms = (breakers(variant, frozenset(), idioms=each) for each in (False, True))
     ways = dict.fromkeys(((b"", b""), (breaking, b""), (b"", breaking), (b"", idioms)))
     after = variant.restoring()
@@ -101,7 +101,7 @@ def throughput(machine: Machine, variant: Variant) -> Run | str:
     return best
 
 
-def _repeated(machine: Machine, variant: Variant, best: Run | str) -> Run | str:
+def _repeated(machine: Machine, variant: EncodableVariant, best: RepeatedRun | str) -> RepeatedRun | str:
     """Fewest cycles with all possible instances repeated several times, and dependence breaking at the
     end."""
     chosen = _choices(variant, _ENOUGH)
@@ -117,8 +117,14 @@ def _repeated(machine: Machine, variant: Variant, best: Run | str) -> Run | str:
 
 
 def of_one(
-    machine: Machine, variant: Variant, count: int, run: Run, behind: bytes = b"", *, indexed: bool = False
-) -> Run:
+    machine: Machine,
+    variant: EncodableVariant,
+    count: int,
+    run: RepeatedRun,
+    behind: bytes = b"",
+    *,
+    indexed: bool = False,
+) -> RepeatedRun:
     """Counts per instance and the code after it, from a ``run`` of several.
 
     The code before each instance is counted alone and subtracted. If pointers must be reset, the difference
@@ -126,15 +132,15 @@ def of_one(
     if variant.prepared:
         bare = independent(variant, count, indexed=indexed, bare=True)
         less = "" if bare is None else machine.run(bare + variant.restoring())
-        return Run(0.0) if isinstance(less, str) else _share(run, less, count)
+        return RepeatedRun(0.0) if isinstance(less, str) else _share(run, less, count)
     if not variant.pointers:
-        return _share(run, Run(0.0, 0.0, {}, 0.0), count)
+        return _share(run, RepeatedRun(0.0, 0.0, {}, 0.0), count)
     code = independent(variant, 2 * count, behind, indexed=indexed)
     twice = "" if code is None else machine.run(code + variant.restoring())
-    return Run(0.0) if isinstance(twice, str) else _share(twice, run, count)
+    return RepeatedRun(0.0) if isinstance(twice, str) else _share(twice, run, count)
 
 
-def _share(run: Run, less: Run, count: int) -> Run:
+def _share(run: RepeatedRun, less: RepeatedRun, count: int) -> RepeatedRun:
     def share(whole: float | None, part: float | None) -> float | None:
         return None if whole is None or part is None else (whole - part) / count
 
@@ -142,6 +148,6 @@ def _share(run: Run, less: Run, count: int) -> Run:
     if run.units is not None:
         others: Mapping[str, float] = less.units or {}
         units = {name: (uops - others.get(name, 0.0)) / count for name, uops in run.units.items()}
-    return Run(
+    return RepeatedRun(
         (run.cycles - less.cycles) / count, share(run.uops, less.uops), units, share(run.slots, less.slots)
     )

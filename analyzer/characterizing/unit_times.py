@@ -17,7 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from cyclelens.analyzer.characterizing.instances import Variant
+from cyclelens.analyzer.characterizing.instances import EncodableVariant
 from cyclelens.analyzer.characterizing.machines import Machine
 from cyclelens.analyzer.characterizing.ports import (
     NO_INSTANCE,
@@ -92,7 +92,7 @@ class UnitTimes:
         self._known: dict[int, list[KnownUops]] = {}
 
     def usage(
-        self, variant: Variant, slots: int, cycles: float, *, only_loads: bool = False
+        self, variant: EncodableVariant, slots: int, cycles: float, *, only_loads: bool = False
     ) -> Mapping[UnitNames, int] | str:
         """Number of uops by usable set of units, or why it is uncertain.
 
@@ -130,7 +130,7 @@ class UnitTimes:
         return "cycles do not tell apart: " + " or ".join(names[:_NAMED]) + ", ..." * (len(names) > _NAMED)
 
     def _with_unseen(
-        self, variant: Variant, found: Mapping[UnitNames, int], slots: int
+        self, variant: EncodableVariant, found: Mapping[UnitNames, int], slots: int
     ) -> Iterator[Mapping[UnitNames, int]]:
         """The sum, extended by uops that no block reveals because they use as many units as there are slots.
 
@@ -209,7 +209,7 @@ class UnitTimes:
         return added
 
 
-def _leaves_vectors(variant: Variant) -> bool:
+def _leaves_vectors(variant: EncodableVariant) -> bool:
     """Whether a value moves between vector registers and memory or other registers.
 
     Processors have units for this that no known instruction keeps busy."""

@@ -17,8 +17,8 @@ from cyclelens.analyzer.common.usage import OK, new_parser, output_path
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.characterizing.between_tables import CoreRecords
-    from cyclelens.analyzer.characterizing.characterize import Row
-    from cyclelens.analyzer.characterizing.comparison import Comparison, Score
+    from cyclelens.analyzer.characterizing.characterize import VariantRow
+    from cyclelens.analyzer.characterizing.comparison import Score, TableComparison
     from cyclelens.analyzer.characterizing.machines import Machine, RememberedMachine
     from cyclelens.analyzer.facts.store import FactsStore
     from cyclelens.analyzer.model.facts import InstructionFacts
@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> int:
         return _compare(options)
 
     from cyclelens.analyzer.characterizing.characterize import Characterizer
-    from cyclelens.analyzer.characterizing.comparison import Comparison
+    from cyclelens.analyzer.characterizing.comparison import TableComparison
     from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
     from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
     from tqdm import tqdm
@@ -97,7 +97,7 @@ def main(arguments: list[str]) -> int:
     if not wanted:
         raise InputError(f"no variant in the tables of {model.facts_name} matches the options")
     simulated = options.machine.startswith(_SIMULATED)
-    comparison = Comparison(model, SimulatedLatencies(model, store) if simulated else None)
+    comparison = TableComparison(model, SimulatedLatencies(model, store) if simulated else None)
     rows = []
     with (
         _machine(options.machine, model, store) as machine,
@@ -205,7 +205,7 @@ def _runs(output: Path) -> Path:
     return output.with_name(f"{output.name}.runs")
 
 
-def _write(output: Path, rows: list[Row], model: Microarchitecture, *, keep: bool) -> None:
+def _write(output: Path, rows: list[VariantRow], model: Microarchitecture, *, keep: bool) -> None:
     from cyclelens.analyzer.characterizing.table import xml
 
     output.write_text("\n".join(xml(rows, model)) + "\n", encoding="utf-8")
@@ -213,7 +213,7 @@ def _write(output: Path, rows: list[Row], model: Microarchitecture, *, keep: boo
         _runs(output).unlink()
 
 
-def _report(rows: list[Row], machine: str) -> Iterator[str]:
+def _report(rows: list[VariantRow], machine: str) -> Iterator[str]:
     """How many variants were characterised, and why the others were not."""
     missing = Counter(row.problem for row in rows if row.problem)
     yield f"{len(rows) - sum(missing.values())} of {len(rows)} variants characterised on {machine}"
@@ -244,7 +244,7 @@ def _report(rows: list[Row], machine: str) -> Iterator[str]:
             yield f"   {number:5} {what}"
 
 
-def _fused(row: Row) -> bool:
+def _fused(row: VariantRow) -> bool:
     """Whether it has fewer slots than uops."""
     slots = row.front_end.slots
     return slots is not None and row.uops is not None and slots < round(row.uops)
@@ -344,7 +344,7 @@ def _of_blocks(file: Path, store: FactsStore, model: Microarchitecture) -> Itera
         yield by_name[name]
 
 
-def _compared(comparison: Comparison, model: Microarchitecture) -> Iterator[str]:
+def _compared(comparison: TableComparison, model: Microarchitecture) -> Iterator[str]:
     def line(what: str, score: Score) -> str:
         return f"   {what:12} {score}"
 

@@ -68,7 +68,7 @@ def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
     text = "" if machine_code is not None else to_text(data)
 
     from cyclelens.analyzer.comparisons.registry import table
-    from cyclelens.analyzer.comparisons.request import Request
+    from cyclelens.analyzer.comparisons.request import ComparisonRequest
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
@@ -100,7 +100,7 @@ def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
         tables = [
             table(
                 kind,
-                Request(
+                ComparisonRequest(
                     analyzer,
                     text,
                     analysis,

@@ -202,11 +202,11 @@ def _top_parser() -> argparse.ArgumentParser:
         ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, help="print the version and exit")
+    parser.add_argument("--version", action=_VersionOption, help="print the version and exit")
     return parser
 
 
-class _Version(argparse.Action):
+class _VersionOption(argparse.Action):
     """Prints the version, which is looked up only on request."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:

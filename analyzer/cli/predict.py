@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> int:
         parser.error("several microarchitectures need --input")
     (arch,) = options.arch
 
-    from cyclelens.analyzer.engine.prediction import Task, predict_in_order
+    from cyclelens.analyzer.engine.prediction import BatchTask, predict_in_order
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.microarchitectures.values import confidence
     from cyclelens.analyzer.model.choices import Mode
@@ -122,7 +122,7 @@ def main(arguments: list[str]) -> int:
         rows.seek(0)
         rows.truncate()
 
-    task = Task(arch, Mode(options.mode), options.alignment, chosen, options.copies, options.ranges)
+    task = BatchTask(arch, Mode(options.mode), options.alignment, chosen, options.copies, options.ranges)
     if options.jobs > 1 or options.ranges:
         from cyclelens.analyzer.engine.many import predict_many
 

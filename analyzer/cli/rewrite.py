@@ -121,13 +121,13 @@ def _harness() -> Harness:
 def _checked(
     harness: Harness, text: str, source: SourceOptions, region: RegionAnalysis, fix: Fix
 ) -> Equality:
-    from cyclelens.analyzer.measuring.equality import Versions, compare
+    from cyclelens.analyzer.measuring.equality import VersionPair, compare
     from cyclelens.analyzer.measuring.harness import CannotMeasure
     from cyclelens.analyzer.rewrites.proposal import apply
 
     try:
         proposal = fix.proposal
-        versions = Versions(text, apply(text, proposal.edits), proposal.times, proposal.cleared)
+        versions = VersionPair(text, apply(text, proposal.edits), proposal.times, proposal.cleared)
         return compare(harness, versions, source, region)
     except CannotMeasure as error:
         raise InputError(str(error)) from None

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment
     from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 
-Change = Callable[["_Region"], "ChangeResult"]
+Change = Callable[["_NamedRegion"], "ChangeResult"]
 _MOST_REGISTERS = 16
 
 
-class _Region:
+class _NamedRegion:
     """A region and the users' names for its instructions (lines or addresses)."""
 
     def __init__(self, region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> None:
@@ -77,12 +77,12 @@ def main(arguments: list[str]) -> int:
 
     def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
         yield f"== {title_of(region)} =="
-        yield from _report(_Region(region, prediction, experiment), prediction, options.changes)
+        yield from _report(_NamedRegion(region, prediction, experiment), prediction, options.changes)
 
     return report_each(options, report, exact=True)
 
 
-def _report(subject: _Region, prediction: Prediction, changes: list[Change]) -> Iterator[str]:
+def _report(subject: _NamedRegion, prediction: Prediction, changes: list[Change]) -> Iterator[str]:
     from cyclelens.analyzer.comparisons.sensitivity import answer
     from cyclelens.analyzer.insight.sensitivity import explore
 
@@ -123,16 +123,16 @@ def _pair(text: str, separator: str = "=") -> tuple[str, str]:
     return left, right
 
 
-def _edited(subject: _Region, words: str, **edit: Any) -> ChangeResult:
-    from cyclelens.analyzer.insight.whatif import Edit
+def _edited(subject: _NamedRegion, words: str, **edit: Any) -> ChangeResult:
+    from cyclelens.analyzer.insight.whatif import BlockEdit
 
-    return subject.experiment.edited(Edit(**edit), words)
+    return subject.experiment.edited(BlockEdit(**edit), words)
 
 
 def _remove(text: str) -> Change:
     line = _place(text)
 
-    def change(subject: _Region) -> ChangeResult:
+    def change(subject: _NamedRegion) -> ChangeResult:
         position = subject.at(line)
         return _edited(subject, f"without {subject.places[position]}", removed=frozenset([position]))
 
@@ -199,7 +199,7 @@ def _split(text: str) -> Change:
     if not 2 <= count <= _MOST_REGISTERS:
         raise argparse.ArgumentTypeError(f"'{registers}': 2 to {_MOST_REGISTERS} registers are possible")
 
-    def change(subject: _Region) -> ChangeResult:
+    def change(subject: _NamedRegion) -> ChangeResult:
         from cyclelens.analyzer.insight.sensitivity import split_words
         from cyclelens.analyzer.uops.registers import canonical
 

@@ -109,7 +109,7 @@ class Caches:
             cache.next_batch()
 
 
-class Numbers:
+class ContentNumbers:
     """Numbers for contents: equal contents have equal numbers, for as long as texts have them."""
 
     def __init__(self, caches: Caches) -> None:

@@ -22,7 +22,7 @@ _UNKNOWN = "unrecognized arguments: "
 """Beginning of argparse's message about an option that does not exist."""
 
 
-class _Path(argparse.Action):
+class _PathOption(argparse.Action):
     """Option that stores a path in the environment, for this process and its children."""
 
     def __call__(
@@ -31,7 +31,7 @@ class _Path(argparse.Action):
         os.environ[self.dest] = os.path.abspath(values)
 
 
-class _LogFile(_Path):
+class _LogFile(_PathOption):
     """Option for the log file, which is opened once so that a wrong path is reported at once."""
 
     def __call__(
@@ -62,7 +62,7 @@ class Parser(argparse.ArgumentParser):
         """Add ``--data PATH`` and ``--log FILE``, for this process and its children."""
         self.add_argument(
             "--data",
-            action=_Path,
+            action=_PathOption,
             dest=OWN_TABLES,
             default=argparse.SUPPRESS,
             metavar="PATH",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import (
     LEAST_DIFFERENCE,
     ComparisonProgress,
@@ -27,7 +27,7 @@ from msgspec.structs import replace
 _PLACE = "where the file puts it"
 
 
-def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     """Compare on the microarchitectures that the options or the marker name."""
     title = f"{request.region} at every alignment"
     first = found(request, request.options)

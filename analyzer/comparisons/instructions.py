@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.reports import html, text
 from msgspec.structs import replace
 
 
-def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     """The report of the region alone, without its timeline."""
     title = f"Instructions of {request.region}"
     region = found(request, replace(request.options, detail=replace(request.options.detail, account=True)))

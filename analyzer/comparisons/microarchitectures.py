@@ -18,7 +18,7 @@ from cyclelens.analyzer.comparisons.predictions import (
     limits,
     on_every_microarchitecture,
 )
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, LowerBound, Rate, grid
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.work import work_of
@@ -29,7 +29,7 @@ from msgspec.structs import replace
 COLUMNS = ("CPU", "cycles/iter", "bottleneck", "front end")
 
 
-def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     title = f"{request.region} on every microarchitecture"
     options = on_every_microarchitecture(request.options)
     options = replace(options, detail=replace(options.detail, account=request.html))

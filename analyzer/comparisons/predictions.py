@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import LowerBound
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 
 def found(
-    request: Request, options: AnalysisOptions, *, text: str | None = None, name: str | None = None
+    request: ComparisonRequest, options: AnalysisOptions, *, text: str | None = None, name: str | None = None
 ) -> RegionAnalysis | None:
     """The region with its predictions; None if the text has no region of this name."""
     wanted = request.region if name is None else name

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.comparisons import pairs
 from cyclelens.analyzer.comparisons.predictions import found, gone, on_every_microarchitecture
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 
 
-def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     title = f"{request.region} against {request.other}"
     options = on_every_microarchitecture(request.options)
     left, right = found(request, options), found(request, options, name=request.other)

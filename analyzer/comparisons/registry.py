@@ -14,10 +14,10 @@ from cyclelens.analyzer.comparisons import (
     tools,
     versions,
 )
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 
-COMPARISONS: dict[str, Callable[[Request], Iterator[ComparisonProgress | ComparisonTable]]] = {
+COMPARISONS: dict[str, Callable[[ComparisonRequest], Iterator[ComparisonProgress | ComparisonTable]]] = {
     "microarchitectures": microarchitectures.compare,
     "alignments": alignments.compare,
     "region": regions.compare,
@@ -32,7 +32,7 @@ COMPARISONS: dict[str, Callable[[Request], Iterator[ComparisonProgress | Compari
 table; it raises what the analyzer raises."""
 
 
-def table(kind: str, request: Request) -> ComparisonTable:
+def table(kind: str, request: ComparisonRequest) -> ComparisonTable:
     """The table of a comparison, without its progress."""
     *_, last = COMPARISONS[kind](request)
     assert isinstance(last, ComparisonTable), "a comparison ends with its table"

@@ -8,7 +8,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from msgspec import Struct
 
 
-class Request(Struct, frozen=True):
+class ComparisonRequest(Struct, frozen=True):
     """A comparison of the region named ``region`` in ``text``."""
 
     analyzer: Analyzer

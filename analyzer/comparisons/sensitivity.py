@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, grid
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
@@ -30,7 +30,7 @@ _HEADINGS = {
 }
 
 
-def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     """Compare on the first microarchitecture that the options or the marker name."""
     title = f"What would help {request.region}"
     region = found(request, request.options)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.microarchitectures import registry
@@ -19,7 +19,7 @@ from cyclelens.analyzer.reports import html, timeline
 from msgspec.structs import replace
 
 
-def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     """Yield a drawing instead of rows; ``extra`` describes its parts."""
     title = f"Timeline of {request.region}"
     detail = replace(request.options.detail, trace=True, account=request.html)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 from cyclelens.analyzer.comparisons.predictions import figure, found, gone, limits
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, grid
 from cyclelens.analyzer.isa.att_syntax import att_loop
 from cyclelens.analyzer.peers.peer import Peer, PeerError
@@ -23,7 +23,7 @@ Row = tuple[str | float | None, ...]
 _REFUSED = "External programs are not allowed."
 
 
-def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     """Compare on every microarchitecture that the options or the marker name. The tools get the decoded
     instructions, not the text, so the text cannot inject directives."""
     title = f"{request.region} by other tools"
@@ -46,7 +46,7 @@ def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     yield ComparisonTable(title, COLUMNS, tuple(rows), grid(COLUMNS, rows))
 
 
-def _answer(peer: Peer, core: str, listing: str, request: Request) -> tuple[float | None, str]:
+def _answer(peer: Peer, core: str, listing: str, request: ComparisonRequest) -> tuple[float | None, str]:
     cancel = request.cancel or (lambda: False)
     try:
         return peer.cycles(listing, core, cancel), peer.means

@@ -12,13 +12,13 @@ from cyclelens.analyzer.comparisons import pairs
 from cyclelens.analyzer.comparisons.history import NoVersion, committed
 from cyclelens.analyzer.comparisons.predictions import figure as figure_of
 from cyclelens.analyzer.comparisons.predictions import found, gone, on_every_microarchitecture
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 
 _NOW = "now"
 
 
-def figure(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def figure(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     """The figure of the committed version alone, with its text; without rows if there is none."""
     title = f"{request.region} in {request.revision}"
     try:
@@ -41,7 +41,7 @@ def figure(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
     )
 
 
-def compare(request: Request) -> Iterator[ComparisonProgress | ComparisonTable]:
+def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
     """Compare with a committed version. Runs git, and therefore only if the options allow external
     programs."""
     title = f"{request.region} against {request.revision}"

@@ -28,7 +28,7 @@ class CorpusError(ValueError):
     """A file cannot be read or written as a corpus; the message says which and why."""
 
 
-class Span(Struct, frozen=True, array_like=True):
+class RowRange(Struct, frozen=True, array_like=True):
     """Consecutive rows of a file."""
 
     start: int
@@ -52,10 +52,10 @@ class Writer(Protocol):
 class Format(Protocol):
     """Reads and writes files of one format."""
 
-    def spans(self, path: Path, rows: int) -> Iterator[Span]:
+    def spans(self, path: Path, rows: int) -> Iterator[RowRange]:
         """The whole file in spans of at most ``rows`` rows."""
 
-    def blocks(self, path: Path, span: Span, column: str) -> list[str]:
+    def blocks(self, path: Path, span: RowRange, column: str) -> list[str]:
         """The blocks of a span, in hexadecimal. Raises CorpusError if the column does not exist."""
 
     def table(self, path: Path) -> Table:
@@ -78,10 +78,10 @@ def format_of(path: Path, *, written: bool = False) -> Format:
 # Text
 
 
-class _Text:
+class _PlainText:
     """One block per line and nothing else; spans count bytes."""
 
-    def spans(self, path: Path, rows: int) -> Iterator[Span]:
+    def spans(self, path: Path, rows: int) -> Iterator[RowRange]:
         with open_regular(path, STREAMED) as stream:
             self._skip_header(stream)
             while True:
@@ -92,15 +92,15 @@ class _Text:
                     count += 1
                 if not count:
                     return
-                yield Span(start, count)
+                yield RowRange(start, count)
 
     def _skip_header(self, stream: Any) -> None:
         """Skip the lines before the first row."""
 
-    def blocks(self, path: Path, span: Span, column: str) -> list[str]:
+    def blocks(self, path: Path, span: RowRange, column: str) -> list[str]:
         return [line.strip() for line in self._lines(path, span)]
 
-    def _lines(self, path: Path, span: Span) -> list[str]:
+    def _lines(self, path: Path, span: RowRange) -> list[str]:
         with open_regular(path, STREAMED) as stream:
             stream.seek(span.start)
             return [stream.readline().decode(errors="replace") for _ in range(span.rows)]
@@ -112,7 +112,7 @@ class _Text:
         raise NotImplementedError("the text format cannot hold figures")
 
 
-class _Csv(_Text):
+class _Csv(_PlainText):
     """Comma-separated values with a header, one row per line."""
 
     def _skip_header(self, stream: Any) -> None:
@@ -122,7 +122,7 @@ class _Csv(_Text):
         with open_text(path, "utf-8-sig") as stream:
             return next(csv.reader([stream.readline(MAXIMUM_LINE)]), [])
 
-    def blocks(self, path: Path, span: Span, column: str) -> list[str]:
+    def blocks(self, path: Path, span: RowRange, column: str) -> list[str]:
         header = self._header(path)
         if column not in header:
             raise CorpusError(f"{path} has no column '{column}'; it has: {', '.join(header) or 'none'}")
@@ -178,17 +178,17 @@ def _arrow() -> tuple[Any, Any]:
 class _Parquet:
     """Spans count rows. A row group is read at once; its size is up to the program that wrote the file."""
 
-    def spans(self, path: Path, rows: int) -> Iterator[Span]:
+    def spans(self, path: Path, rows: int) -> Iterator[RowRange]:
         file = self._open(path)
         first = 0
         # No span crosses a row group, otherwise groups would be read twice.
         for group in range(file.num_row_groups):
             count = file.metadata.row_group(group).num_rows
             for start in range(0, count, rows):
-                yield Span(first + start, min(rows, count - start))
+                yield RowRange(first + start, min(rows, count - start))
             first += count
 
-    def blocks(self, path: Path, span: Span, column: str) -> list[str]:
+    def blocks(self, path: Path, span: RowRange, column: str) -> list[str]:
         file = self._open(path)
         names = file.schema_arrow.names
         if column not in names:
@@ -252,4 +252,4 @@ class _ParquetWriter:
 TEXTS = frozenset({HEX, "mode", "problems"})
 """Columns that hold text; all others hold figures."""
 
-FORMATS: dict[str, Format] = {".parquet": _Parquet(), ".csv": _Csv(), ".txt": _Text()}
+FORMATS: dict[str, Format] = {".parquet": _Parquet(), ".csv": _Csv(), ".txt": _PlainText()}

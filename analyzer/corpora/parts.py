@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
-from cyclelens.analyzer.corpora.formats import HEX, CorpusError, Span, Table, format_of
-from cyclelens.analyzer.engine.prediction import Predictor, Task, predict_in_order
+from cyclelens.analyzer.corpora.formats import HEX, CorpusError, RowRange, Table, format_of
+from cyclelens.analyzer.engine.prediction import BatchTask, Predictor, predict_in_order
 from cyclelens.analyzer.engine.shared import shared_workspace
 from cyclelens.analyzer.engine.workers import pool, start_worker
 from cyclelens.analyzer.microarchitectures import registry
@@ -43,7 +43,7 @@ class Part(Struct, frozen=True, kw_only=True):
     """Rows of a corpus and how to predict them; the argument of ``predict_part``. Can be pickled."""
 
     input: str
-    span: Span
+    span: RowRange
     output: str
     """File of this part."""
     cores: tuple[str, ...]
@@ -159,7 +159,7 @@ def _figures(part: Part, blocks: Sequence[str]) -> Table:
     problems: list[list[str]] = [[] for _ in blocks]
     with shared_workspace() as workspace:
         for core in part.cores:
-            task = Task(core, part.mode, part.alignment, part.options, part.copies)
+            task = BatchTask(core, part.mode, part.alignment, part.options, part.copies)
             results = list(predict_in_order(batches, task, Predictor(workspace)))
             figures = (each.cycles_per_iteration for each in results)
             columns[core] = [None if cycles is None else round(cycles, 2) for cycles in figures]

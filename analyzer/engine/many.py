@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 
 from cyclelens.analyzer.engine.prediction import (
+    BatchTask,
     Predictor,
     PredictResult,
-    Task,
     from_hex,
     listing_of,
     predict_hex,
@@ -33,7 +33,7 @@ _AHEAD = 4
 
 
 def predict_many(
-    batches: Iterable[Sequence[str]], task: Task, *, jobs: int = 1, predictor: Predictor | None = None
+    batches: Iterable[Sequence[str]], task: BatchTask, *, jobs: int = 1, predictor: Predictor | None = None
 ) -> Iterator[PredictResult]:
     """``prediction.predict_in_order`` in ``jobs`` processes, with ranges if the task asks for them.
 
@@ -68,7 +68,7 @@ def predict_many(
         processes.shutdown(wait=True, cancel_futures=True)
 
 
-def _predict(predictor: Predictor, blocks: Sequence[str], task: Task) -> list[PredictResult]:
+def _predict(predictor: Predictor, blocks: Sequence[str], task: BatchTask) -> list[PredictResult]:
     """One batch, with ranges if the task asks for them."""
     found = predict_hex(predictor, blocks, task)
     if not task.ranges or task.options.model is Model.BOUNDS:
@@ -81,7 +81,7 @@ def _predict(predictor: Predictor, blocks: Sequence[str], task: Task) -> list[Pr
     ]
 
 
-def _range(predictor: Predictor, block: str, cycles: float, task: Task) -> PortBinding | None:
+def _range(predictor: Predictor, block: str, cycles: float, task: BatchTask) -> PortBinding | None:
     """The range of a block's figure under other rules of binding uops to ports; None if it changes little.
     Raises ``TablesUnavailable``."""
     code = from_hex(block)
@@ -106,10 +106,10 @@ def _range(predictor: Predictor, block: str, cycles: float, task: Task) -> PortB
     return PortBinding(min(found.least / copies, cycles), max(found.most / copies, cycles))
 
 
-_worker: tuple[Predictor, Task] | None = None
+_worker: tuple[Predictor, BatchTask] | None = None
 
 
-def _start_worker(task: Task) -> None:
+def _start_worker(task: BatchTask) -> None:
     """A forked process inherits the caches; any other one needs tables and caches of its own."""
     global _worker
     start_worker()

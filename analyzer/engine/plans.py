@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from cyclelens.analyzer.common.suggestions import among
 from cyclelens.analyzer.engine.settings import MARKERS
-from cyclelens.analyzer.frontend.source.chunks import Source
-from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.source.chunks import SourceText
+from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.insight.work import stated
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import Target
@@ -34,7 +34,7 @@ def at_line(
     """A problem that covers a whole line."""
     width = 0
     if text is not None:
-        lines = Lines(Source(text))
+        lines = LineIndex(SourceText(text))
         width = lines.span(lines.start(line), len(text))[2]
     return Problem(line, 0, width, code, message, severity)
 

@@ -268,7 +268,7 @@ def _unpredictable(instructions: Sequence[Instruction], microarchitecture: str, 
 # Many blocks
 
 
-class Task(Struct, frozen=True):
+class BatchTask(Struct, frozen=True):
     """How to predict many blocks; see ``Predictor.predict_batch``."""
 
     microarchitecture: str
@@ -284,7 +284,7 @@ class Task(Struct, frozen=True):
 
 
 def predict_in_order(
-    batches: Iterable[Sequence[str]], task: Task, predictor: Predictor | None = None
+    batches: Iterable[Sequence[str]], task: BatchTask, predictor: Predictor | None = None
 ) -> Iterator[PredictResult]:
     """Predict blocks in hexadecimal in this process; yields results in order, batch by batch
     (``predict_batch``). A good batch has some hundred blocks.
@@ -298,7 +298,7 @@ def predict_in_order(
         yield from predict_hex(predictor, batch, task)
 
 
-def predict_hex(predictor: Predictor, blocks: Sequence[str], task: Task) -> list[PredictResult]:
+def predict_hex(predictor: Predictor, blocks: Sequence[str], task: BatchTask) -> list[PredictResult]:
     """Predict one batch of blocks in hexadecimal. Raises like ``Predictor.predict_batch``."""
     read = [from_hex(block) for block in blocks]
     codes = [code for code in read if isinstance(code, bytes)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from cyclelens.analyzer.common.recent import Caches, Numbers, Recent
+from cyclelens.analyzer.common.recent import Caches, ContentNumbers, Recent
 from cyclelens.analyzer.facts.store import FactsStore, open_store
 from cyclelens.analyzer.model.result import Finding, PortBinding, Position, Prediction
 from cyclelens.analyzer.model.simulation import Simulation
@@ -52,7 +52,7 @@ class Workspace:
         self._answers: OrderedDict[tuple[object, ...], CachedAnswer] = OrderedDict()
         self._own = Caches()
         """Caches of answers. Those of tables and texts belong to the store."""
-        self.versions = Numbers(self._own)
+        self.versions = ContentNumbers(self._own)
         """Versions of answers and of regions."""
         self._regions: Recent[int, tuple[Region, int]] = self._own.recent(cached_predictions)
         """Regions as objects, which the front end reuses, and their versions."""

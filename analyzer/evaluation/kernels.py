@@ -8,7 +8,7 @@ from pathlib import Path
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder
 from cyclelens.analyzer.evaluation.datasets import Sample, read_kernels
 from cyclelens.analyzer.evaluation.files import DatasetError
-from cyclelens.analyzer.evaluation.traces import Difference, first_difference, read_traces
+from cyclelens.analyzer.evaluation.traces import TraceDifference, first_difference, read_traces
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from msgspec import Struct
@@ -17,12 +17,12 @@ TRACE_ROUNDS = 12
 """Rounds in the reference traces."""
 
 
-class Comparison(Struct, frozen=True):
+class KernelComparison(Struct, frozen=True):
     """Comparison of one kernel's traces on one microarchitecture."""
 
     microarchitecture: str
     kernel: str
-    finding: Difference | str | None
+    finding: TraceDifference | str | None
     """The first difference, or why no comparison was possible; None if the traces agree."""
 
 
@@ -40,7 +40,7 @@ def compare_kernels(
     only: Collection[str] = (),
     rounds: int = TRACE_ROUNDS,
     options: ModelOptions = PUBLISHED,
-) -> Iterator[Comparison]:
+) -> Iterator[KernelComparison]:
     """One comparison per trace, in file order. Empty choices mean all.
 
     ``options``: the model to compare, by default the published one, which produced the traces.
@@ -59,15 +59,15 @@ def compare_kernels(
             if only and kernel not in only:
                 continue
             if kernel not in table:
-                yield Comparison(microarchitecture, kernel, "its bytes are not in the table of kernels")
+                yield KernelComparison(microarchitecture, kernel, "its bytes are not in the table of kernels")
                 continue
             code, mode = table[kernel]
             sample = Sample(code, microarchitecture, mode, cycles=0.0, name=kernel)
             try:
                 _, simulation = builder.simulate(sample, trace=True)
             except Exception as error:  # one kernel that fails must not hide the others
-                yield Comparison(microarchitecture, kernel, f"{type(error).__name__}: {error}")
+                yield KernelComparison(microarchitecture, kernel, f"{type(error).__name__}: {error}")
                 continue
             assert simulation.trace is not None, "asked for"
             difference = first_difference(simulation.trace.rows, reference, rounds=rounds)
-            yield Comparison(microarchitecture, kernel, difference)
+            yield KernelComparison(microarchitecture, kernel, difference)

@@ -79,7 +79,7 @@ _EVENTS = (
 )
 
 
-class Difference(Struct, frozen=True):
+class TraceDifference(Struct, frozen=True):
     """The first difference of two traces.
 
     If uops are missing or grouped differently, ``event`` is ``uops`` and the values describe the uops of the
@@ -151,7 +151,7 @@ def _rounds(rows: Sequence[TraceRow]) -> int:
 
 def first_difference(
     ours: Sequence[TraceRow], reference: Sequence[TraceRow], *, rounds: int | None = None
-) -> Difference | None:
+) -> TraceDifference | None:
     """The earliest difference in the rounds common to both traces, at most the first ``rounds``.
 
     The order is by cycle, then program order, then pipeline stage. Uops that differ in number or grouping in
@@ -163,7 +163,7 @@ def first_difference(
     mine = _instances(ours, rounds)
     theirs = _instances(reference, rounds)
     order = {key: number for number, key in enumerate(dict.fromkeys([*theirs, *mine]))}
-    candidates: list[tuple[tuple[int, int, int, int], Difference]] = []
+    candidates: list[tuple[tuple[int, int, int, int], TraceDifference]] = []
     for key, number in order.items():
         left, right = mine.get(key, []), theirs.get(key, [])
         if _grouping(left) != _grouping(right):
@@ -177,7 +177,7 @@ def first_difference(
                 cycles = [c for c in (event.cycle(row), event.cycle(other)) if c is not None]
                 cycle = min(cycles, default=None)
                 rule = event.rule(row if _port(row) == ELIMINATED else other)
-                difference = Difference(
+                difference = TraceDifference(
                     cycle, *key, position, event.name, _shown(value), _shown(expected), rule
                 )
                 rank = (-1 if cycle is None else cycle, number, position, stage)
@@ -190,14 +190,14 @@ def first_difference(
 
 def _grouping_difference(
     key: _InstanceKey, number: int, ours: Sequence[TraceRow], reference: Sequence[TraceRow]
-) -> tuple[tuple[int, int, int, int], Difference]:
+) -> tuple[tuple[int, int, int, int], TraceDifference]:
     round_number, _, kind = key
     cycle = _first_cycle([*ours, *reference])
     rule = {
         "sync": "stack engine (rules E1 to E5)",
         "merge": "merging of high-8 registers (rules H1, H2, R1)",
     }.get(kind, _UOP_RULE)
-    difference = Difference(cycle, *key, 0, "uops", _describe(ours), _describe(reference), rule)
+    difference = TraceDifference(cycle, *key, 0, "uops", _describe(ours), _describe(reference), rule)
     template = kind == "uop" and round_number == 0
     return (-2 if template or cycle is None else cycle, number, 0, 0), difference
 

@@ -64,7 +64,7 @@ class Record(Struct, frozen=True):
     """Number in ``fusible``; 0 for none."""
 
 
-class Profile(Struct, frozen=True):
+class VariantRecords(Struct, frozen=True):
     """The records of a variant, one per microarchitecture, in the tables' order."""
 
     records: tuple[int, ...]
@@ -110,15 +110,15 @@ def decode_variants(text: str) -> tuple[Variant, ...]:
     )
 
 
-def encode_profile(profile: Profile) -> str:
+def encode_profile(profile: VariantRecords) -> str:
     """Encodes one profile."""
     return _dump([profile.constructed, *profile.records])
 
 
-def decode_profile(text: str) -> Profile:
+def decode_profile(text: str) -> VariantRecords:
     """Inverse of ``encode_profile``."""
     constructed, *records = _load(text)
-    return Profile(tuple(records), constructed)
+    return VariantRecords(tuple(records), constructed)
 
 
 _ACCESS = ("read", "written", "conditional_write", "suppressed", "implicit", "opmask")

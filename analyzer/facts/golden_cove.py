@@ -56,7 +56,7 @@ latter, except for SHA256RNDS2."""
 _HALF_PRECISION_DIVIDER = re.compile(r"V(DIV|SQRT)[PS]H[_ ]")
 
 
-class _Core(Struct, frozen=True):
+class _CoveDifferences(Struct, frozen=True):
     """Differences between the cores."""
 
     general: str
@@ -66,11 +66,11 @@ class _Core(Struct, frozen=True):
     simple_decoders: str
 
 
-_COVE = _Core("1*p0156B", "1*p015", "5")
-_LION = _Core("1*ALU", "1*UNKNOWN", "7")
+_COVE = _CoveDifferences("1*p0156B", "1*p015", "5")
+_LION = _CoveDifferences("1*ALU", "1*UNKNOWN", "7")
 
 
-class Measurement(Struct, frozen=True):
+class VariantMeasurement(Struct, frozen=True):
     """Measurement of an instruction variant on one core: figures, and latencies by operand pair."""
 
     figures: Mapping[str, str]
@@ -78,8 +78,8 @@ class Measurement(Struct, frozen=True):
 
 
 def derived(
-    measured: Mapping[str, Measurement], *, name: str, category: str, operands: Sequence[OperandFacts]
-) -> dict[str, Measurement]:
+    measured: Mapping[str, VariantMeasurement], *, name: str, category: str, operands: Sequence[OperandFacts]
+) -> dict[str, VariantMeasurement]:
     """Core -> constructed record, from all measurements of a variant."""
     golden = measured.get(_GOLDEN_COVE_MEASURED)
     redwood = measured.get(_REDWOOD_COVE_MEASURED)
@@ -100,7 +100,7 @@ def derived(
     return result
 
 
-def _shortened(measurement: Measurement, name: str) -> Measurement:
+def _shortened(measurement: VariantMeasurement, name: str) -> VariantMeasurement:
     shorter = next((cycles for names, cycles in _SHORTER if names.match(name)), {})
     latencies = [
         {key: shorter.get(value, value) if key == "cycles" else value for key, value in each.items()}
@@ -110,13 +110,13 @@ def _shortened(measurement: Measurement, name: str) -> Measurement:
 
 
 def _repaired(
-    measurement: Measurement,
-    other: Measurement | None,
+    measurement: VariantMeasurement,
+    other: VariantMeasurement | None,
     name: str,
     category: str,
     operands: Sequence[OperandFacts],
-    core: _Core,
-) -> Measurement:
+    core: _CoveDifferences,
+) -> VariantMeasurement:
     """Corrects a measurement. ``other``: the same variant on the other core, to
     replace inconsistent figures."""
     figures = dict(measurement.figures)
@@ -150,7 +150,7 @@ def _repaired(
         latencies = [{**each, "cycles_same_reg": "1"} for each in latencies]
     if _ALL_ONES.fullmatch(name):
         latencies = [{**each, "cycles_same_reg": "0"} for each in latencies]
-    return Measurement(figures, _transferred(latencies, operands))
+    return VariantMeasurement(figures, _transferred(latencies, operands))
 
 
 def _transferred(
@@ -190,7 +190,9 @@ def _consistent(figures: Mapping[str, str], suffix: str) -> bool:
     return sum(map(int, _COUNT.findall(ports))) == int(figures.get("uops" + suffix, "0"))
 
 
-def _with_port_5(figures: Mapping[str, str], server: Measurement | None, name: str) -> Mapping[str, str]:
+def _with_port_5(
+    figures: Mapping[str, str], server: VariantMeasurement | None, name: str
+) -> Mapping[str, str]:
     """Adds port 5 to 512-bit operations that a server core's second multiplier executes too."""
     result = dict(figures)
     for suffix in _SUFFIXES:

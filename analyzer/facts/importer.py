@@ -16,7 +16,7 @@ from typing import IO
 
 from cyclelens.analyzer.common.regular_files import open_given
 from cyclelens.analyzer.facts import encoding, golden_cove, occupancy, rules, zen, zen3, zen5
-from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
+from cyclelens.analyzer.facts.encoding import NO_RECORD, Record, Variant, VariantRecords
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Latency
 from lxml import etree
@@ -155,7 +155,7 @@ class _Collector:
         ]
         fusible = instruction.xpath("string(architecture/measurement/@macro_fusible)")
         described = zen.Described(name, category, operands, str(fusible))
-        measured: dict[str, golden_cove.Measurement] = {}
+        measured: dict[str, golden_cove.VariantMeasurement] = {}
         for architecture in instruction.iterchildren("architecture"):
             measurement = architecture.find("measurement")
             if measurement is None:
@@ -192,7 +192,7 @@ class _Collector:
                     )
                     for each in latencies
                 ]
-            measured[microarchitecture] = golden_cove.Measurement(figures, latencies)
+            measured[microarchitecture] = golden_cove.VariantMeasurement(figures, latencies)
         measured |= golden_cove.derived(measured, name=name, category=category, operands=operands)
         self.measured += bool(measured)
         known = self._known.get(name)
@@ -228,7 +228,7 @@ class _Collector:
 
     def _record(
         self,
-        measurement: golden_cove.Measurement,
+        measurement: golden_cove.VariantMeasurement,
         name: str,
         category: str,
         locked: bool,
@@ -267,7 +267,7 @@ class _Collector:
         profiles = _Numbering()
         forms: dict[str, list[Variant]] = {}
         for form, variant, records, constructed in self.variants:
-            profile = Profile(
+            profile = VariantRecords(
                 tuple(records.get(position, NO_RECORD) for position in range(len(self.positions))),
                 constructed,
             )
@@ -309,7 +309,7 @@ class _Collector:
             file.write(bytes(4))
 
 
-class _Measured:
+class _CountedStream:
     """A stream that counts the bytes read since the last instruction."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -324,7 +324,7 @@ class _Measured:
         return data
 
 
-def _instructions(stream: _Measured) -> Iterator[etree._Element]:
+def _instructions(stream: _CountedStream) -> Iterator[etree._Element]:
     """Every ``instruction`` element in turn; passed elements are freed. Raises ValueError if an
     instruction does not end."""
     elements = 0
@@ -394,7 +394,7 @@ def _read(source: Path, progress: Callable[[int, int], None] | None, base: Facts
             compressed = raw.read(len(_XZ_MAGIC)) == _XZ_MAGIC
             raw.seek(0)
             stream = lzma.LZMAFile(raw) if compressed else raw  # noqa: SIM115 - raw is what must be closed
-            for element in _instructions(_Measured(stream)):
+            for element in _instructions(_CountedStream(stream)):
                 name = element.get("string", name)
                 collector.add(element)
                 if len(collector.variants) > _MOST_VARIANTS:

@@ -11,7 +11,7 @@ import cyclelens.data
 from cyclelens.analyzer.common.own_tables import OWN_TABLES
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.facts import encoding
-from cyclelens.analyzer.facts.encoding import NO_RECORD, Profile, Record, Variant
+from cyclelens.analyzer.facts.encoding import NO_RECORD, Record, Variant, VariantRecords
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class FactsStore:
         self._facts: dict[tuple[str, str], tuple[InstructionFacts, ...]] = {}
         self._variants: dict[str, tuple[Variant, ...]] = {}
         self._operands: dict[int, OperandFacts] = {}
-        self._profiles: dict[int, Profile] = {}
+        self._profiles: dict[int, VariantRecords] = {}
         self._records: dict[int, Record] = {}
         self._fusible: dict[int, frozenset[str]] = {0: frozenset()}
         self.caches = Caches()
@@ -92,7 +92,7 @@ class FactsStore:
         """All values of ``operands``, ``records`` or ``fusible``, in the order of their numbers from 1."""
         return [text for (text,) in self._rows(f"SELECT value FROM {table} ORDER BY id")]  # type: ignore[misc]
 
-    def variants(self) -> Iterator[tuple[str, Variant, Profile]]:
+    def variants(self) -> Iterator[tuple[str, Variant, VariantRecords]]:
         """Every variant with its form and its profile."""
         for form in self.forms():
             for variant in self._form(form):
@@ -164,7 +164,7 @@ class FactsStore:
             operand = self._operands[number] = encoding.decode_operand(self._text("operands", number))
         return operand
 
-    def _profile(self, number: int) -> Profile:
+    def _profile(self, number: int) -> VariantRecords:
         profile = self._profiles.get(number)
         if profile is None:
             profile = self._profiles[number] = encoding.decode_profile(self._text("profiles", number))

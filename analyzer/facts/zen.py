@@ -69,7 +69,7 @@ _FASTPATH = 2
 """Most macro-ops of an instruction that the microcode sequencer does not deliver."""
 
 
-class _Core(Struct, frozen=True):
+class _ZenDifferences(Struct, frozen=True):
     """Differences between the generations."""
 
     store_addresses: str
@@ -81,8 +81,13 @@ class _Core(Struct, frozen=True):
     """True for Zen 3 and Zen 4."""
 
 
-_ZEN_3 = _Core("78", "49", third_load=True, later=True)
-_CORES = {"ZEN+": _Core("23", "4", narrow=True), "ZEN2": _Core("7", "4"), "ZEN3": _ZEN_3, "ZEN4": _ZEN_3}
+_ZEN_3 = _ZenDifferences("78", "49", third_load=True, later=True)
+_CORES = {
+    "ZEN+": _ZenDifferences("23", "4", narrow=True),
+    "ZEN2": _ZenDifferences("7", "4"),
+    "ZEN3": _ZEN_3,
+    "ZEN4": _ZEN_3,
+}
 
 
 def is_zen(microarchitecture: str) -> bool:

@@ -17,7 +17,7 @@ from cyclelens.analyzer.frontend.regions.iaca import may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import counts_of
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import dumps, other_languages
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS
 from cyclelens.analyzer.frontend.source.markers import (
@@ -28,7 +28,7 @@ from cyclelens.analyzer.frontend.source.markers import (
     with_latencies,
 )
 from cyclelens.analyzer.frontend.source.problems import make_problem
-from cyclelens.analyzer.frontend.source.scanner import Lines, scan
+from cyclelens.analyzer.frontend.source.scanner import LineIndex, scan
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import AssembledFile, Problem, Region, Severity
@@ -72,7 +72,7 @@ def assemble(
     try:
         refusal = _refuse(text)
         if refusal is None:
-            source = Source(text, memory.versions)
+            source = SourceText(text, memory.versions)
             refusal = _refuse_length(source)
         if refusal is not None:
             return AssembledFile((), (refusal,), dialect.name)
@@ -81,7 +81,7 @@ def assemble(
         if options.regions == Regions.MARKERS and not _may_have_regions(source):
             return AssembledFile((), (), dialect.name)
         if (other := other_languages.find(source)) is not None:
-            place = Lines(source).span(other.start, other.end)
+            place = LineIndex(source).span(other.start, other.end)
             problem = make_problem("other-language", other.message, *place, Severity.WARNING)
             return AssembledFile((), (problem,), dialect.name)
         reading = AssemblyRun(source, dialect, options, client or shared_client(), stop, memory)
@@ -97,7 +97,7 @@ _NUL_OF_BINARY = re.compile(r"^[^#\n]*\0", re.MULTILINE)
 """Clang's line information comments (``clang -g``) contain NUL characters, which assemblers skip."""
 
 
-def _may_have_regions(source: Source) -> bool:
+def _may_have_regions(source: SourceText) -> bool:
     return source.has(MARKER_WORDS.search) or source.has(_IACA.search) or may_have_iaca(source)
 
 
@@ -110,7 +110,7 @@ def _refuse(text: str) -> Problem | None:
     return None
 
 
-def _refuse_length(source: Source) -> Problem | None:
+def _refuse_length(source: SourceText) -> Problem | None:
     lines = sum(len(stretch.starts) for stretch in source.stretches)
     if lines > MAXIMUM_LINES or sum(stretch.separators for stretch in source.stretches) > MAXIMUM_LINES * 2:
         return _too_large(f"{MAXIMUM_LINES:,} lines or statements")

@@ -18,29 +18,29 @@ from msgspec import Struct, field
 _MASK = (1 << 64) - 1
 
 
-class Value(Struct, frozen=True):
+class LinearValue(Struct, frozen=True):
     """A constant plus multiples of unknown terms: initial registers by name, later values by number."""
 
     constant: int = 0
     terms: Mapping[str | int, int] = field(default_factory=dict)
 
-    def plus(self, other: Value, times: int = 1) -> Value:
+    def plus(self, other: LinearValue, times: int = 1) -> LinearValue:
         """``self + times * other``."""
         if not other.terms:  # the usual case
             return self.moved(times * other.constant)
         if times == -1 and self.terms == other.terms:
-            return Value(self.constant - other.constant)
+            return LinearValue(self.constant - other.constant)
         terms = dict(self.terms)
         for term, factor in other.terms.items():
             terms[term] = terms.get(term, 0) + times * factor
-        return Value(
+        return LinearValue(
             self.constant + times * other.constant,
             {term: factor for term, factor in terms.items() if factor & _MASK},
         )
 
-    def moved(self, constant: int) -> Value:
+    def moved(self, constant: int) -> LinearValue:
         """``self + constant``."""
-        return Value(self.constant + constant, self.terms) if constant else self
+        return LinearValue(self.constant + constant, self.terms) if constant else self
 
     @property
     def registers(self) -> frozenset[str]:
@@ -48,7 +48,7 @@ class Value(Struct, frozen=True):
         return frozenset(term for term in self.terms if isinstance(term, str))
 
 
-_NOTHING = Value()
+_NOTHING = LinearValue()
 _NO_RULE = ValueRule()
 
 
@@ -59,22 +59,22 @@ class Access(Struct, frozen=True):
     operand: int
     """Index in the instruction's ``memory_operands``."""
     access: MemoryAccess
-    address: Value
+    address: LinearValue
 
 
 def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -> list[list[Access]]:
     """The accesses of each of some consecutive iterations, in program order."""
-    registers: dict[str, Value] = {}
+    registers: dict[str, LinearValue] = {}
     fresh = count()
     steps = _steps(instructions)
 
-    def value(register: str | None) -> Value:
+    def value(register: str | None) -> LinearValue:
         if register is None:
             return _NOTHING
         name = canonical(register)
         known = registers.get(name)
         if known is None:
-            known = registers[name] = Value(terms={name: 1})
+            known = registers[name] = LinearValue(terms={name: 1})
         return known
 
     returning = coming_back([template.instruction for template in instructions])
@@ -90,7 +90,7 @@ def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -
                 if rule.kind == SUM:  # a sum has a single output
                     result = value(rule.base).plus(value(rule.index), rule.scale).moved(rule.delta)
                 else:
-                    result = Value(terms={next(fresh): 1})
+                    result = LinearValue(terms={next(fresh): 1})
                 registers[output] = result
             if template.rsp_change and number not in returning:
                 registers["RSP"] = value("RSP").moved(template.rsp_change)

@@ -24,7 +24,7 @@ from cyclelens.analyzer.insight.hazards import (
     stack_sync,
     unlamination,
 )
-from cyclelens.analyzer.insight.whatif import ChangeError, ChangeResult, Edit, Experiment
+from cyclelens.analyzer.insight.whatif import BlockEdit, ChangeError, ChangeResult, Experiment
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -96,7 +96,7 @@ def _all_short(experiment: Experiment) -> ChangeResult:
 _WITHOUT_ALL: Mapping[str, Callable[[Experiment], ChangeResult]] = {
     stack_sync.CODE: _in_step,
     long_instruction.CODE: _all_short,
-    sse_avx_mix.CODE: lambda experiment: experiment.edited(Edit(apart=True)),
+    sse_avx_mix.CODE: lambda experiment: experiment.edited(BlockEdit(apart=True)),
     load_words.CODE: lambda experiment: experiment.with_model(
         replace(experiment.model, policies=replace(experiment.model.policies, dispatch_rule=""))
     ),
@@ -108,7 +108,7 @@ _WITHOUT_ALL: Mapping[str, Callable[[Experiment], ChangeResult]] = {
         )
     ),
     op_cache_windows.CROWDED: _one_line,
-    op_cache_windows.STRADDLING: lambda experiment: experiment.edited(Edit(alignment=0)),
+    op_cache_windows.STRADDLING: lambda experiment: experiment.edited(BlockEdit(alignment=0)),
 }
 """Hazards that are removed together, because removing one would move its cost to the next."""
 

@@ -14,7 +14,14 @@ from math import lcm
 
 from cyclelens.analyzer.insight.accumulators import Accumulator
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
-from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, ChangeResult, Edit, Experiment
+from cyclelens.analyzer.insight.whatif import (
+    OPTIONAL,
+    SIZES,
+    BlockEdit,
+    ChangeError,
+    ChangeResult,
+    Experiment,
+)
 from cyclelens.analyzer.model.choices import Mode
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,7 +39,7 @@ _UNROLLED = (2, 4)
 _ALIGNMENTS = (0, 16, 32, 48)
 
 
-_NO_EDIT = Edit()
+_NO_EDIT = BlockEdit()
 Split = tuple[tuple[Accumulator, int], ...]
 
 
@@ -52,7 +59,7 @@ class Change(Struct, frozen=True):
 
     kind: ChangeKind
     words: str
-    edit: Edit = _NO_EDIT
+    edit: BlockEdit = _NO_EDIT
     parameter: tuple[str, str] = ("", "")
     """Parameter of the core: (name, value)."""
 
@@ -119,27 +126,29 @@ def _try(experiment: Experiment, change: Change, base: ChangeResult) -> Tried:
 
 def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
     for split in _splits(experiment):
-        yield Change(ChangeKind.REWRITE, split_words(split), Edit(split=split))
+        yield Change(ChangeKind.REWRITE, split_words(split), BlockEdit(split=split))
     templates = experiment.block.instructions
     if any(each.switches_upper_halves or each.merges_upper_half for each in templates):
         words = "SSE with VEX, or vzeroupper in front of it (upper halves become zero)"
-        yield Change(ChangeKind.REWRITE, words, Edit(apart=True))
+        yield Change(ChangeKind.REWRITE, words, BlockEdit(apart=True))
     for number, template in enumerate(templates[:_MOST_INSTRUCTIONS]):
         found = false_dependency(template.instruction)
         if found is not None:
             note = " (its upper part becomes zero)" if found.keeps_upper else ""
             words = f"{found.register.lower()} cleared before {places[number]}{note}"
-            yield Change(ChangeKind.REWRITE, words, Edit(cleared=frozenset([number])))
+            yield Change(ChangeKind.REWRITE, words, BlockEdit(cleared=frozenset([number])))
     if experiment.prediction.mode is Mode.LOOP:
         for times in _UNROLLED:
-            yield Change(ChangeKind.REWRITE, f"unrolled {times} times", Edit(times=times))
+            yield Change(ChangeKind.REWRITE, f"unrolled {times} times", BlockEdit(times=times))
     for alignment in _ALIGNMENTS:
         if alignment != experiment.prediction.alignment:
-            yield Change(ChangeKind.REWRITE, f"alignment {alignment}", Edit(alignment=alignment))
+            yield Change(ChangeKind.REWRITE, f"alignment {alignment}", BlockEdit(alignment=alignment))
     if 1 < len(places) <= _MOST_INSTRUCTIONS:
         # Without its closing branch there is no loop.
         for number in range(experiment.loop_end):
-            yield Change(ChangeKind.REMOVAL, f"without {places[number]}", Edit(removed=frozenset([number])))
+            yield Change(
+                ChangeKind.REMOVAL, f"without {places[number]}", BlockEdit(removed=frozenset([number]))
+            )
     model = experiment.model
     for name in ("rs", "rob", *(OPTIONAL if experiment.options.limited else ())):
         size = getattr(model, SIZES[name])

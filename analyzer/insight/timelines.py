@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from cyclelens.analyzer.insight.waits import Edge, Timeline, timeline
+from cyclelens.analyzer.insight.waits import Timeline, ValueEdge, timeline
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -80,7 +80,7 @@ def _from_row(drawn: Timeline, first: int) -> Timeline:
         inputs=inputs,
         waits=waits,
         chain=frozenset(
-            Edge(edge.producer - first, edge.consumer - first)
+            ValueEdge(edge.producer - first, edge.consumer - first)
             for edge in drawn.chain
             if min(edge.producer, edge.consumer) >= first
         ),

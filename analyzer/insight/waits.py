@@ -37,7 +37,7 @@ class Wait(Struct, frozen=True):
     """Register, flag group, port, buffer or register file."""
 
 
-class Edge(Struct, frozen=True):
+class ValueEdge(Struct, frozen=True):
     """A value passed from one uop to another, as row numbers."""
 
     producer: int
@@ -59,7 +59,7 @@ class Timeline(Struct, frozen=True):
     rows: tuple[TraceRow, ...]
     inputs: tuple[tuple[Input, ...], ...]
     waits: tuple[tuple[Wait, ...], ...]
-    chain: frozenset[Edge]
+    chain: frozenset[ValueEdge]
     """The critical chain as it was executed."""
     ports: Mapping[str, Mapping[int, int]]
     """Port -> cycle -> row dispatched to it, including ``later`` rows."""
@@ -91,7 +91,7 @@ def timeline(prediction: Prediction, most_rows: int | None = None) -> Timeline:
     if most_rows is not None and len(rows) > most_rows:
         end = max(rows[most_rows].round, _LEAST_ROUNDS)
         rows = rows[: bisect_left(rows, end, key=lambda row: row.round)]
-    history = _History(prediction, trace)
+    history = _TraceIndex(prediction, trace)
     inputs = trace.inputs[: len(rows)]
     waits = tuple(tuple(history.waits(number)) for number in range(len(rows)))
     last = max(
@@ -116,14 +116,14 @@ def timeline(prediction: Prediction, most_rows: int | None = None) -> Timeline:
 
 def _chain(
     prediction: Prediction, rows: Sequence[TraceRow], inputs: Sequence[Sequence[Input]]
-) -> frozenset[Edge]:
+) -> frozenset[ValueEdge]:
     """Edges of the critical chain, and edges within its instructions that lead to it."""
     critical = {
         (edge.producer, edge.consumer, edge.value, edge.carried)
         for edge in dependencies(prediction).edges
         if edge.critical
     }
-    edges: set[Edge] = set()
+    edges: set[ValueEdge] = set()
     on_chain: set[int] = set()
     for number, read in enumerate(inputs):
         row = rows[number]
@@ -133,12 +133,12 @@ def _chain(
             other = rows[value.producer]
             step = (other.instruction, row.instruction, value.value, other.round < row.round)
             if step in critical or (not value.value and value.producer in on_chain):
-                edges.add(Edge(value.producer, number))
+                edges.add(ValueEdge(value.producer, number))
                 on_chain.add(number)
     return frozenset(edges)
 
 
-class _History:
+class _TraceIndex:
     """Index over all uops of a trace: buffers and ports at any cycle."""
 
     def __init__(self, prediction: Prediction, trace: Trace) -> None:

@@ -1,7 +1,7 @@
 """What-if: changes the block or the core and simulates again.
 
-An ``Edit`` can be written as text: its figure is that of the edited text. Other changes price something (a
-latency, a dependency, a size) and have no text.
+A ``BlockEdit`` can be written as text: its figure is that of the edited text. Other changes price something
+(a latency, a dependency, a size) and have no text.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ChangeResult(Struct, frozen=True):
     bottlenecks: tuple[str, ...]
 
 
-class Edit(Struct, frozen=True):
+class BlockEdit(Struct, frozen=True):
     """Changes to the text; ``|`` combines two."""
 
     removed: frozenset[int] = frozenset()
@@ -76,9 +76,9 @@ class Edit(Struct, frozen=True):
     """Legacy SSE is written with VEX, or vzeroupper separates it from 256-bit code: no
     upper halves have to be kept."""
 
-    def __or__(self, other: Edit) -> Edit:
+    def __or__(self, other: BlockEdit) -> BlockEdit:
         """Both edits; ``other`` wins where they conflict."""
-        return Edit(
+        return BlockEdit(
             self.removed | other.removed,
             lcm(self.times, other.times),
             tuple((dict(self.split) | dict(other.split)).items()),
@@ -123,7 +123,7 @@ class Experiment:
         """The result without a change."""
         return self._run("", self.block)
 
-    def edited(self, edit: Edit, change: str = "") -> ChangeResult:
+    def edited(self, edit: BlockEdit, change: str = "") -> ChangeResult:
         """The text with an edit applied. Raises ChangeError if the edit is impossible."""
         end = self.loop_end
         body = [number for number in range(end) if number not in edit.removed]

@@ -32,7 +32,7 @@ class EncoderMemory(Struct, frozen=True):
     """1 or 4; 0 for the shortest that fits."""
 
 
-class Target(Struct, frozen=True):
+class RelativeTarget(Struct, frozen=True):
     """A jump's target, in bytes from the jump's end."""
 
     distance: int = 0
@@ -58,7 +58,7 @@ _ROUNDINGS = {
     "ru": RoundingControl.ROUND_UP,
     "rz": RoundingControl.ROUND_TOWARD_ZERO,
 }
-Operand = str | int | EncoderMemory | Target
+Operand = str | int | EncoderMemory | RelativeTarget
 """A register's name in Intel's spelling, an immediate's value, a memory operand or a jump's target."""
 
 _IMMEDIATES = {
@@ -162,7 +162,7 @@ def encode(
     encoded = _bytes(instruction, long_vex)
     # RIP-relative values count from the instruction's end. Its length does not depend on them.
     for operand in operands:
-        if encoded is not None and isinstance(operand, Target):
+        if encoded is not None and isinstance(operand, RelativeTarget):
             instruction.near_branch64 = len(encoded) + operand.distance
             return _bytes(instruction, long_vex)
         if encoded is not None and isinstance(operand, EncoderMemory) and operand.base in ("RIP", "EIP"):
@@ -193,7 +193,7 @@ def _set(instruction: Instruction, position: int, kind: int, operand: Operand | 
         instruction.memory_index_scale = operand.scale
         instruction.memory_displacement = operand.displacement % (1 << 64)
         instruction.memory_displ_size = _displacement_size(operand)
-    elif isinstance(operand, Target):
+    elif isinstance(operand, RelativeTarget):
         if kind not in _JUMPS:
             return False
         instruction.set_op_kind(position, OpKind.NEAR_BRANCH64)

@@ -14,7 +14,7 @@ from cyclelens.analyzer.measuring.requests import (
     Counter,
     Inputs,
     Measurement,
-    Request,
+    MeasurementRequest,
 )
 from cyclelens.analyzer.model.choices import Repetition
 
@@ -44,7 +44,7 @@ def measure_block(
         if end is None:
             return Measurement(None, "the block uses every register: none is left for the loop counter")
         counter = Counter(REGISTERS.index(decode(end)[0].operands[0].register or "R15"))
-    request = Request(
+    request = MeasurementRequest(
         code=code,
         instructions=len(instructions),
         loop=loop,

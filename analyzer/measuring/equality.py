@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
 from cyclelens.analyzer.frontend.source.lexer import leading_labels
 from cyclelens.analyzer.frontend.source.surroundings import words_around
@@ -22,7 +22,7 @@ from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.region import vector_bits
-from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Difference, Inputs, Pair
+from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Inputs, OutputDifference, Pair
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
@@ -111,16 +111,16 @@ class Equality(Struct, frozen=True):
         return text
 
 
-class _Refused(Exception):
+class _NotComparable(Exception):
     """The two versions cannot be compared; the message says why."""
 
 
-class _Version(Struct, frozen=True):
+class _PlacedVersion(Struct, frozen=True):
     code: bytes
     instructions: Sequence[Instruction]
 
 
-class Versions(Struct, frozen=True):
+class VersionPair(Struct, frozen=True):
     """A text and its rewritten version, of which one iteration does ``times`` original ones."""
 
     old: str
@@ -132,7 +132,7 @@ class Versions(Struct, frozen=True):
 
 def compare(
     harness: Harness,
-    versions: Versions,
+    versions: VersionPair,
     source: SourceOptions,
     region: RegionAnalysis,
     inputs: int = INPUTS,
@@ -150,7 +150,7 @@ def compare(
             lower = _Use(old, before, source, one, region, _LOWER_HALF)
             return _apart_from(cleared, found, _compared(harness, one, other, lower, times, inputs))
         return found
-    except _Refused as error:
+    except _NotComparable as error:
         return Equality(problem=str(error))
 
 
@@ -177,15 +177,15 @@ def _stretches(old: str, new: str, region: RegionAnalysis) -> tuple[range, range
     return range(head, last), range(head, last + len(other) - len(one))
 
 
-def _assembled(text: str, stretch: range, source: SourceOptions, symbols: dict[str, int]) -> _Version:
-    """Assemble a range of lines. Raises _Refused."""
+def _assembled(text: str, stretch: range, source: SourceOptions, symbols: dict[str, int]) -> _PlacedVersion:
+    """Assemble a range of lines. Raises _NotComparable."""
 
     def place(match: re.Match[str]) -> str:
         start = _SYMBOLS + _SYMBOL_BYTES * symbols.setdefault(match[1], len(symbols))
         try:
             number = start + sum(int(part, 0) for part in re.findall(r"[+-]\w+", re.sub(r"\s", "", match[2])))
         except ValueError:
-            raise _Refused(f"the address '{match[0]}' is not understood") from None
+            raise _NotComparable(f"the address '{match[0]}' is not understood") from None
         return f"{number:#x}"
 
     lines = _MARKER.sub("marker", text).split("\n")
@@ -196,23 +196,23 @@ def _assembled(text: str, stretch: range, source: SourceOptions, symbols: dict[s
     instructions = decode(code)
     reason = refusal(instructions)
     if reason:
-        raise _Refused(reason)
+        raise _NotComparable(reason)
     start = 0
     for each in instructions:
         start += each.length
         if any(operand.base in ("RIP", "EIP") for operand in each.operands):
-            raise _Refused(f"'{each.text}': the address of its data is not understood")
+            raise _NotComparable(f"'{each.text}': the address of its data is not understood")
         if _FOREIGN.match(each.mnemonic) or any((o.register or "").startswith("MM") for o in each.operands):
-            raise _Refused(f"'{each.text}': registers of x87 and MMX are not compared")
+            raise _NotComparable(f"'{each.text}': registers of x87 and MMX are not compared")
         if each.branch_displacement is not None and not 0 <= start + each.branch_displacement <= len(code):
-            raise _Refused(f"'{each.text}' leaves the code")
+            raise _NotComparable(f"'{each.text}' leaves the code")
         if each.mnemonic == "ret":
-            raise _Refused("the code returns")
-    return _Version(code, instructions)
+            raise _NotComparable("the code returns")
+    return _PlacedVersion(code, instructions)
 
 
 def _code(lines: Sequence[str], stretch: range, source: SourceOptions) -> bytes:
-    sign = comment_sign(Source("\n".join(lines)))
+    sign = comment_sign(SourceText("\n".join(lines)))
     marked = [*lines[: stretch.start], f"{sign} cyclelens-begin check", *lines[stretch.start : stretch.stop]]
     marked += [f"{sign} cyclelens-end", *lines[stretch.stop :]]
     found = assemble(
@@ -220,7 +220,7 @@ def _code(lines: Sequence[str], stretch: range, source: SourceOptions) -> bytes:
         replace(source, regions=Regions.MARKERS, region=None, function=None, profile=""),
     )
     if not found.regions or any(each.incomplete for each in found.regions):
-        raise _Refused("the code around the loop cannot be assembled by itself")
+        raise _NotComparable("the code around the loop cannot be assembled by itself")
     return b"".join(each.code for each in found.regions)
 
 
@@ -232,7 +232,7 @@ class _Use:
         text: str,
         stretch: range,
         source: SourceOptions,
-        code: _Version,
+        code: _PlacedVersion,
         region: RegionAnalysis,
         bits: int,
     ):
@@ -263,7 +263,7 @@ class _Use:
             return read, dead
         try:
             code = _code(lines, range(start, end), source) if lines[start:end] != [] else b""
-        except _Refused:
+        except _NotComparable:
             return read, dead
         for each in decode(code):
             found = effects(each.code, self.bits)
@@ -310,11 +310,11 @@ def _is_named(name: str, words: Iterable[str]) -> bool:
 
 
 def _compared(
-    harness: Harness, one: _Version, other: _Version, use: _Use, times: int, inputs: int
+    harness: Harness, one: _PlacedVersion, other: _PlacedVersion, use: _Use, times: int, inputs: int
 ) -> Equality:
     both = [*one.instructions, *other.instructions]
     if any(each.repeat for each in both):
-        raise _Refused("it repeats an instruction as often as a register says")
+        raise _NotComparable("it repeats an instruction as often as a register says")
     random = Random(1)
     pair = Pair(
         one=one.code,
@@ -327,7 +327,7 @@ def _compared(
         inputs=_EACH,
     )
     alternatives = list(_ALTERNATIVES)
-    apart, together = Difference(), Difference()
+    apart, together = OutputDifference(), OutputDifference()
     for start in range(max(inputs // _EACH, 1)):
         close = start % _OVERLAPPING == _OVERLAPPING - 1
         rounds = times * random.randint(1, _MOST_ROUNDS)
@@ -341,13 +341,13 @@ def _compared(
         if found.problem and found.second:
             return Equality(differs=(f"only the rewritten code fails ({found.problem})",))
         if found.problem:
-            raise _Refused(found.problem)
+            raise _NotComparable(found.problem)
         if close:
             together = _added(together, found)
         else:
             apart = _added(apart, found)
     if apart.compared < apart.rounded:
-        raise _Refused("its results are rounded, and depend on the order of operations")
+        raise _NotComparable("its results are rounded, and depend on the order of operations")
     differs, left = use.judged(apart.registers)
     if apart.memory:
         differs = ("memory", *differs)
@@ -357,7 +357,7 @@ def _compared(
     return Equality(apart.compared + together.compared, "", differs, left, overlapping, apart.rounded)
 
 
-def _added(one: Difference, other: Difference) -> Difference:
+def _added(one: OutputDifference, other: OutputDifference) -> OutputDifference:
     return replace(
         one,
         compared=one.compared + other.compared,
@@ -392,7 +392,7 @@ class _Beginning(Struct, frozen=True):
 
 
 def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Beginning, random: Random) -> Pair:
-    """The pair with its registers set. Raises _Refused."""
+    """The pair with its registers set. Raises _NotComparable."""
     multiple, close = beginning.multiple, beginning.close
     addressing = set(_addressing(both))
     registers = {}
@@ -406,7 +406,7 @@ def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Begin
     if use.body and use.body[-1].branch_displacement is not None:
         found = measurable(loop, Inputs(registers=registers))
         if isinstance(found, str) or not found.closed:
-            raise _Refused("its number of iterations depends on its data")
+            raise _NotComparable("its number of iterations depends on its data")
         counter = REGISTERS[found.counter.register]
         known = {counter, *used_registers(use.body[-2].code)}
         registers[counter] = found.counter.base + found.counter.factor * beginning.rounds

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from cyclelens.analyzer.measuring.quiet_core import round_cycles
-from cyclelens.analyzer.measuring.requests import Difference, Measurement, Pair, Request
+from cyclelens.analyzer.measuring.requests import Measurement, MeasurementRequest, OutputDifference, Pair
 from cyclelens.analyzer.model.choices import Clocks, Pages
 from msgspec import Struct
 
@@ -89,13 +89,13 @@ class Harness:
             problems.append(f"{source}: {greeting.partition('=')[2] or 'the measuring program ended'}")
         raise CannotMeasure("; ".join(problems))
 
-    def measure(self, request: Request) -> Measurement:
+    def measure(self, request: MeasurementRequest) -> Measurement:
         """Measure one block. Raises ``CannotMeasure`` if the harness itself has ended."""
         return Measurement.read(self._answer(request.line()))
 
-    def compare(self, pair: Pair) -> Difference:
+    def compare(self, pair: Pair) -> OutputDifference:
         """Compare the results of two pieces of code. Raises as ``measure``."""
-        return Difference.read(self._answer(pair.line()))
+        return OutputDifference.read(self._answer(pair.line()))
 
     def _answer(self, request: str) -> str:
         assert self._process.stdin is not None

@@ -8,7 +8,7 @@ from cyclelens.analyzer.insight.confidence import lacking
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import with_marker
 from cyclelens.analyzer.measuring.region import RUNS, Comparison, measure_region
-from cyclelens.analyzer.measuring.requests import DISTINCT, Inputs, Request
+from cyclelens.analyzer.measuring.requests import DISTINCT, Inputs, MeasurementRequest
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
@@ -34,7 +34,7 @@ def compare(
     loop, offset = region.region.ends_in_jump_to_start, 0
     if region.predictions:
         loop, offset = region.predictions[0].mode is Mode.LOOP, region.predictions[0].alignment
-    request = Request(
+    request = MeasurementRequest(
         code=region.region.code,
         instructions=len(region.region.instructions),
         loop=loop,

@@ -10,7 +10,7 @@ from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable, with_data
 from cyclelens.analyzer.measuring.refusals import refusal, split_lock
 from cyclelens.analyzer.measuring.repeated import repeated
-from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement, Request
+from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement, MeasurementRequest
 from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
@@ -56,7 +56,9 @@ def _near(cycles: float, measured: Measurement) -> bool:
     return abs(cycles - measured.cycles) <= max(_TOLERANCE, measured.spread) * measured.cycles
 
 
-def measure_region(harness: Harness, region: Request, predict: Predict, runs: int = RUNS) -> Comparison:
+def measure_region(
+    harness: Harness, region: MeasurementRequest, predict: Predict, runs: int = RUNS
+) -> Comparison:
     """Measure a region and explain its difference from the prediction, if any. Raises ``CannotMeasure``."""
     code, loop, offset, inputs = region.code, region.loop, region.offset, region.inputs
     instructions = decode(code)
@@ -95,7 +97,7 @@ def measure_region(harness: Harness, region: Request, predict: Predict, runs: in
     return replace(comparison, causes=tuple(_causes(harness, request, comparison, loop, predict)))
 
 
-def _end(request: Request) -> bytes:
+def _end(request: MeasurementRequest) -> bytes:
     return loop_end(decode(request.code)) or b""
 
 
@@ -108,7 +110,7 @@ def vector_bits(code: bytes) -> int:
 
 
 def _causes(
-    harness: Harness, request: Request, comparison: Comparison, loop: bool, predict: Predict
+    harness: Harness, request: MeasurementRequest, comparison: Comparison, loop: bool, predict: Predict
 ) -> list[str]:
     """Assumptions of the prediction that explain the difference."""
     measured = comparison.measured

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from cyclelens.analyzer.measuring.requests import Measurement, Request
+from cyclelens.analyzer.measuring.requests import Measurement, MeasurementRequest
 from cyclelens.analyzer.measuring.states import steady_states
 
 _MORE = 2
@@ -15,11 +15,11 @@ _MORE = 2
 class Measuring(Protocol):
     """Measures a request in a process of its own."""
 
-    def measure(self, request: Request) -> Measurement:
+    def measure(self, request: MeasurementRequest) -> Measurement:
         """Measure one block."""
 
 
-def repeated(harness: Measuring, request: Request, runs: int) -> Measurement:
+def repeated(harness: Measuring, request: MeasurementRequest, runs: int) -> Measurement:
     """The median of ``runs`` processes. Raises ``CannotMeasure``.
 
     Uses three times as many if they show several steady states and the machine is not too busy."""

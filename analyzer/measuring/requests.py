@@ -41,7 +41,7 @@ DISTINCT = Inputs(registers={name: PATTERN + n * 0x200000 + n * 192 for n, name 
 """Every register points to a page of its own, at a different cache line within the page."""
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class MeasurementRequest(Struct, frozen=True, kw_only=True):
     """A request to measure one block."""
 
     code: bytes
@@ -188,7 +188,7 @@ class Pair(Struct, frozen=True, kw_only=True):
         return " ".join(f"{key}={value}" for key, value in fields.items())
 
 
-class Difference(Struct, frozen=True):
+class OutputDifference(Struct, frozen=True):
     """Differences between the results of two pieces of code."""
 
     problem: str = ""
@@ -204,7 +204,7 @@ class Difference(Struct, frozen=True):
     memory: bool = False
 
     @classmethod
-    def read(cls, line: str) -> Difference:
+    def read(cls, line: str) -> OutputDifference:
         """Parse a line of the harness."""
         fields = dict(part.partition("=")[::2] for part in line.split())
         status = fields.get("status", "")

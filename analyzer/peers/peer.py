@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from cyclelens.analyzer.frontend.assemblers.external import Finished, HungError, Job, find_program, run
+from cyclelens.analyzer.frontend.assemblers.external import Finished, HungError, ProgramRun, find_program, run
 from msgspec import Struct
 
 _PATIENCE = 20.0
@@ -40,7 +40,7 @@ class Peer(Struct, frozen=True):
         if program is None:
             return None
         try:
-            found = _VERSION.search(run(Job([program, "--version"], timeout=_PATIENCE)).output)
+            found = _VERSION.search(run(ProgramRun([program, "--version"], timeout=_PATIENCE)).output)
         except (OSError, HungError):
             return None
         return found[0].decode() if found else "unknown version"
@@ -56,7 +56,7 @@ class Peer(Struct, frozen=True):
         try:
             done = [
                 run(
-                    Job(
+                    ProgramRun(
                         [program, *options, _LISTING],
                         timeout=_PATIENCE,
                         given={_LISTING: listing},

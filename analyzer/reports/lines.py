@@ -14,7 +14,7 @@ _NARROWEST = 40
 """Narrower terminals wrap lines themselves."""
 
 
-class Style(StrEnum):
+class LineStyle(StrEnum):
     """What a line is, for its colour."""
 
     PLAIN = ""
@@ -29,13 +29,13 @@ class Style(StrEnum):
 
 
 COLOURS = {
-    Style.PLAIN: "",
-    Style.HEADING: "1",
-    Style.FIGURE: "1;36",
-    Style.CHAIN: "31",
-    Style.WARNING: "33",
-    Style.ERROR: "1;31",
-    Style.ASIDE: "2",
+    LineStyle.PLAIN: "",
+    LineStyle.HEADING: "1",
+    LineStyle.FIGURE: "1;36",
+    LineStyle.CHAIN: "31",
+    LineStyle.WARNING: "33",
+    LineStyle.ERROR: "1;31",
+    LineStyle.ASIDE: "2",
 }
 """ANSI codes of each style."""
 
@@ -44,14 +44,14 @@ class Line(Struct, frozen=True):
     """One line without its newline."""
 
     text: str
-    style: Style = Style.PLAIN
+    style: LineStyle = LineStyle.PLAIN
 
 
 EMPTY = Line("")
 
 
 def paragraph(
-    label: str, text: str, width: int | None, style: Style = Style.PLAIN, *, indent: int | None = None
+    label: str, text: str, width: int | None, style: LineStyle = LineStyle.PLAIN, *, indent: int | None = None
 ) -> Iterator[Line]:
     """A label and a text, wrapped.
 

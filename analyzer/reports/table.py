@@ -8,7 +8,7 @@ from cyclelens.analyzer.insight import costs, vocabulary, wording
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
-from cyclelens.analyzer.reports.lines import Line, Style
+from cyclelens.analyzer.reports.lines import Line, LineStyle
 from cyclelens.analyzer.reports.rows import Row, rows
 from msgspec import Struct
 
@@ -19,11 +19,11 @@ _INDENT = "   "
 _GAP = "  "
 
 
-class _Line(Struct):
+class _TableLine(Struct):
     cells: list[str]
     text: str
     notes: str = ""
-    style: Style = Style.PLAIN
+    style: LineStyle = LineStyle.PLAIN
 
 
 def table(region: RegionAnalysis, prediction: Prediction, width: int | None) -> Iterator[Line]:
@@ -52,38 +52,38 @@ def table(region: RegionAnalysis, prediction: Prediction, width: int | None) -> 
         yield from _figures_below(header, lines, places)
 
 
-def _only(kept: Sequence[int], header: Sequence[str], lines: Sequence[_Line]) -> list[str]:
+def _only(kept: Sequence[int], header: Sequence[str], lines: Sequence[_TableLine]) -> list[str]:
     """Keeps only these columns in all lines. Returns their names."""
     for line in lines:
         line.cells = [line.cells[number] for number in kept]
     return [header[number] for number in kept]
 
 
-def _beside(header: list[str], lines: Sequence[_Line]) -> Iterator[Line]:
+def _beside(header: list[str], lines: Sequence[_TableLine]) -> Iterator[Line]:
     columns = _Columns([header, *_cells(lines)])
     room = max(len(line.text) for line in lines)
-    yield Line(f"{_INDENT}{columns.text(header)}{_INDENT}instruction", Style.HEADING)
+    yield Line(f"{_INDENT}{columns.text(header)}{_INDENT}instruction", LineStyle.HEADING)
     for line in lines:
         text = f"{_INDENT}{columns.text(line.cells)}{_INDENT}{line.text.ljust(room)}{_INDENT}{line.notes}"
         yield Line(text.rstrip(), line.style)
 
 
-def _notes_below(header: list[str], lines: Sequence[_Line]) -> Iterator[Line]:
+def _notes_below(header: list[str], lines: Sequence[_TableLine]) -> Iterator[Line]:
     columns = _Columns([header, *_cells(lines)])
-    yield Line(f"{_INDENT}{columns.text(header)}{_INDENT}instruction", Style.HEADING)
+    yield Line(f"{_INDENT}{columns.text(header)}{_INDENT}instruction", LineStyle.HEADING)
     for line in lines:
         yield Line(f"{_INDENT}{columns.text(line.cells)}{_INDENT}{line.text}", line.style)
         if line.notes:
-            yield Line(f"{' ' * columns.width}{3 * _INDENT}{line.notes}", Style.ASIDE)
+            yield Line(f"{' ' * columns.width}{3 * _INDENT}{line.notes}", LineStyle.ASIDE)
 
 
-def _figures_below(header: list[str], lines: Sequence[_Line], places: int) -> Iterator[Line]:
+def _figures_below(header: list[str], lines: Sequence[_TableLine], places: int) -> Iterator[Line]:
     """``places``: number of columns that locate the instruction."""
     left = _Columns([header[:places], *(line.cells[:places] for line in lines)])
     right = _Columns([header[places:], *(line.cells[places:] for line in lines)])
     below = " " * (left.width + 2 * len(_INDENT))
-    yield Line(f"{_INDENT}{left.text(header[:places])}{_INDENT}instruction", Style.HEADING)
-    yield Line(f"{below}{right.text(header[places:])}", Style.HEADING)
+    yield Line(f"{_INDENT}{left.text(header[:places])}{_INDENT}instruction", LineStyle.HEADING)
+    yield Line(f"{below}{right.text(header[places:])}", LineStyle.HEADING)
     for line in lines:
         text = f"{_INDENT}{left.text(line.cells[:places])}{_INDENT}{line.text}{_INDENT}{line.notes}"
         yield Line(text.rstrip(), line.style)
@@ -102,17 +102,17 @@ class _Columns:
         return _GAP.join(cell.rjust(size) for cell, size in zip(cells, self._sizes, strict=True))
 
 
-def _cells(lines: Sequence[_Line]) -> list[list[str]]:
+def _cells(lines: Sequence[_TableLine]) -> list[list[str]]:
     return [line.cells for line in lines]
 
 
-def _width(rows: Sequence[Sequence[str]], lines: Sequence[_Line], *, notes: bool) -> int:
+def _width(rows: Sequence[Sequence[str]], lines: Sequence[_TableLine], *, notes: bool) -> int:
     text = max(len(line.text) for line in lines)
     most = max(len(line.notes) for line in lines) if notes else 0
     return _Columns(rows).width + 2 * len(_INDENT) + text + (len(_INDENT) + most if most else 0)
 
 
-def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], list[_Line]]:
+def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], list[_TableLine]]:
     """Column names, and all lines; the last line holds the sums."""
     units = registry.get(prediction.microarchitecture).units
     listed = list(rows(region, prediction))
@@ -137,9 +137,11 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
         source = wording.source_line(row.statement)
         cells = ["" if source == previous else source, wording.sources(words, row.usage.sources)]
         previous = source
-        style = Style.CHAIN if own and row.index in chain else Style.PLAIN
-        lines.append(_Line([*cells, *map(wording.figure, values)], row.text, ", ".join(row.notes), style))
-    lines.append(_Line(["", "", *map(wording.figure, total)], "total"))
+        style = LineStyle.CHAIN if own and row.index in chain else LineStyle.PLAIN
+        lines.append(
+            _TableLine([*cells, *map(wording.figure, values)], row.text, ", ".join(row.notes), style)
+        )
+    lines.append(_TableLine(["", "", *map(wording.figure, total)], "total"))
     header += BY_ITSELF
     for row, line in zip(listed, lines, strict=False):
         line.cells += by_itself(prediction, row)
@@ -153,7 +155,9 @@ def _lines(region: RegionAnalysis, prediction: Prediction) -> tuple[list[str], l
         if row.use:
             # The row of the macro's use shows the line number; its instructions follow without one.
             below = lines[number].cells
-            lines.insert(number, _Line([below[0], *[""] * (len(header) - 1)], row.use, style=Style.ASIDE))
+            lines.insert(
+                number, _TableLine([below[0], *[""] * (len(header) - 1)], row.use, style=LineStyle.ASIDE)
+            )
             below[0] = ""
     return header, lines
 

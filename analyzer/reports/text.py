@@ -15,11 +15,11 @@ from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Assumption, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region, Severity
 from cyclelens.analyzer.reports import chains, paths, table, timeline, weights
-from cyclelens.analyzer.reports.lines import EMPTY, Line, Style, paragraph
+from cyclelens.analyzer.reports.lines import EMPTY, Line, LineStyle, paragraph
 from cyclelens.analyzer.reports.rows import grouped
 from msgspec.structs import replace
 
-_STYLES = {Severity.ERROR: Style.ERROR, Severity.WARNING: Style.WARNING}
+_STYLES = {Severity.ERROR: LineStyle.ERROR, Severity.WARNING: LineStyle.WARNING}
 
 
 def render(analysis: Analysis, file: str) -> str:
@@ -58,7 +58,8 @@ def _regions(analysis: Analysis, file: str, width: int | None) -> Iterator[list[
         if blocks is not None and blocks.averages:
             yield [
                 Line(
-                    f"== {_title(replace(region.region, name=blocks.branching.name), file)} ==", Style.HEADING
+                    f"== {_title(replace(region.region, name=blocks.branching.name), file)} ==",
+                    LineStyle.HEADING,
                 ),
                 *(Line(f"   {line}") for line in paths.lines(blocks)),
             ]
@@ -70,14 +71,16 @@ def _regions(analysis: Analysis, file: str, width: int | None) -> Iterator[list[
 
 
 def _region(region: RegionAnalysis, file: str, analysis: Analysis, width: int | None) -> Iterator[Line]:
-    yield Line(f"== {_title(region.region, file)} ==", Style.HEADING)
+    yield Line(f"== {_title(region.region, file)} ==", LineStyle.HEADING)
     if not region.predictions:
-        yield from paragraph("   ", f"No prediction: {region.note}", width, Style.WARNING)
+        yield from paragraph("   ", f"No prediction: {region.note}", width, LineStyle.WARNING)
         return
     if region.note:
         yield from paragraph("   ", region.note, width)
     if region.missing:
-        yield from paragraph("   ", f"No figure: {absence.sentence(region.missing)}", width, Style.WARNING)
+        yield from paragraph(
+            "   ", f"No figure: {absence.sentence(region.missing)}", width, LineStyle.WARNING
+        )
     if len(region.predictions) > 1:
         yield EMPTY
         yield from (Line(line) for line in _comparison(region.predictions))
@@ -92,7 +95,7 @@ def _legends(analysis: Analysis, width: int | None) -> Iterator[Line]:
     """Explains the columns, once per vendor whose cores are shown."""
     shown = [prediction for region in analysis.regions for prediction in region.predictions]
     for legend in dict.fromkeys(vocabulary.of(each.microarchitecture).legend for each in shown):
-        yield from paragraph("   ", "; ".join(legend), width, Style.ASIDE)
+        yield from paragraph("   ", "; ".join(legend), width, LineStyle.ASIDE)
 
 
 def _title(region: Region, file: str) -> str:
@@ -126,7 +129,7 @@ def _prediction(
         f"{core}, {wording.mode(prediction.mode)}"
         + (f", alignment {prediction.alignment}" if prediction.alignment and alone else "")
         + doubt(prediction),
-        Style.FIGURE,
+        LineStyle.FIGURE,
     )
     for label, text in _facts(region, prediction, full):
         yield from paragraph(f"   {label:<12}" if label else "     ", text, width)
@@ -135,7 +138,7 @@ def _prediction(
     chain = list(chains.lines(region, prediction))
     if chain:
         yield EMPTY
-        yield from (Line(f"   {line}", Style.CHAIN) for line in chain)
+        yield from (Line(f"   {line}", LineStyle.CHAIN) for line in chain)
     if full and prediction.account is not None:
         yield EMPTY
         yield from (Line(line) for line in _account(region, prediction, prediction.account))
@@ -144,12 +147,12 @@ def _prediction(
     findings = [each for each in region.findings if each.microarchitecture in ("", microarchitecture.name)]
     if findings:
         yield EMPTY
-        yield Line("   Hazards:", Style.WARNING)
+        yield Line("   Hazards:", LineStyle.WARNING)
         for places, finding in grouped(region, findings):
             yield from paragraph("     ", f"{places}: {finding.message} [{finding.code}]", width, indent=7)
     if prediction.simulation.trace is not None:
         yield EMPTY
-        yield Line("   Timeline:", Style.HEADING)
+        yield Line("   Timeline:", LineStyle.HEADING)
         drawn = timeline.render(prediction, texts=as_written.texts(region, prediction))
         yield from (Line(line) for line in textwrap.indent(drawn, "   ").splitlines())
 
@@ -230,5 +233,5 @@ def _place(region: RegionAnalysis, instruction: int) -> str:
 def _problems(analysis: Analysis, file: str) -> Iterator[Line]:
     for problem in analysis.problems:
         place = wording.problem_place(problem, file)
-        style = _STYLES.get(problem.severity, Style.PLAIN)
+        style = _STYLES.get(problem.severity, LineStyle.PLAIN)
         yield Line(f"{place}: {problem.severity}: {problem.message} [{problem.code}]", style)

@@ -17,7 +17,7 @@ from cyclelens.analyzer.insight.hazards.op_cache_windows import CODES
 from cyclelens.analyzer.model.result import Position
 from cyclelens.analyzer.model.source import LINE_BYTES
 from cyclelens.analyzer.rewrites.jcc_erratum import CODE
-from cyclelens.analyzer.rewrites.proposal import Edit, Proposal
+from cyclelens.analyzer.rewrites.proposal import Proposal, Replacement
 from cyclelens.analyzer.rewrites.site import Site
 from msgspec import Struct
 
@@ -25,14 +25,14 @@ _OPTION = re.compile(r"\balign(?:ment)?=\d+")
 _ALIGNMENT = re.compile(r"\s*(\.?(?:p2|b)?align[ \t]+(\d+))\s*(?:[#;/].*)?", re.IGNORECASE)
 
 
-class _Target(Struct, frozen=True):
+class _LoopPosition(Struct, frozen=True):
     """A position for a loop: ``distance`` bytes after a multiple of ``boundary``."""
 
     boundary: int
     distance: int
 
 
-_PLACES = tuple(_Target(*each) for each in ((32, 0), (64, 0), (32, 16), (64, 16), (64, 32), (64, 48)))
+_PLACES = tuple(_LoopPosition(*each) for each in ((32, 0), (64, 0), (32, 16), (64, 16), (64, 32), (64, 48)))
 """Candidate positions, the simplest first."""
 
 
@@ -70,12 +70,12 @@ def propose(site: Site) -> Iterator[Proposal]:
         yield Proposal(title, line, (_place(site, boundary, distance, earlier),), code, "place of the loop")
 
 
-def _best(places: Sequence[_Target], known: Sequence[Position]) -> Iterator[_Target]:
+def _best(places: Sequence[_LoopPosition], known: Sequence[Position]) -> Iterator[_LoopPosition]:
     """The simplest of the places with the lowest figure in ``known``, and all places that ``known`` lacks.
 
     Trying a place means assembling the text again, so places known to be worse are skipped."""
     figures = {position.offset: position.cycles_per_iteration for position in known}
-    best: tuple[float, _Target] | None = None
+    best: tuple[float, _LoopPosition] | None = None
     for place in places:
         there = [figures.get(offset) for offset in range(place.distance, LINE_BYTES, place.boundary)]
         if None in there:
@@ -92,7 +92,7 @@ def _for_marker(site: Site, option: re.Match[str]) -> Proposal:
     line = site.analysis.region.first_line
     edits = (
         site.insert_before_region(site.align(64)),
-        Edit(line, option.start(), line, option.end(), "alignment=0"),
+        Replacement(line, option.start(), line, option.end(), "alignment=0"),
     )
     return Proposal("Align the start of the region to 64 bytes", line, edits)
 
@@ -118,7 +118,7 @@ def _earlier(site: Site) -> _Earlier | None:
     return _Earlier(line, known.start(1), known.end(1), boundary)
 
 
-def _place(site: Site, boundary: int, distance: int, earlier: _Earlier | None) -> Edit:
+def _place(site: Site, boundary: int, distance: int, earlier: _Earlier | None) -> Replacement:
     """Insert an alignment in front of the region, or replace the one already there."""
     statements = [site.align(boundary)]
     if distance:
@@ -127,4 +127,4 @@ def _place(site: Site, boundary: int, distance: int, earlier: _Earlier | None) -
         return site.insert_before_region(*statements)
     line = earlier.line
     indent = re.sub(r"\S", " ", site.lines[line][: earlier.column])
-    return Edit(line, earlier.column, line, earlier.end_column, f"\n{indent}".join(statements))
+    return Replacement(line, earlier.column, line, earlier.end_column, f"\n{indent}".join(statements))

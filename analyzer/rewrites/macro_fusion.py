@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.rewrites.proposal import Edit, Proposal
+from cyclelens.analyzer.rewrites.proposal import Proposal, Replacement
 from cyclelens.analyzer.rewrites.site import Site, resized
 from msgspec.structs import replace
 
@@ -66,8 +66,8 @@ def _movable(compare: InstructionTemplate, between: list[InstructionTemplate]) -
 def _moved(compare: Site, jump: Site) -> Proposal:
     line = compare.statement.line
     edits = (
-        Edit(line, 0, line + 1, 0, ""),
-        Edit(jump.statement.line, 0, jump.statement.line, 0, jump.lines[line] + "\n"),
+        Replacement(line, 0, line + 1, 0, ""),
+        Replacement(jump.statement.line, 0, jump.statement.line, 0, jump.lines[line] + "\n"),
     )
     names = compare.template.instruction.mnemonic, jump.template.instruction.mnemonic
     return Proposal(

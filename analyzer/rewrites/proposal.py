@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 
-class Edit(Struct, frozen=True):
+class Replacement(Struct, frozen=True):
     """A range of the text and its replacement; lines and columns are zero-based, the end is exclusive."""
 
     line: int
@@ -25,7 +25,7 @@ class Proposal(Struct, frozen=True):
     """The effect, with side effects in parentheses."""
     line: int
     """Zero-based line of the instruction concerned."""
-    edits: tuple[Edit, ...]
+    edits: tuple[Replacement, ...]
     code: str = ""
     """Code of the finding that it resolves; empty if there is none."""
     choice: str = ""
@@ -66,7 +66,7 @@ class Fix(Struct, frozen=True):
         return replace(self, proposal=replace(proposal, line=proposal.line + lines, edits=edits))
 
 
-def apply(text: str, edits: Sequence[Edit]) -> str:
+def apply(text: str, edits: Sequence[Replacement]) -> str:
     """Apply edits, which must neither overlap nor touch, to a text."""
     lines = text.split("\n")
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.column), reverse=True):

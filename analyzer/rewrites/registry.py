@@ -33,7 +33,7 @@ from cyclelens.analyzer.rewrites.loops import (
 )
 from cyclelens.analyzer.rewrites.loops.body import Body
 from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, apply
-from cyclelens.analyzer.rewrites.site import Site, Written
+from cyclelens.analyzer.rewrites.site import MarkedText, Site
 from cyclelens.analyzer.simulator.failures import Cancelled
 from msgspec.structs import replace
 
@@ -105,7 +105,7 @@ def fixes(
 
 def proposals(lines: Sequence[str], dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
     """Every candidate rewrite of single statements in a region, not yet simulated."""
-    written = Written(lines, region.region)
+    written = MarkedText(lines, region.region)
     own = len(region.predictions[0].instructions)
     for index in range(own):
         site = Site(written, dialect, region, index)

@@ -13,7 +13,7 @@ from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import RegionAnalysis
 from cyclelens.analyzer.rewrites.loops.body import body_of
-from cyclelens.analyzer.rewrites.proposal import Edit, Fix, Proposal, apply
+from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, Replacement, apply
 from cyclelens.analyzer.rewrites.registry import (
     LEAST_GAIN,
     MAX_LINES,
@@ -22,7 +22,7 @@ from cyclelens.analyzer.rewrites.registry import (
     proposals,
     tried,
 )
-from cyclelens.analyzer.rewrites.site import Site, Written
+from cyclelens.analyzer.rewrites.site import MarkedText, Site
 from cyclelens.analyzer.simulator.failures import Cancelled
 from msgspec import Struct
 from msgspec.structs import replace
@@ -170,7 +170,7 @@ def advise(
 
 def _all(text: str, dialect: str, region: RegionAnalysis) -> Iterator[Proposal]:
     lines = tuple(text.split("\n"))
-    body = body_of(Site(Written(lines, region.region), dialect, region, 0))
+    body = body_of(Site(MarkedText(lines, region.region), dialect, region, 0))
     if body is not None:
         for propose in REWRITES:
             yield from propose(body)
@@ -231,7 +231,7 @@ def _both(text: str, first: Candidate, second: Candidate, start: float) -> Candi
     return Candidate(fix, second.text)
 
 
-def difference(old: str, new: str) -> Edit:
+def difference(old: str, new: str) -> Replacement:
     """One edit that turns ``old`` into ``new``."""
     before, after = old.split("\n"), new.split("\n")
     head = 0
@@ -242,7 +242,7 @@ def difference(old: str, new: str) -> Edit:
         tail += 1
     end = len(before) - tail
     lines = after[head : len(after) - tail]
-    return Edit(head, 0, end, 0, "".join(f"{line}\n" for line in lines))
+    return Replacement(head, 0, end, 0, "".join(f"{line}\n" for line in lines))
 
 
 def _ranked(advice: Advice, found: Sequence[Candidate]) -> Advice:

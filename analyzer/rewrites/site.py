@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from cyclelens.analyzer.frontend.source.chunks import Source
-from cyclelens.analyzer.frontend.source.dialect import Style, style
+from cyclelens.analyzer.frontend.source.chunks import SourceText
+from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, style
 from cyclelens.analyzer.frontend.source.lexer import cut_operands, leading_labels, without_comments
 from cyclelens.analyzer.frontend.source.surroundings import words_around
 from cyclelens.analyzer.isa.register_use import used_registers
@@ -15,7 +15,7 @@ from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.result import Finding, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region, Severity, SourceLine
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.rewrites.proposal import Edit
+from cyclelens.analyzer.rewrites.proposal import Replacement
 from msgspec import Struct
 
 SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
@@ -38,7 +38,7 @@ def resized(register: str, bits: int) -> str:
     raise ValueError(f"{register} is no general-purpose register")
 
 
-class Written:
+class MarkedText:
     """A text with a region, and the facts about the surrounding text that rewrites need."""
 
     def __init__(self, lines: Sequence[str], region: Region) -> None:
@@ -64,13 +64,13 @@ class Written:
     @cached_property
     def is_nasm(self) -> bool:
         """Whether the file is in NASM's language."""
-        return style(Source("\n".join(self.lines))) is Style.NASM
+        return style(SourceText("\n".join(self.lines))) is AssemblerStyle.NASM
 
 
 class Site(Struct, frozen=True):
     """An instruction of a region, with its statement in the text."""
 
-    written: Written
+    written: MarkedText
     dialect: str
     analysis: RegionAnalysis
     index: int
@@ -217,37 +217,37 @@ class Site(Struct, frozen=True):
                 source = f"{'byte' if bits == 8 else 'word'} ptr {source[source.index('[') :]}"
         return self.write(mnemonic, self.register(resized(whole, 32)), source)
 
-    def insert_before(self, *statements: str) -> Edit:
+    def insert_before(self, *statements: str) -> Replacement:
         """Insert statements on lines of their own in front of this one."""
         line, column = self.statement.line, self.statement.column
         indent = re.sub(r"\S", " ", self.lines[line][:column])
         text = "".join(f"{statement}\n{indent}" for statement in statements)
-        return Edit(line, column, line, column, text)
+        return Replacement(line, column, line, column, text)
 
-    def insert_before_region(self, *statements: str) -> Edit:
+    def insert_before_region(self, *statements: str) -> Replacement:
         """Insert statements on lines of their own in front of the region's opening marker."""
         line = self.analysis.region.first_line
         indent = re.sub(r"\S", " ", self.lines[self.statement.line][: self.statement.column])
-        return Edit(line, 0, line, 0, "".join(f"{indent}{statement}\n" for statement in statements))
+        return Replacement(line, 0, line, 0, "".join(f"{indent}{statement}\n" for statement in statements))
 
     def align(self, boundary: int) -> str:
         """The directive that aligns the next statement to ``boundary`` bytes, a power of two."""
         return f"align {boundary}" if self.nasm else f".p2align {boundary.bit_length() - 1}"
 
-    def replace(self, *statements: str) -> Edit:
+    def replace(self, *statements: str) -> Replacement:
         """Replace this statement by others."""
         statement = self.statement
         indent = re.sub(r"\S", " ", self.lines[statement.line][: statement.column])
         text = f"\n{indent}".join(statements)
-        return Edit(statement.line, statement.column, statement.line, statement.end_column, text)
+        return Replacement(statement.line, statement.column, statement.line, statement.end_column, text)
 
-    def replace_operand(self, old: str, new: str) -> Edit | None:
+    def replace_operand(self, old: str, new: str) -> Replacement | None:
         """Replace one operand; None if the statement does not contain it exactly once."""
         statement = self.statement
         if statement.text.count(old) != 1:
             return None
         column = statement.column + statement.text.index(old)
-        return Edit(statement.line, column, statement.line, column + len(old), new)
+        return Replacement(statement.line, column, statement.line, column + len(old), new)
 
     def memory(self) -> tuple[str, DecodedOperand] | None:
         """The memory operand, as written (without its size) and decoded.

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from cyclelens.analyzer.comparisons.registry import table
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.settings import ANALYSIS, checked, forced, to_options
@@ -164,7 +164,7 @@ class Answers:
         def compare(cancel: Cancel) -> ComparisonTable:
             # A separate analyzer, so that many figures do not evict those of the text.
             alone = Analyzer(self._analyzer.workspace.beside(cached_predictions=1))
-            return table(kind, Request(alone, text, options, region, html=True, cancel=cancel))
+            return table(kind, ComparisonRequest(alone, text, options, region, html=True, cancel=cancel))
 
         found = self._work(asked, _VIEW, compare)
         html = found.extra.get("html")

@@ -30,10 +30,10 @@ from cyclelens.analyzer.uops.known import (
     KEEPS_UPPER,
     WIDE,
     WRITES_UPPER,
-    Core,
+    CoreCache,
     Cores,
     InContext,
-    Known,
+    KnownInstruction,
     known_of,
     meets_of,
     template_of,
@@ -155,7 +155,9 @@ def build_block(
     return Block(tuple(entries), microarchitecture.name, loop, alignment, tracks)
 
 
-def _entry(knowledge: Known, context: Context, branch: Known | None, cache: Core) -> Entry:
+def _entry(
+    knowledge: KnownInstruction, context: Context, branch: KnownInstruction | None, cache: CoreCache
+) -> Entry:
     """``branch``: the branch that it absorbs; None if there is none."""
     templates = knowledge.shape.templates
     like = templates.get(context)

@@ -20,7 +20,7 @@ _COMPUTE = UopKind.COMPUTE
 """Cached because looking up enumeration members runs Python code."""
 
 
-class _Input(Struct, frozen=True):
+class _ComputeInput(Struct, frozen=True):
     """An input of the compute part with its adjusted latency to each compute output."""
 
     value: Value
@@ -229,7 +229,7 @@ def _compute(
     return [*in_front, base, *fillers]
 
 
-def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) -> list[_Input]:
+def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) -> list[_ComputeInput]:
     """Register, flag and load inputs with their adjusted latencies (table of U6)."""
     latencies = prepared.latencies
     results = [("reg", i) for i in range(len(prepared.register_outputs))]
@@ -244,7 +244,7 @@ def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) 
         if stores:
             stored = [max(1, latencies[kind, position, "mem", i] - STORE_LATENCY) for i in writes]
             adjusted += [max(stored, default=1)] * stores
-        inputs.append(_Input(value, adjusted, max(adjusted, default=1)))
+        inputs.append(_ComputeInput(value, adjusted, max(adjusted, default=1)))
     if not load_results:
         return inputs
 
@@ -259,7 +259,7 @@ def _compute_inputs(prepared: Prepared, load_results: list[Value], stores: int) 
         reads = [i for i, access in enumerate(prepared.memory_operands) if access.read]
         adjusted += [_load_to_store(latencies, reads, writes)] * stores
     level = max(adjusted, default=1)
-    return [*inputs, *[_Input(value, adjusted, level) for value in load_results]]
+    return [*inputs, *[_ComputeInput(value, adjusted, level) for value in load_results]]
 
 
 def _load_to_store(latencies: Latencies, reads: list[int], writes: list[int]) -> int:

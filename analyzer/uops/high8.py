@@ -12,7 +12,7 @@ from cyclelens.analyzer.uops.registers import HIGH8
 _TRACKED = frozenset({"RAX", "RBX", "RCX", "RDX"})
 
 
-class _State:
+class _DirtyRegisters:
     """Which of RAX to RDX have a dirty high-8 part."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ def high8_effects(
 
     Two passes over the block give the steady state of a loop. Unknown instructions (None) change nothing.
     """
-    state = _State()
+    state = _DirtyRegisters()
     for instruction in block:
         if instruction is not None:
             state.update(instruction)

@@ -97,7 +97,7 @@ class Pattern:
         equal); None without a record."""
 
 
-class Known(Sibling):
+class KnownInstruction(Sibling):
     """An instruction with its shape; it serves as a block's entry if no neighbour matters, the usual case."""
 
     __slots__ = ("_operands", "shape")
@@ -126,7 +126,7 @@ class InContext(Sibling):
 
     __slots__ = ("_known",)
 
-    def __init__(self, original: Original, known: Known) -> None:
+    def __init__(self, original: Original, known: KnownInstruction) -> None:
         super().__init__(original, known.instruction, known.names)
         self._known = known
 
@@ -135,7 +135,7 @@ class InContext(Sibling):
         return self._known.operands()
 
 
-class Core:
+class CoreCache:
     """Cached instructions and templates for one core, one choice of fusions and one
     model; entries never change."""
 
@@ -144,7 +144,7 @@ class Core:
         self.options = options
         self.matcher = Matcher(microarchitecture.facts_name)
         self.binder = Binder()
-        self.prepared: Recent[bytes, Known] = caches.recent(_MOST_KEPT)
+        self.prepared: Recent[bytes, KnownInstruction] = caches.recent(_MOST_KEPT)
         self.signatures: Recent[Sequence[str | None], tuple[tuple[object, ...], Names]] = caches.recent(
             _MOST_KEPT
         )
@@ -154,7 +154,7 @@ class Core:
         """Instruction form -> (attributes of its records, registers that some of them name)."""
         self.shapes: dict[tuple[object, ...], Shape] = {}
         self.branches: dict[tuple[object, ...], int] = {}
-        self.entries: Recent[tuple[Known, Hashable], Entry] = caches.recent(_MOST_KEPT)
+        self.entries: Recent[tuple[KnownInstruction, Hashable], Entry] = caches.recent(_MOST_KEPT)
         """(instruction, relevant context) -> entry."""
 
 
@@ -163,10 +163,10 @@ class Cores:
 
     def __init__(self, caches: Caches) -> None:
         self._caches = caches
-        self._by_core: dict[tuple[object, ...], Core] = {}
-        self._last: tuple[Microarchitecture, ModelOptions, Core] | None = None
+        self._by_core: dict[tuple[object, ...], CoreCache] = {}
+        self._last: tuple[Microarchitecture, ModelOptions, CoreCache] | None = None
 
-    def cache(self, microarchitecture: Microarchitecture, options: ModelOptions) -> Core:
+    def cache(self, microarchitecture: Microarchitecture, options: ModelOptions) -> CoreCache:
         """The cache for a core, a choice of fusions and a model."""
         if (last := self._last) and last[0] is microarchitecture and last[1] is options:
             return last[2]
@@ -174,12 +174,12 @@ class Cores:
         key = (microarchitecture, *fusions, options.hardware)
         cache = self._by_core.get(key)
         if cache is None:
-            cache = self._by_core[key] = Core(microarchitecture, options, self._caches)
+            cache = self._by_core[key] = CoreCache(microarchitecture, options, self._caches)
         self._last = (microarchitecture, options, cache)
         return cache
 
 
-def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known | None:
+def known_of(instruction: Instruction, cache: CoreCache, store: FactsStore) -> KnownInstruction | None:
     """Classifies an instruction that is new to the cache; None if it has no record."""
     registers = instruction.registers
     signature = cache.signatures.get(registers)
@@ -201,12 +201,12 @@ def known_of(instruction: Instruction, cache: Core, store: FactsStore) -> Known 
     shape, bound = found
     if bound is not None:
         names = bound(names)
-    known = cache.prepared[instruction.code] = Known(instruction, shape, names)
+    known = cache.prepared[instruction.code] = KnownInstruction(instruction, shape, names)
     return known
 
 
 def _asks(
-    instruction: Instruction, cache: Core, store: FactsStore
+    instruction: Instruction, cache: CoreCache, store: FactsStore
 ) -> list[Callable[[Instruction, Names], object]]:
     """Questions that can tell instructions apart despite equal encodings and register patterns."""
     asks: list[Callable[[Instruction, Names], object]] = []
@@ -233,7 +233,7 @@ def _asks(
 
 
 def _shape(
-    instruction: Instruction, names: Names, cache: Core, store: FactsStore
+    instruction: Instruction, names: Names, cache: CoreCache, store: FactsStore
 ) -> tuple[Shape, Callable[[Names], Names] | None] | None:
     facts = cache.matcher.find(instruction, store)
     if facts is None:
@@ -268,7 +268,7 @@ def _in_order(names: Names, bound: Names) -> Callable[[Names], Names]:
 
 
 def template_of(
-    prepared: Prepared, context: Context, branch: Prepared | None, cache: Core
+    prepared: Prepared, context: Context, branch: Prepared | None, cache: CoreCache
 ) -> InstructionTemplate:
     """The template of an instruction in a context; ``branch``: the branch that it absorbs."""
     template = make_template(prepared, context, branch, cache.microarchitecture)

@@ -16,7 +16,7 @@ from cyclelens.analyzer.model.uops import (
     ValueKind,
 )
 from cyclelens.analyzer.uops.calls import coming_back
-from cyclelens.analyzer.uops.known import Core, InContext, Known
+from cyclelens.analyzer.uops.known import CoreCache, InContext, KnownInstruction
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move, fuses_with_branch
 from cyclelens.analyzer.uops.macro_instruction import is_nop
 from cyclelens.analyzer.uops.macro_ops import Expansion, expand_to_macro_ops
@@ -62,7 +62,7 @@ class _Upper(Enum):
     CLEARS_ALL = auto()
 
 
-class _Effects(Struct, frozen=True):
+class _SiblingEffects(Struct, frozen=True):
     """Effects of a shape's siblings on later instructions."""
 
     walks_stack: bool | None
@@ -74,8 +74,8 @@ class _Effects(Struct, frozen=True):
 
 def macro_op_entries(
     instructions: Sequence[Instruction],
-    known: Sequence[Known | None],
-    cache: Core,
+    known: Sequence[KnownInstruction | None],
+    cache: CoreCache,
     loop: bool,
 ) -> list[Entry]:
     """The entries of a block on a core that counts macro-ops."""
@@ -150,7 +150,7 @@ def macro_op_entries(
     return entries
 
 
-def _effects_of(known: Known) -> _Effects:
+def _effects_of(known: KnownInstruction) -> _SiblingEffects:
     """The effects of an instruction and its siblings, computed once."""
     shape, operands, mnemonic = known.shape, known.operands(), known.instruction.mnemonic
     walks = None
@@ -168,11 +168,11 @@ def _effects_of(known: Known) -> _Effects:
         # A VEX instruction of 128 bits clears the upper half.
         upper = _Upper.CLEARS if name.startswith("X") else _Upper.WRITES
     stack = any(o.register in STACK for o in operands)
-    shape.effects = effects = _Effects(walks, upper, stack)
+    shape.effects = effects = _SiblingEffects(walks, upper, stack)
     return effects
 
 
-def _walked(effects: Sequence[_Effects | None]) -> list[bool]:
+def _walked(effects: Sequence[_SiblingEffects | None]) -> list[bool]:
     """For each instruction, True if the last change of RSP before it was a push or pop.
     Rounds follow each other."""
     changes = [None if each is None else each.walks_stack for each in effects]
@@ -185,7 +185,9 @@ def _walked(effects: Sequence[_Effects | None]) -> list[bool]:
     return walked
 
 
-def _merging(known: Sequence[Known | None], effects: Sequence[_Effects | None]) -> list[bool]:
+def _merging(
+    known: Sequence[KnownInstruction | None], effects: Sequence[_SiblingEffects | None]
+) -> list[bool]:
     """For each instruction, True if it is SSE without VEX and keeps its target's upper half, which the code
     has written. Rounds follow each other."""
     merging = [False] * len(known)
@@ -210,7 +212,7 @@ def _merging(known: Sequence[Known | None], effects: Sequence[_Effects | None]) 
     return merging
 
 
-def _entry(knowledge: Known, context: _MacroContext, cache: Core) -> Entry:
+def _entry(knowledge: KnownInstruction, context: _MacroContext, cache: CoreCache) -> Entry:
     """The entry in a context; siblings share an expansion if they share the encoding and the relevant
     properties of the address: whether the index is scaled, and whether there is a displacement."""
     instruction, templates = knowledge.instruction, knowledge.shape.templates
@@ -223,7 +225,7 @@ def _entry(knowledge: Known, context: _MacroContext, cache: Core) -> Entry:
     return original
 
 
-def _template(knowledge: Known, context: _MacroContext, cache: Core) -> InstructionTemplate:
+def _template(knowledge: KnownInstruction, context: _MacroContext, cache: CoreCache) -> InstructionTemplate:
     prepared = knowledge.prepared()
     if context.second:
         expansion = Expansion(ops=MacroOps(entries=0, decode_slots=0))

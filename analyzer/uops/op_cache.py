@@ -25,7 +25,7 @@ _FREE = 4
 _ONE = MacroOps()
 
 
-class _Span(Struct, frozen=True):
+class _InstructionRange(Struct, frozen=True):
     """Instructions that are read consecutively."""
 
     first: int
@@ -94,7 +94,7 @@ def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Lay
 
 
 def _by_lines(
-    spans: Sequence[_Span],
+    spans: Sequence[_InstructionRange],
     ops: Sequence[MacroOps],
     likes: Sequence[InstructionTemplate],
     rules: MacroOpRules,
@@ -145,7 +145,7 @@ def _lines(instructions: Sequence[tuple[int, int]], rules: MacroOpRules) -> list
     return lines
 
 
-def _fullest_set(spans: Sequence[_Span], filled: Sequence[int], rules: MacroOpRules) -> int:
+def _fullest_set(spans: Sequence[_InstructionRange], filled: Sequence[int], rules: MacroOpRules) -> int:
     """Entries that the fullest set needs for all windows to be cached."""
     sets = [0] * _SETS
     for span, entries in zip(spans, filled, strict=True):
@@ -162,18 +162,20 @@ def _held(entries: int, rules: MacroOpRules) -> int:
     return max(entries, _PAIR * line + line // 2)
 
 
-def _spans(address: int, entries: Sequence[Entry], likes: Sequence[InstructionTemplate]) -> Iterator[_Span]:
+def _spans(
+    address: int, entries: Sequence[Entry], likes: Sequence[InstructionTemplate]
+) -> Iterator[_InstructionRange]:
     """The instructions that begin in each window, up to a jump; a fused pair begins with its first half."""
     first, window, jumps = 0, address // WINDOW, False
     for i, (entry, like) in enumerate(zip(entries, likes, strict=True)):
         if (jumps or address // WINDOW != window) and not like.fused_with_previous:
-            yield _Span(first, i - 1, window, jumps)
+            yield _InstructionRange(first, i - 1, window, jumps)
             first, window = i, address // WINDOW
         jumps = like.is_jump
         address += entry.instruction.length
         if jumps:
             address += entry.instruction.branch_displacement or 0
-    yield _Span(first, len(entries) - 1, window, True)
+    yield _InstructionRange(first, len(entries) - 1, window, True)
 
 
 def _until_jump(entries: int, jumps: bool, rules: MacroOpRules) -> int:

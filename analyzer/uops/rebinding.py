@@ -77,7 +77,7 @@ def shape_of(
     return tuple(key), tuple(names)
 
 
-class _Registers:
+class _OperandNames:
     """The register and memory operands of an encoding, at the positions of its sibling's operands."""
 
     def __init__(self, rsp_change: int, operands: Sequence[BoundOperand]) -> None:
@@ -107,7 +107,7 @@ def rebind_prepared(
     sibling: Prepared, instruction: Instruction, operands: Sequence[BoundOperand]
 ) -> Prepared:
     """The sibling's figures with this instruction's registers and addresses."""
-    registers = _Registers(sibling.rsp_change, operands)
+    registers = _OperandNames(sibling.rsp_change, operands)
     return replace(
         sibling,
         instruction=instruction,
@@ -182,7 +182,7 @@ class Sibling:
         if self.instruction is self.original.instruction:
             return like
         if self._own is None:
-            registers = _Registers(like.rsp_change, self.operands())
+            registers = _OperandNames(like.rsp_change, self.operands())
             changed: dict[str, object] = {
                 "instruction": self.instruction,
                 "address_inputs": tuple(registers.address_inputs),

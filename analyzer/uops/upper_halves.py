@@ -31,7 +31,7 @@ MERGES, SWITCHES, FOLLOWS = 1, 2, 4
 the state at a cost, or it follows such an instruction."""
 
 
-class State(IntFlag):
+class UpperState(IntFlag):
     """Possible states of the upper halves; a value is a set of them."""
 
     CLEAN = 1
@@ -41,10 +41,10 @@ class State(IntFlag):
     """The core has saved them, so that legacy SSE can run at full speed."""
 
 
-ANY = State.CLEAN | State.IN_USE | State.PUT_ASIDE
+ANY = UpperState.CLEAN | UpperState.IN_USE | UpperState.PUT_ASIDE
 
 
-class Effect(Struct, frozen=True):
+class UpperEffect(Struct, frozen=True):
     """The effect of an instruction that has to keep upper halves, or needs saved ones."""
 
     certain: bool
@@ -70,14 +70,16 @@ def uses_of(instructions: Iterable[Instruction]) -> list[UpperHalves]:
     return [upper_halves(instruction.code) for instruction in instructions]
 
 
-def effects(uses: Sequence[UpperHalves], rule: UpperHalfRule, before: State = ANY) -> list[Effect | None]:
+def effects(
+    uses: Sequence[UpperHalves], rule: UpperHalfRule, before: UpperState = ANY
+) -> list[UpperEffect | None]:
     """Effect of each instruction of a repeated block, in the steady state.
 
     ``before``: possible states before the first round.
     """
     puts_aside = rule is not UpperHalfRule.MERGED
-    state = before if puts_aside else before & ~State.PUT_ASIDE
-    found: list[Effect | None] = []
+    state = before if puts_aside else before & ~UpperState.PUT_ASIDE
+    found: list[UpperEffect | None] = []
     # A round never leaves more possible states than the one before it, and there are three.
     for _ in range(4):
         found = []
@@ -95,24 +97,26 @@ def mixes_for_certain(instructions: Sequence[Instruction]) -> bool:
     return any(effect is not None and effect.certain for effect in found)
 
 
-def _step(use: UpperHalves, state: State, puts_aside: bool) -> tuple[State, Effect | None]:
+def _step(use: UpperHalves, state: UpperState, puts_aside: bool) -> tuple[UpperState, UpperEffect | None]:
     if use is UpperHalves.NOTHING:
         return state, None
     if use is UpperHalves.LEAVES_UNKNOWN:
-        return (ANY if puts_aside else State.CLEAN | State.IN_USE), None
+        return (ANY if puts_aside else UpperState.CLEAN | UpperState.IN_USE), None
     if use is UpperHalves.KEEPS:
-        if not state & State.IN_USE:
+        if not state & UpperState.IN_USE:
             return state, None
-        effect = Effect(state == State.IN_USE, False)
-        return (state & ~State.IN_USE | State.PUT_ASIDE if puts_aside else state), effect
-    if not state & State.PUT_ASIDE:
-        return {UpperHalves.CLEARS: State.CLEAN, UpperHalves.WRITES: State.IN_USE}.get(use, state), None
-    effect = Effect(state == State.PUT_ASIDE, True)
+        effect = UpperEffect(state == UpperState.IN_USE, False)
+        return (state & ~UpperState.IN_USE | UpperState.PUT_ASIDE if puts_aside else state), effect
+    if not state & UpperState.PUT_ASIDE:
+        return {UpperHalves.CLEARS: UpperState.CLEAN, UpperHalves.WRITES: UpperState.IN_USE}.get(
+            use, state
+        ), None
+    effect = UpperEffect(state == UpperState.PUT_ASIDE, True)
     if use is UpperHalves.CLEARS:
-        return State.CLEAN, effect
+        return UpperState.CLEAN, effect
     if use is UpperHalves.WRITES:
-        return State.IN_USE, effect
-    return state & ~State.PUT_ASIDE | State.IN_USE, effect
+        return UpperState.IN_USE, effect
+    return state & ~UpperState.PUT_ASIDE | UpperState.IN_USE, effect
 
 
 def what_follows(

@@ -13,7 +13,7 @@ from copy import copy
 
 from cyclelens.analyzer.model.uops import Entry
 from cyclelens.analyzer.uops.binding import BoundOperand
-from cyclelens.analyzer.uops.known import Known
+from cyclelens.analyzer.uops.known import KnownInstruction
 from cyclelens.analyzer.uops.rebinding import Original, Sibling
 from msgspec.structs import replace
 
@@ -32,7 +32,7 @@ OVERFLOWS = "the x87 stack overflows"
 class Stack:
     """The registers of each instruction of a block, and why the block has no figure, if so."""
 
-    def __init__(self, known: Sequence[Known | None]) -> None:
+    def __init__(self, known: Sequence[KnownInstruction | None]) -> None:
         self.names: dict[int, Mapping[str, str]] = {}
         """Position of an instruction that uses the stack -> its names from the top
         (``ST0`` ...) -> the registers."""
@@ -67,7 +67,7 @@ class Stack:
         elif deepest + there > len(STACK):
             self.problem = OVERFLOWS
 
-    def entry(self, entry: Entry, knowledge: Known, position: int) -> Entry:
+    def entry(self, entry: Entry, knowledge: KnownInstruction, position: int) -> Entry:
         """The instruction at this position with the registers that it refers to."""
         names = self.names.get(position)
         if names is None or all(key == name for key, name in names.items()):
@@ -81,7 +81,7 @@ class _OnStack(Sibling):
 
     __slots__ = ("_known", "_stack")
 
-    def __init__(self, entry: Original | Sibling, known: Known, stack: Mapping[str, str]) -> None:
+    def __init__(self, entry: Original | Sibling, known: KnownInstruction, stack: Mapping[str, str]) -> None:
         original = entry.original if isinstance(entry, Sibling) else entry
         # A copy, because an instruction object identifies its registers.
         instruction = copy(entry.instruction)

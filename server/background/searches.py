@@ -20,7 +20,7 @@ from cyclelens.server.workers.schedule import Priority
 from msgspec import Struct, field
 
 
-class _Known(Struct, frozen=True):
+class _RegionSearch(Struct, frozen=True):
     revision: int
     regions: Mapping[str, RegionFindings] = field(default_factory=dict)
     present: frozenset[str] = frozenset()
@@ -43,14 +43,14 @@ class Searches:
         self._options = options
         self._found = found
         self._log = log
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _RegionSearch] = {}
 
     def begin(self, snapshot: Snapshot) -> None:
         """Search an analysed text; does nothing if this revision is being searched already."""
         known = self._known.get(snapshot.uri)
         if known is not None and known.revision == snapshot.revision:
             return
-        self._known[snapshot.uri] = _Known(snapshot.revision, known.regions if known else {})
+        self._known[snapshot.uri] = _RegionSearch(snapshot.revision, known.regions if known else {})
         options = self._options(snapshot)
 
         def job(identifier: int) -> Job:
@@ -108,7 +108,7 @@ class Searches:
             # Regions that have not been searched yet keep their earlier findings.
             new = outcome.result.regions
             present = known.present | new.keys()
-            self._known[job.uri] = _Known(job.revision, {**known.regions, **new}, present)
+            self._known[job.uri] = _RegionSearch(job.revision, {**known.regions, **new}, present)
             before = {name: each.advice for name, each in known.regions.items()}
             advised = any(str(each.advice) != str(before.get(name, "")) for name, each in new.items())
             if advised or any(each.costs for each in new.values()):

@@ -18,7 +18,7 @@ Key = tuple[str, str]
 """Region and microarchitecture."""
 
 
-class Version(Struct, frozen=True):
+class RegionVersion(Struct, frozen=True):
     """A region's figure and its text at that time."""
 
     pace: Pace
@@ -31,9 +31,9 @@ class History:
     """Figures by document and region. Figures that agree to two decimals count as one."""
 
     def __init__(self) -> None:
-        self._documents: dict[str, dict[Key, tuple[Version, ...]]] = {}
+        self._documents: dict[str, dict[Key, tuple[RegionVersion, ...]]] = {}
 
-    def of(self, snapshot: Snapshot, region: ShownRegion) -> Sequence[Version]:
+    def of(self, snapshot: Snapshot, region: ShownRegion) -> Sequence[RegionVersion]:
         """The versions of a region, oldest first; the last one is the present one."""
         return self._documents.get(snapshot.uri, {}).get(_key(region), ())
 
@@ -44,7 +44,7 @@ class History:
             if region.stale or region.result.cycles is None:
                 continue
             key = _key(region)
-            version = Version(
+            version = RegionVersion(
                 Pace(region.result.cycles, region.result.work), text_of(snapshot, region), snapshot.revision
             )
             versions = known.get(key, ())
@@ -77,7 +77,7 @@ class History:
         """Restore the history from ``state``."""
         self._documents[uri] = {
             (each["region"], each["microarchitecture"]): tuple(
-                Version(pace_from(version["pace"]), version["text"]) for version in each["versions"]
+                RegionVersion(pace_from(version["pace"]), version["text"]) for version in each["versions"]
             )
             for each in state
         }

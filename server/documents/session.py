@@ -26,7 +26,7 @@ _MATCH_LIMIT = 300
 """Largest number of changed lines that are matched to find moved ones; a longer change counts as one edit."""
 
 
-class Edit(Struct, frozen=True):
+class LineEdit(Struct, frozen=True):
     """A minimal change of lines: ``old``, from line ``first`` on, became ``new``."""
 
     first: int
@@ -72,7 +72,7 @@ class ShownRegion(Struct, frozen=True):
         """The label of the primary core; empty if there is none."""
         return next(iter(self.result.labels), RegionLabel())
 
-    def moved(self, edit: Edit) -> ShownRegion | None:
+    def moved(self, edit: LineEdit) -> ShownRegion | None:
         """The region after an edit; None if its opening marker is gone."""
         result = self.result
         if edit.first > result.last_line:
@@ -96,7 +96,7 @@ def _shifted(result: RegionResult, shift: int) -> RegionResult:
     )
 
 
-def _remapped(result: RegionResult, edit: Edit) -> RegionResult:
+def _remapped(result: RegionResult, edit: LineEdit) -> RegionResult:
     """The result with every line at its place after the edit; what belongs to deleted lines is dropped."""
     hints = []
     for hint in result.hints:
@@ -175,7 +175,7 @@ class Snapshot(Struct, frozen=True):
         edits = _edits(self.lines[:], lines[:]) if self.regions else []
         return self._changed(version, lines, edits)
 
-    def _changed(self, version: int | None, lines: Lines, edits: Sequence[Edit]) -> Snapshot:
+    def _changed(self, version: int | None, lines: Lines, edits: Sequence[LineEdit]) -> Snapshot:
         regions = self.regions
         # Backwards, so that the earlier places stay valid.
         for edit in reversed(edits):
@@ -256,21 +256,21 @@ class Snapshot(Struct, frozen=True):
         return max(around, key=lambda region: region.result.first_line, default=None)
 
 
-def _trimmed(first: int, old: tuple[str, ...], new: tuple[str, ...]) -> Edit:
+def _trimmed(first: int, old: tuple[str, ...], new: tuple[str, ...]) -> LineEdit:
     """The change of the lines from ``first`` on, without the equal ones at both ends."""
     head = _common_head(old, new)
     tail = _common_head(old[head:][::-1], new[head:][::-1])
-    return Edit(first + head, old[head : len(old) - tail], new[head : len(new) - tail])
+    return LineEdit(first + head, old[head : len(old) - tail], new[head : len(new) - tail])
 
 
-def _edits(old: tuple[str, ...], new: tuple[str, ...]) -> list[Edit]:
+def _edits(old: tuple[str, ...], new: tuple[str, ...]) -> list[LineEdit]:
     """The differences between two whole texts, in order."""
     whole = _trimmed(0, old, new)
     if max(len(whole.old), len(whole.new)) > _MATCH_LIMIT:
         return [whole]
     matcher = SequenceMatcher(None, whole.old, whole.new, autojunk=False)
     return [
-        Edit(whole.first + start, whole.old[start:end], whole.new[new_start:new_end])
+        LineEdit(whole.first + start, whole.old[start:end], whole.new[new_start:new_end])
         for kind, start, end, new_start, new_end in matcher.get_opcodes()
         if kind != "equal"
     ]

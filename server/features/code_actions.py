@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
 from cyclelens.analyzer.insight.work import Pace, change
-from cyclelens.analyzer.rewrites.proposal import Edit, Fix
+from cyclelens.analyzer.rewrites.proposal import Fix, Replacement
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import shows
 from cyclelens.server.features.diagnostics import SOURCE
@@ -140,13 +140,13 @@ def _marking(
         result = region.result
         if not result.unmarked or region.stale or last < result.first_line or first > result.last_line:
             continue
-        sign = comment_sign(Source(snapshot.text))
+        sign = comment_sign(SourceText(snapshot.text))
         name = result.name.removeprefix(".L").removeprefix(".")
         name = f"loop-{name}" if name[:1].isdigit() else name
         end = len(snapshot.lines[result.last_line])
         edits = (
-            Edit(result.first_line, 0, result.first_line, 0, f"{sign} cyclelens-begin {name}\n"),
-            Edit(result.last_line, end, result.last_line, end, f"\n{sign} cyclelens-end"),
+            Replacement(result.first_line, 0, result.first_line, 0, f"{sign} cyclelens-begin {name}\n"),
+            Replacement(result.last_line, end, result.last_line, end, f"\n{sign} cyclelens-end"),
         )
         yield types.CodeAction(
             title=f"Mark the loop {result.name} as a region",
@@ -161,7 +161,7 @@ def _wants(only: types.CodeActionKind | str, kind: types.CodeActionKind) -> bool
 
 
 def _workspace_edit(
-    snapshot: Snapshot, converter: Converter, replaced: Sequence[Edit], versioned: bool
+    snapshot: Snapshot, converter: Converter, replaced: Sequence[Replacement], versioned: bool
 ) -> types.WorkspaceEdit:
     edits = _text_edits(snapshot, converter, replaced)
     if not versioned:
@@ -203,7 +203,9 @@ def _confirmed(
     )
 
 
-def _text_edits(snapshot: Snapshot, converter: Converter, edits: Sequence[Edit]) -> list[types.TextEdit]:
+def _text_edits(
+    snapshot: Snapshot, converter: Converter, edits: Sequence[Replacement]
+) -> list[types.TextEdit]:
     return [
         types.TextEdit(
             types.Range(

@@ -13,7 +13,7 @@ from cyclelens.analyzer.common.escaping import printable
 from cyclelens.analyzer.comparisons.table import grid
 from cyclelens.analyzer.insight.work import Pace, faster
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
-from cyclelens.server.documents.history import Version, text_of
+from cyclelens.server.documents.history import RegionVersion, text_of
 from cyclelens.server.documents.origins import path_of
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import known_document, known_region
@@ -27,7 +27,7 @@ _STRIP = 4
 """Number of figures in a lens: the first one and the latest ones."""
 
 
-class _Entry(Struct, frozen=True):
+class _HistoryEntry(Struct, frozen=True):
     label: str
     pace: Pace
     text: str
@@ -51,11 +51,11 @@ def register(server: CyclelensServer) -> None:
         if table is not None and table.rows:
             cycles = table.rows[0][1]
             assert isinstance(cycles, float)
-            entries.insert(0, _Entry("HEAD", Pace(cycles), str(table.extra["source"])))
+            entries.insert(0, _HistoryEntry("HEAD", Pace(cycles), str(table.extra["source"])))
         return _answer(snapshot, region, entries)
 
 
-def strip(versions: Sequence[Version]) -> str:
+def strip(versions: Sequence[RegionVersion]) -> str:
     """``8.00 -> 4.00 -> 2.00``; empty for a single figure."""
     figures = [f"{version.pace.cycles:.2f}" for version in versions]
     if len(figures) < 2:
@@ -64,15 +64,17 @@ def strip(versions: Sequence[Version]) -> str:
     return " -> ".join(shown)
 
 
-def _entries(versions: Sequence[Version]) -> list[_Entry]:
+def _entries(versions: Sequence[RegionVersion]) -> list[_HistoryEntry]:
     """One entry per version; empty for a region that never had a figure."""
     names = ["opened", *(f"edit {number}" for number in range(1, len(versions)))][: len(versions)]
     if len(versions) > 1:
         names[-1] = "now"
-    return [_Entry(name, version.pace, version.text) for name, version in zip(names, versions, strict=True)]
+    return [
+        _HistoryEntry(name, version.pace, version.text) for name, version in zip(names, versions, strict=True)
+    ]
 
 
-def _answer(snapshot: Snapshot, region: ShownRegion, entries: Sequence[_Entry]) -> dict[str, Any]:
+def _answer(snapshot: Snapshot, region: ShownRegion, entries: Sequence[_HistoryEntry]) -> dict[str, Any]:
     now = entries[-1].pace if entries else None
     rows = [
         (

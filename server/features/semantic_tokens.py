@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
@@ -48,7 +48,7 @@ _DEFINED, _MARKER = 1, 2
 class _Coloured(Struct):
     """What is kept of an open document."""
 
-    words: tokens.Words = field(default_factory=tokens.Words)
+    words: tokens.WordCache = field(default_factory=tokens.WordCache)
     identifier: str = ""
     sent: list[int] = []
     """Numbers of the tokens that the client has, under ``identifier``."""
@@ -94,11 +94,11 @@ def register(server: CyclelensServer) -> None:
 
 
 async def _data(
-    words: tokens.Words, snapshot: Snapshot, converter: Converter, first: int, last: int
+    words: tokens.WordCache, snapshot: Snapshot, converter: Converter, first: int, last: int
 ) -> list[int]:
     """Five numbers per word: lines and characters since the previous word, length, type, modifiers."""
     # The beginning of a long text is enough to detect its dialect.
-    source = Source("\n".join(snapshot.lines[:MAX_LINES]))
+    source = SourceText("\n".join(snapshot.lines[:MAX_LINES]))
     comments = semicolon_starts_comment(source, BY_NAME.get(snapshot.dialect) or detect(source))
     data: list[int] = []
     previous_line = 0

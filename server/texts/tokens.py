@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
 from cyclelens.analyzer.common.recent import Recent
-from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, Shape, lexemes
+from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, TokenShape, lexemes
 from cyclelens.analyzer.frontend.statements.registers import REGISTERS
 from msgspec import Struct
 
@@ -62,11 +62,11 @@ _DATA = re.compile(
 )
 
 _SHAPES = {
-    Shape.STRING: TokenKind.STRING,
-    Shape.CHARACTER: TokenKind.STRING,
-    Shape.NUMBER: TokenKind.NUMBER,
-    Shape.LOCAL: TokenKind.LABEL,
-    Shape.REGISTER: TokenKind.REGISTER,
+    TokenShape.STRING: TokenKind.STRING,
+    TokenShape.CHARACTER: TokenKind.STRING,
+    TokenShape.NUMBER: TokenKind.NUMBER,
+    TokenShape.LOCAL: TokenKind.LABEL,
+    TokenShape.REGISTER: TokenKind.REGISTER,
 }
 """Class of an operand that follows from its shape alone."""
 _ASSIGNED = re.compile(r"\s*=")
@@ -76,7 +76,7 @@ FURTHEST = 20_000
 """Number of earlier lines that are searched for the beginning of a block comment."""
 
 
-class Words:
+class WordCache:
     """The words of lines, cached by text: an edit changes one line, and clients request all of them."""
 
     def __init__(self) -> None:
@@ -117,14 +117,14 @@ def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tupl
     for shape, column, end in pieces:
         text = line[column:end]
         length = end - column
-        if shape is Shape.COMMENT:
+        if shape is TokenShape.COMMENT:
             marker = MARKER_WORDS.search(text) is not None
             found.append(Token(column, length, TokenKind.COMMENT, marker=marker))
-        elif shape is Shape.LABEL:
+        elif shape is TokenShape.LABEL:
             found.append(Token(column, length, TokenKind.LABEL, defined=True))
-        elif shape is Shape.SEPARATOR:
+        elif shape is TokenShape.SEPARATOR:
             begins, defining, labels = True, False, True
-        elif shape is Shape.NAME and begins:
+        elif shape is TokenShape.NAME and begins:
             lower = text.lower()
             if lower.startswith(".") or _DATA.match(lower):
                 found.append(Token(column, length, TokenKind.DIRECTIVE))
@@ -134,7 +134,7 @@ def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tupl
             else:
                 found.append(Token(column, length, TokenKind.INSTRUCTION))
             begins = lower in _PREFIXES
-        elif shape is Shape.REGISTER and begins:
+        elif shape is TokenShape.REGISTER and begins:
             # A word with a percent sign in first place is a directive of NASM's preprocessor.
             found.append(Token(column, length, TokenKind.DIRECTIVE))
             begins, defining = False, text.lower() in _NASM_DEFINING
@@ -147,9 +147,9 @@ def line_tokens(line: str, inside: bool, semicolon_comments: bool) -> tuple[tupl
     return tuple(found), goes_on
 
 
-def _operand(text: str, shape: Shape, defining: bool) -> TokenKind | None:
+def _operand(text: str, shape: TokenShape, defining: bool) -> TokenKind | None:
     known = _SHAPES.get(shape)
-    if known is not None or shape is not Shape.NAME or text[0] == "@" or text == ".":
+    if known is not None or shape is not TokenShape.NAME or text[0] == "@" or text == ".":
         return known
     lower = text.lower()
     if defining:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from cyclelens.analyzer.comparisons.registry import COMPARISONS
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
 from cyclelens.analyzer.compiling.analyzer import NOT_COMPILED, CompiledAnalyzer
 from cyclelens.analyzer.compiling.projects import language
@@ -47,7 +47,7 @@ CACHED_PREDICTIONS = 64
 because only the rounds of a trace that a timeline shows are kept."""
 
 
-class _Clock:
+class _Ticker:
     """Returns True once each time ``PATIENCE`` seconds have passed."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class AnalyzerEngine:
             yield (measure if job.task == MEASURE else check)(self._alone(source), job)
         else:
             analyzer, text = self._alone(source), job.text
-            request = Request(
+            request = ComparisonRequest(
                 analyzer, text, job.options, job.region, job.other, job.path, html=job.html, cancel=cancel
             )
             yield from COMPARISONS[job.task](request)
@@ -101,7 +101,7 @@ class AnalyzerEngine:
         recording a trace takes several times as long as the simulation; last the rewrites. For texts with
         many regions, the first figures come before the others are ready.
         """
-        due, results = _Clock(), self._results
+        due, results = _Ticker(), self._results
         analyzer = self._compiled if source else self._analyzer
         if source:
             job = replace(job, hint_kinds=tuple(kind for kind in job.hint_kinds if kind in _OF_SOURCES))

@@ -13,7 +13,7 @@ from cyclelens.analyzer.common import log
 from cyclelens.server.worker_messages.results import Job, JobResult, Step
 from cyclelens.server.workers import worker
 from cyclelens.server.workers.process import Process
-from cyclelens.server.workers.schedule import AHEAD, Priority, Schedule, Work
+from cyclelens.server.workers.schedule import AHEAD, Priority, Schedule, ScheduledWork
 from msgspec.structs import replace
 
 START_TIMEOUT = 60.0
@@ -45,7 +45,7 @@ class Trouble(StrEnum):
                 return f"The {process} cannot be started"
 
 
-class _Turn:
+class _JobTimes:
     """A job on its way through the worker, with the times of its events in seconds of the monotonic clock."""
 
     def __init__(self, job: Job, priority: Priority, asked: float) -> None:
@@ -112,8 +112,8 @@ class Jobs:
         self._schedule = Schedule(self._next, self._settled)
         self._asked: dict[str, float] = {}
         """Document -> when its text settled, until its job begins."""
-        self._running: _Turn | None = None
-        self._begun: dict[str, _Turn] = {}
+        self._running: _JobTimes | None = None
+        self._begun: dict[str, _JobTimes] = {}
         """Jobs whose figures are known and whose details wait."""
         self._quick = ""
         """The document of the last figure, if that took less than ``AHEAD`` seconds."""
@@ -200,7 +200,7 @@ class Jobs:
         self._asked[uri] = time.monotonic()
         return False
 
-    def _show(self, turn: _Turn, figures: JobResult) -> None:
+    def _show(self, turn: _JobTimes, figures: JobResult) -> None:
         """Report figures; then the details may begin."""
         turn.held = None
         self._schedule.add(turn.job.uri, Priority.DETAILS, self._again(turn.job))
@@ -224,13 +224,13 @@ class Jobs:
             return
         self._begin(self._process, self._schedule.take() or wanted)
 
-    def _put_off(self, running: _Turn) -> None:
+    def _put_off(self, running: _JobTimes) -> None:
         """Interrupt details for a figure; what they have found is cached."""
         if not running.cancelled:
             self._interrupt("interrupted")
             self._schedule.add(running.job.uri, Priority.DETAILS, self._again(running.job))
 
-    def _begin(self, process: Process, work: Work) -> None:
+    def _begin(self, process: Process, work: ScheduledWork) -> None:
         """Let the worker begin a job, or go on with one."""
         self._identifier += 1
         turn = self._begun.pop(work.uri, None)
@@ -239,7 +239,7 @@ class Jobs:
             process.send(Step(turn.job.identifier, turn.step))
         else:
             job = work.make(self._identifier)
-            turn = _Turn(job, work.priority, self._asked.pop(work.uri, time.monotonic()))
+            turn = _JobTimes(job, work.priority, self._asked.pop(work.uri, time.monotonic()))
             process.send(job)
         self._running = turn
         self._set_clock(self.timeout)
@@ -258,7 +258,7 @@ class Jobs:
             self._answered(process, self._running, message)
         self._next()
 
-    def _answered(self, process: Process, turn: _Turn, message: JobResult) -> None:
+    def _answered(self, process: Process, turn: _JobTimes, message: JobResult) -> None:
         uri = turn.job.uri
         if message.result is not None:
             quick = turn.answered() <= AHEAD

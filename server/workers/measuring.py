@@ -64,7 +64,7 @@ def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
             for fix in job.fixes:
                 proposal = fix.proposal
                 changed = apply(job.text, proposal.edits)
-                versions = equality.Versions(job.text, changed, proposal.times, proposal.cleared)
+                versions = equality.VersionPair(job.text, changed, proposal.times, proposal.cleared)
                 found = equality.compare(harness, versions, options.source, regions[0])
                 rows.append((proposal.title, str(found), found.brief, int(found.sound)))
     except CannotMeasure as error:

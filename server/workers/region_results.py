@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from cyclelens.analyzer.common.recent import Caches, Numbers
+from cyclelens.analyzer.common.recent import Caches, ContentNumbers
 from cyclelens.analyzer.compiling.projects import language
 from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.hints import region as region_hint
@@ -38,7 +38,7 @@ _Stage = tuple[str, str]
 """Step and region."""
 
 
-class _Text(Struct):
+class _TextResults(Struct):
     """What is known of one text."""
 
     results: dict[_Stage, tuple[object, RegionResult]] = field(default_factory=dict)
@@ -53,15 +53,15 @@ class RegionResults:
 
     def __init__(self) -> None:
         self._caches = Caches()
-        self._numbers = Numbers(self._caches)
-        self._texts: dict[str, _Text] = {}
+        self._numbers = ContentNumbers(self._caches)
+        self._texts: dict[str, _TextResults] = {}
         """By document, the one that was edited last at the end."""
 
     def begin(self, job: Job) -> None:
         """A job about a text begins. The results of the texts edited longest ago are forgotten, even if a job
         about them has paused: they are made anew then."""
         self._caches.next_text()
-        self._texts[job.uri] = self._texts.pop(job.uri, _Text())
+        self._texts[job.uri] = self._texts.pop(job.uri, _TextResults())
         for uri in list(self._texts)[:-_KEPT_TEXTS]:
             del self._texts[uri]
 
@@ -111,8 +111,8 @@ class RegionResults:
         text.results = {key: each for key, each in text.results.items() if key[1] in names}
         text.fixes = {name: each for name, each in text.fixes.items() if name in names}
 
-    def _text(self, job: Job) -> _Text:
-        return self._texts.setdefault(job.uri, _Text())
+    def _text(self, job: Job) -> _TextResults:
+        return self._texts.setdefault(job.uri, _TextResults())
 
     def _kept(
         self,

@@ -35,7 +35,7 @@ WAITS = {Priority.DETAILS: 0.02, Priority.SEARCH: 0.4}
 """Seconds before work begins: the editor shows the figure first, and a user who types on needs no search."""
 
 
-class Work(Struct, frozen=True, order=True):
+class ScheduledWork(Struct, frozen=True, order=True):
     """One piece of work."""
 
     priority: Priority
@@ -57,7 +57,7 @@ class Schedule:
         """
         self._begin = begin
         self._settled = settled
-        self._ready: dict[str, Work] = {}
+        self._ready: dict[str, ScheduledWork] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._pauses: dict[str, asyncio.TimerHandle] = {}
         """Documents in which the user may still be typing."""
@@ -99,7 +99,7 @@ class Schedule:
         def arrive() -> None:
             self._timers.pop(uri, None)
             self._number += 1
-            self._ready[uri] = Work(priority, self._number, uri, make)
+            self._ready[uri] = ScheduledWork(priority, self._number, uri, make)
             self._begin()
 
         wait += WAITS.get(priority, 0.0)
@@ -108,11 +108,11 @@ class Schedule:
         else:
             arrive()
 
-    def next(self) -> Work | None:
+    def next(self) -> ScheduledWork | None:
         """The most urgent work that waits; None if there is none."""
         return min(self._ready.values(), default=None)
 
-    def take(self) -> Work | None:
+    def take(self) -> ScheduledWork | None:
         """Remove and return the most urgent work."""
         work = self.next()
         if work is not None:
@@ -125,7 +125,7 @@ class Schedule:
         if (pause := self._pauses.pop(uri, None)) is not None:
             pause.cancel()
 
-    def ready(self) -> list[Work]:
+    def ready(self) -> list[ScheduledWork]:
         """The work that could begin, the most urgent first."""
         return sorted(self._ready.values())
 

@@ -74,7 +74,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     # Exempt the objects that exist now from collection: scanning them takes longer than an analysis.
     gc.freeze()
     gc.set_threshold(*_RARELY)
-    tasks: dict[int, _Task] = {}
+    tasks: dict[int, _RunningJob] = {}
     done = 0
     connection.send(READY)
     while True:
@@ -88,7 +88,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
                 continue
             task.step = message.identifier
         else:
-            task = _Task(engine, message, cancelled)
+            task = _RunningJob(engine, message, cancelled)
         try:
             if task.run(sender):
                 tasks[task.job.identifier] = task
@@ -100,7 +100,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
         gc.collect(1 if done % _JOBS_A_COLLECTION else 2)
 
 
-class _Task:
+class _RunningJob:
     """A job in progress."""
 
     def __init__(self, engine: Engine, job: Job, cancelled: Any) -> None:

@@ -4,13 +4,13 @@ import random
 
 import pytest
 from cyclelens.analyzer.characterizing.characterize import Characterizer
-from cyclelens.analyzer.characterizing.comparison import Comparison
+from cyclelens.analyzer.characterizing.comparison import TableComparison
 from cyclelens.analyzer.characterizing.idioms import Idiom, idiom
-from cyclelens.analyzer.characterizing.instances import Variant, family, variant
-from cyclelens.analyzer.characterizing.latency import Latencies, Measured
+from cyclelens.analyzer.characterizing.instances import EncodableVariant, family, variant
+from cyclelens.analyzer.characterizing.latency import Latencies, MeasuredLatency
 from cyclelens.analyzer.characterizing.machines import (
     ALL_THE_SAME,
-    Run,
+    RepeatedRun,
     SimulatedMachine,
 )
 from cyclelens.analyzer.characterizing.ports import linear_program, table_ports
@@ -59,7 +59,7 @@ def named(store, microarchitecture, name):
 
 
 def characterized(store, model, machine, wanted):
-    comparison = Comparison(model, SimulatedLatencies(model, store))
+    comparison = TableComparison(model, SimulatedLatencies(model, store))
     characterizer = Characterizer(machine, store, model)
     for facts in wanted:
         comparison.add(characterizer.row(facts))
@@ -84,7 +84,11 @@ class Noisy:
 
     def straight(self, code):
         run = self._machine.straight(code)
-        return run if isinstance(run, str) else Run(run.cycles * (1 + self._random.uniform(-NOISE, NOISE)))
+        return (
+            run
+            if isinstance(run, str)
+            else RepeatedRun(run.cycles * (1 + self._random.uniform(-NOISE, NOISE)))
+        )
 
 
 class Uncounted:
@@ -95,7 +99,7 @@ class Uncounted:
 
     def run(self, code, start=ALL_THE_SAME):
         run = self._machine.run(code, start)
-        return run if isinstance(run, str) else Run(run.cycles)
+        return run if isinstance(run, str) else RepeatedRun(run.cycles)
 
     def straight(self, code):
         return self._machine.straight(code)
@@ -270,10 +274,12 @@ def test_the_command_writes_a_table_and_compares(tmp_path, capsys):
 def test_an_instruction_that_reads_flags_in_no_time_is_no_move(store):
     """Only between two registers: flags that a shift keeps were taken for one."""
     found = variant(named(store, "SKL", "SHL (R64, CL)"), Matcher("SKL"), store)
-    assert isinstance(found, Variant)
+    assert isinstance(found, EncodableVariant)
     flags, register, count = 3, 1, 2
-    assert idiom(found, {(flags, register, ""): Measured(0)}, Run(1.0), None) is None
-    assert idiom(found, {(count, register, ""): Measured(0)}, Run(1.0), None) is Idiom.ELIMINATED
+    assert idiom(found, {(flags, register, ""): MeasuredLatency(0)}, RepeatedRun(1.0), None) is None
+    assert (
+        idiom(found, {(count, register, ""): MeasuredLatency(0)}, RepeatedRun(1.0), None) is Idiom.ELIMINATED
+    )
 
 
 ALL_BUT_SIGNS = {"JB", "JNB", "JBE", "JNBE", "JL", "JNL", "JLE", "JNLE", "JZ", "JNZ"}
@@ -334,7 +340,7 @@ def test_a_shift_by_cl_does_not_shift_by_zero(store):
     for name, counts in (("SHL (R64, CL)", True), ("SHL (R64, I8)", False)):
         machine.starts.clear()
         found = variant(named(store, "SKL", name), Matcher("SKL"), store)
-        assert isinstance(found, Variant)
+        assert isinstance(found, EncodableVariant)
         assert Latencies(machine).of(found)
         chains = [start for code, start in machine.starts if any(i.mnemonic == "shl" for i in decode(code))]
         assert {dict(start.registers).get("RCX") for start in chains} == {3 if counts else None}

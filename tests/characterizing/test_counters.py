@@ -9,7 +9,7 @@ from cyclelens.analyzer.characterizing.machines import (
     ALL_THE_SAME,
     Counting,
     MeasuredMachine,
-    Run,
+    RepeatedRun,
     SimulatedMachine,
     opened,
 )
@@ -115,7 +115,7 @@ class Counters:
 
     def measure(self, request):
         run = self.machine.run(request.code)
-        assert isinstance(run, Run)
+        assert isinstance(run, RepeatedRun)
         known, units = events(registry.get("SKL")), run.units or {}
         assert known is not None
         counted = [
@@ -134,7 +134,7 @@ def test_counters_say_uops_units_and_slots(store, monkeypatch):
     with opened(model) as machine:
         code = bytes.fromhex("480306480fafc3")
         counted, known = machine.run(code), simulated.run(code)
-        assert isinstance(counted, Run) and isinstance(known, Run)
+        assert isinstance(counted, RepeatedRun) and isinstance(known, RepeatedRun)
         assert counted.units == known.units
         assert (counted.cycles, counted.uops, counted.slots) == pytest.approx((known.cycles, 3, known.slots))
         row = Characterizer(machine, store, model).row(named(store, "SKL", "ADD (R64, M64)"))
@@ -147,9 +147,9 @@ def test_an_unknown_core_is_not_counted(monkeypatch):
     """What its events mean is not known."""
     monkeypatch.setattr("cyclelens.analyzer.characterizing.machines.Harness", Counters)
     with opened(None) as machine:
-        answers = type("Any", (), {"run": lambda self, code: Run(1.0)})()
+        answers = type("Any", (), {"run": lambda self, code: RepeatedRun(1.0)})()
         monkeypatch.setattr(Counters, "machine", answers, raising=False)
-        assert machine.run(b"\x90") == Run(1.0)
+        assert machine.run(b"\x90") == RepeatedRun(1.0)
 
 
 def test_units_that_are_counted_together_share_what_is_counted():
@@ -161,7 +161,7 @@ def test_units_that_are_counted_together_share_what_is_counted():
             return Measurement(1.0, events=(3.0, 4.0))
 
     machine = MeasuredMachine(Both(), [Counting(Both(), ((), ("2", "3")))], complete=True)
-    assert machine.run(b"\x90") == Run(1.0, 4.0, {"2": 2.0, "3": 2.0}, 3.0)
+    assert machine.run(b"\x90") == RepeatedRun(1.0, 4.0, {"2": 2.0, "3": 2.0}, 3.0)
 
 
 @pytest.mark.parametrize("core", registry.names())
@@ -226,7 +226,7 @@ class Slow(BusyFor):
 
 def test_a_busy_minute_is_waited_for(monkeypatch):
     machine = MeasuredMachine(BusyFor(60, monkeypatch))
-    assert machine.run(b"\x90") == Run(1.0)
+    assert machine.run(b"\x90") == RepeatedRun(1.0)
 
 
 def test_a_harness_that_finds_the_machine_busy_begins_anew(monkeypatch):

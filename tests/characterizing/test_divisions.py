@@ -1,12 +1,12 @@
 """Divisions and square roots, with values of few and of many digits."""
 
 import pytest
-from cyclelens.analyzer.characterizing.characterize import Row
+from cyclelens.analyzer.characterizing.characterize import VariantRow
 from cyclelens.analyzer.characterizing.divisions import Divisions, divides
 from cyclelens.analyzer.characterizing.instances import variant
-from cyclelens.analyzer.characterizing.latency import Measured
+from cyclelens.analyzer.characterizing.latency import MeasuredLatency
 from cyclelens.analyzer.characterizing.links import Links
-from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, RepeatedRun, SimulatedMachine
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
@@ -47,7 +47,7 @@ class Watched(StubMachine):
 
     def run(self, code, start=ALL_THE_SAME):
         self.asked.append((code, start))
-        return Run(10.0)
+        return RepeatedRun(10.0)
 
 
 @pytest.mark.parametrize("name", ["DIV (R8l)", "DIV (R16)", "DIV (R64)", "IDIV (R32)", "IDIV (R64)"])
@@ -101,7 +101,9 @@ def test_only_divisions_have_values(made):
 def test_both_figures_are_written(made):
     """As the tables of uops.info have them: the least and the most."""
     facts = made("DIV (R64)").facts
-    row = Row(facts, cycles=7.0, most_cycles=12.0, latencies={(1, 2, ""): Measured(10, most=18)})
+    row = VariantRow(
+        facts, cycles=7.0, most_cycles=12.0, latencies={(1, 2, ""): MeasuredLatency(10, most=18)}
+    )
     written = "".join(xml([row], registry.get("ZEN4")))
     assert 'min_cycles="10" max_cycles="18"' in written
     assert 'TP_loop="7.00" TP_loop_many_digits="12.00" div_cycles="7"' in written

@@ -3,13 +3,13 @@
 import pytest
 from cyclelens.analyzer.characterizing import machines
 from cyclelens.analyzer.characterizing.characterize import Characterizer
-from cyclelens.analyzer.characterizing.instances import Variant, variant
-from cyclelens.analyzer.characterizing.machines import MeasuredMachine, Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.instances import EncodableVariant, variant
+from cyclelens.analyzer.characterizing.machines import MeasuredMachine, RepeatedRun, SimulatedMachine
 from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.isa.encoder import EncoderMemory, Target, encodings
+from cyclelens.analyzer.isa.encoder import EncoderMemory, RelativeTarget, encodings
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
@@ -121,12 +121,12 @@ def test_every_element_of_a_gather_lies_where_the_address_says(store):
 
 
 def test_jumps_lead_to_what_follows():
-    assert next(encodings("je", (Target(),))).hex() == "7400"
-    assert "e800000000" in {code.hex() for code in encodings("call", (Target(),))}
+    assert next(encodings("je", (RelativeTarget(),))).hex() == "7400"
+    assert "e800000000" in {code.hex() for code in encodings("call", (RelativeTarget(),))}
     assert next(
         encodings("lea", ("RAX", EncoderMemory("RIP", displacement=2, displacement_bytes=4)))
     ).hex() == ("488d0502000000")
-    assert list(encodings("add", ("RAX", Target()))) == []
+    assert list(encodings("add", ("RAX", RelativeTarget()))) == []
 
 
 HARDWARE = [
@@ -154,12 +154,12 @@ def test_hardware_runs_the_instances(store, name, monkeypatch):
     try:
         with Harness(pages=Pages.SHARED) as harness:
             found = made(store, "SKL", name)
-            assert isinstance(found, Variant)
+            assert isinstance(found, EncodableVariant)
             chosen = found.choose()
             assert chosen is not None
             code = found.instance(chosen)
             assert code is not None
             run = MeasuredMachine(harness).run(code + found.restoring())
-            assert run == BUSY or isinstance(run, Run)
+            assert run == BUSY or isinstance(run, RepeatedRun)
     except CannotMeasure as error:
         pytest.skip(f"nothing can be measured here: {error}")

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from cyclelens.analyzer.characterizing.front_end import FrontEnds
 from cyclelens.analyzer.characterizing.instances import variant
-from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, RepeatedRun, SimulatedMachine
 from cyclelens.analyzer.characterizing.ports import Blockers
 from cyclelens.analyzer.characterizing.throughput import spread
 from cyclelens.analyzer.characterizing.unit_times import KnownUops, sums
@@ -41,7 +41,7 @@ class Renamer:
         adds = [number for number, name in enumerate(names) if name == "add"]
         pairs = sum(later - earlier == 1 for earlier, later in pairwise(adds))
         slots = len(names) + (self._slots - 1) * len(adds)
-        return Run(slots / WIDTH + self._delays.get(len(adds), 0.0) + self._in_a_row * pairs)
+        return RepeatedRun(slots / WIDTH + self._delays.get(len(adds), 0.0) + self._in_a_row * pairs)
 
     def straight(self, code):
         return "not asked"
@@ -130,6 +130,6 @@ def test_a_blocking_instruction_has_registers_to_choose_from(store):
     units = frozenset("0156")
     blockers = Blockers()
     for name in ("CMP (AL, 0)", "TEST (R64, R64)"):
-        blockers.offer(made(store, name), Run(0.25, 1.0), units)
+        blockers.offer(made(store, name), RepeatedRun(0.25, 1.0), units)
     ((_, blocker),) = blockers.ascending()
     assert blocker.variant.facts.name == "TEST (R64, R64)"

@@ -3,7 +3,7 @@
 from cyclelens.analyzer.characterizing.machines import (
     ALL_THE_SAME,
     RememberedMachine,
-    Run,
+    RepeatedRun,
 )
 from cyclelens.analyzer.measuring.requests import BUSY
 from stubs import StubMachine
@@ -16,7 +16,7 @@ def test_an_ended_run_goes_on_where_it_was(tmp_path):
     class Counting(StubMachine):
         def run(self, code, start=ALL_THE_SAME):
             asked.append(code)
-            return "busy" if code == b"\x92" else Run(len(code), 1.0, {"0": 1.0})
+            return "busy" if code == b"\x92" else RepeatedRun(len(code), 1.0, {"0": 1.0})
 
     file = tmp_path / "table.xml.runs"
     first = RememberedMachine(Counting(), file)
@@ -37,8 +37,8 @@ def test_what_a_loop_took_is_not_taken_for_straight_line_code(tmp_path):
     file = tmp_path / "table.xml.runs"
     for _ in range(2):
         machine = RememberedMachine(Fixed(), file)
-        assert machine.run(b"\x90") == Run(1.0, 1.0, {"0": 1.0}, 1.0)
-        assert machine.straight(b"\x90") == Run(2.0)
+        assert machine.run(b"\x90") == RepeatedRun(1.0, 1.0, {"0": 1.0}, 1.0)
+        assert machine.straight(b"\x90") == RepeatedRun(2.0)
         machine.close()
     assert len(file.read_text().splitlines()) == 2
 
@@ -47,10 +47,10 @@ class Fixed:
     """A machine that says the same of all code."""
 
     def run(self, code, start=ALL_THE_SAME):
-        return Run(1.0, 1.0, {"0": 1.0}, 1.0)
+        return RepeatedRun(1.0, 1.0, {"0": 1.0}, 1.0)
 
     def straight(self, code):
-        return Run(2.0)
+        return RepeatedRun(2.0)
 
 
 def test_what_a_busy_machine_could_not_say_is_asked_again(tmp_path):

@@ -1,7 +1,7 @@
 """Widths and sizes of simulated cores, found as they would be found on hardware."""
 
 import pytest
-from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, RepeatedRun, SimulatedMachine
 from cyclelens.analyzer.characterizing.sizes import known_size, sizes
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.store import open_store
@@ -35,7 +35,7 @@ class Endless(StubMachine):
     """A machine without limits, which takes a cycle per hundred instructions."""
 
     def run(self, code, start=ALL_THE_SAME):
-        return Run(len(code) / 300)
+        return RepeatedRun(len(code) / 300)
 
 
 def test_what_is_never_full_is_not_known():

@@ -3,7 +3,7 @@
 import pytest
 from cyclelens.analyzer.characterizing.comparison import table_throughput
 from cyclelens.analyzer.characterizing.instances import UNCHANGED, ZERO_IDIOM, variant
-from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, Run
+from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, RepeatedRun
 from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
@@ -43,7 +43,7 @@ class Waiting:
         block = decode(code)
         own = [each for each in block if each.mnemonic == self._mnemonic]
         busy = sum(each.code != ZERO_IDIOM and each.mnemonic != "mov" for each in block) / FOUR_UNITS
-        return Run(busy if self._breaks(block) else max(busy, self._longest(own)))
+        return RepeatedRun(busy if self._breaks(block) else max(busy, self._longest(own)))
 
     def straight(self, code):
         return "not asked"

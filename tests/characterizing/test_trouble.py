@@ -3,7 +3,12 @@
 import pytest
 from cyclelens.analyzer.characterizing import machines
 from cyclelens.analyzer.characterizing.characterize import Characterizer
-from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, MeasuredMachine, Run, SimulatedMachine
+from cyclelens.analyzer.characterizing.machines import (
+    ALL_THE_SAME,
+    MeasuredMachine,
+    RepeatedRun,
+    SimulatedMachine,
+)
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
@@ -84,6 +89,6 @@ def test_code_that_hangs_or_faults_on_hardware_does_not_end_the_run(monkeypatch)
             assert machine.straight(endless) == "the code does not end within the time limit"
             assert machine.run(undefined) == "the code raises an exception"
             after = machine.run(add)
-            assert after == BUSY or isinstance(after, Run)
+            assert after == BUSY or isinstance(after, RepeatedRun)
     except CannotMeasure as error:
         pytest.skip(f"nothing can be measured here: {error}")

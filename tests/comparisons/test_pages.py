@@ -7,7 +7,7 @@ import re
 import pytest
 from blocks import store
 from cyclelens.analyzer.comparisons.registry import table
-from cyclelens.analyzer.comparisons.request import Request
+from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
@@ -28,7 +28,7 @@ def asked(
 ) -> ComparisonTable:
     return table(
         kind,
-        Request(
+        ComparisonRequest(
             Analyzer(Workspace(store())),
             KERNEL,
             AnalysisOptions(target=Target(microarchitectures=names)),
@@ -106,7 +106,7 @@ def test_pictures_of_all_microarchitectures_stand_side_by_side() -> None:
 def test_a_chart_names_what_there_is_room_for_and_marks_where_the_file_puts_it() -> None:
     """Behind .p2align 4 a loop lies at four of the 64 offsets."""
     kernel = ".p2align 4\n" + KERNEL
-    request = Request(
+    request = ComparisonRequest(
         Analyzer(Workspace(store())),
         kernel,
         AnalysisOptions(target=Target(microarchitectures=("SKL",))),

@@ -4,7 +4,7 @@ import lzma
 
 import pytest
 from cyclelens.analyzer.evaluation.files import DatasetError
-from cyclelens.analyzer.evaluation.traces import Difference, first_difference, read_traces
+from cyclelens.analyzer.evaluation.traces import TraceDifference, first_difference, read_traces
 from cyclelens.analyzer.model.simulation import TraceRow
 from narrowing import some
 
@@ -19,7 +19,7 @@ def row(instruction=0, **changes):
     return TraceRow(**(values | changes))
 
 
-def difference_of(ours, reference) -> Difference:
+def difference_of(ours, reference) -> TraceDifference:
     """The first one of traces that have some."""
     return some(first_difference(ours, reference))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.facts.golden_cove import GOLDEN_COVE, REDWOOD_COVE, Measurement, derived
+from cyclelens.analyzer.facts.golden_cove import GOLDEN_COVE, REDWOOD_COVE, VariantMeasurement, derived
 from cyclelens.analyzer.model.facts import OperandFacts
 
 GPR = OperandFacts(index=1, name="REG0", kind="reg", registers=("RAX", "RBX"))
@@ -15,13 +15,13 @@ def made(
     name: str, operand: OperandFacts = GPR, category: str = "BINARY", **measured: dict[str, str]
 ) -> dict[str, dict[str, str]]:
     """The figures of both cores from those of ``ADL_P``, ``MTL_P`` and others."""
-    cores = {core.replace("_", "-"): Measurement(figures, ()) for core, figures in measured.items()}
+    cores = {core.replace("_", "-"): VariantMeasurement(figures, ()) for core, figures in measured.items()}
     found = derived(cores, name=name, category=category, operands=[operand])
     return {core: dict(each.figures) for core, each in found.items()}
 
 
 def latency(name: str, figures: dict[str, str]) -> str:
-    measured = {"MTL-P": Measurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "3"}])}
+    measured = {"MTL-P": VariantMeasurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "3"}])}
     found = derived(measured, name=name, category="BINARY", operands=[GPR])
     return found[REDWOOD_COVE].latencies[0]["cycles"]
 
@@ -43,7 +43,7 @@ def test_a_move_that_is_not_eliminated_needs_a_port() -> None:
 
 def test_movzx_of_no_latency_is_eliminated_but_from_its_own_register() -> None:
     figures = {"ports": "1*p0156B", "uops": "1", "uops_MITE": "1"}
-    measured = {"MTL-P": Measurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "0"}])}
+    measured = {"MTL-P": VariantMeasurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "0"}])}
     found = derived(measured, name="MOVZX (R64, R8l)", category="DATAXFER", operands=[GPR])[REDWOOD_COVE]
     same = {"ports_same_reg": "1*p0156B", "uops_same_reg": "1", "uops_MITE_same_reg": "1"}
     assert same.items() <= found.figures.items()
@@ -57,7 +57,7 @@ def test_movzx_of_a_high_byte_takes_what_was_measured() -> None:
 
 def test_a_comparison_that_makes_ones_waits_for_nothing() -> None:
     figures = {"ports": "1*p01", "uops": "1"}
-    measured = {"MTL-P": Measurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "1"}])}
+    measured = {"MTL-P": VariantMeasurement(figures, [{"start_op": "2", "target_op": "1", "cycles": "1"}])}
     for name, expected in (
         ("VPCMPEQD (YMM, YMM, YMM)", "0"),
         ("VPCMPEQQ (XMM, XMM, XMM)", "0"),
@@ -78,7 +78,7 @@ def test_the_way_to_a_vector_is_shorter_than_the_way_back() -> None:
     back = [{"start_op": "1", "target_op": "2", "cycles": "3"}]
     figures = {"ports": "1*p5", "uops": "1"}
     for latencies, expected in ((there, ["1", "1"]), (back, ["3"])):
-        measured = {"MTL-P": Measurement(figures, latencies)}
+        measured = {"MTL-P": VariantMeasurement(figures, latencies)}
         found = derived(measured, name="X", category="SSE", operands=[xmm, eax])[REDWOOD_COVE]
         assert [each["cycles"] for each in found.latencies] == expected
 
@@ -107,7 +107,9 @@ def test_shifts_by_a_register_take_a_cycle() -> None:
 def test_chains_are_as_short_as_on_a_server_of_golden_cove(name: str, measured: str, right: str) -> None:
     """Each was measured on Emerald Rapids; Redwood Cove keeps what its own core was measured with."""
     latencies = [{"start_op": "2", "target_op": "1", "cycles": measured}]
-    cores = {core: Measurement({"ports": "1*p0", "uops": "1"}, latencies) for core in ("ADL-P", "MTL-P")}
+    cores = {
+        core: VariantMeasurement({"ports": "1*p0", "uops": "1"}, latencies) for core in ("ADL-P", "MTL-P")
+    }
     found = derived(cores, name=name, category="X", operands=[YMM])
     assert found[GOLDEN_COVE].latencies[0]["cycles"] == right
     assert found[REDWOOD_COVE].latencies[0]["cycles"] == measured

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.facts import encoding
-from cyclelens.analyzer.facts.encoding import Profile, Record, Variant
+from cyclelens.analyzer.facts.encoding import Record, Variant, VariantRecords
 from cyclelens.analyzer.model.facts import Figures, Latency, OperandFacts
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,8 +78,8 @@ def test_variants(several: list[Variant]) -> None:
     assert encoding.decode_variants(encoding.encode_variants(several)) == tuple(several)
 
 
-@given(st.builds(Profile, st.lists(counts, max_size=30).map(tuple), st.integers(0, 2**30)))
-def test_profiles(profile: Profile) -> None:
+@given(st.builds(VariantRecords, st.lists(counts, max_size=30).map(tuple), st.integers(0, 2**30)))
+def test_profiles(profile: VariantRecords) -> None:
     assert encoding.decode_profile(encoding.encode_profile(profile)) == profile
 
 

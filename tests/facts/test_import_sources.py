@@ -188,7 +188,7 @@ def test_what_has_been_read_is_taken_out_of_the_tree(tmp_path: Path) -> None:
     source = tmp_path / "facts.xml"
     source.write_text(document(*(instruction() for _ in range(50))))
     with source.open("rb") as stream:
-        for element in importer._instructions(importer._Measured(stream)):
+        for element in importer._instructions(importer._CountedStream(stream)):
             parent = element.getparent()
             assert parent is not None and parent.index(element) <= 1
             previous = element.getprevious()

@@ -230,7 +230,7 @@ def test_the_self_test_notices_a_wrong_engine() -> None:
             return "90"
 
     assert "self-test" in child.self_test(Wrong(), keystone_backend.SELF_TEST)
-    assert child.self_test(keystone_backend.Engine(), keystone_backend.SELF_TEST) == ""
+    assert child.self_test(keystone_backend.KeystoneEngine(), keystone_backend.SELF_TEST) == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import detect, style
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
@@ -32,7 +32,7 @@ DETECTED = [
 
 @pytest.mark.parametrize(("text", "expected"), DETECTED, ids=range(len(DETECTED)))
 def test_detection(text: str, expected: str) -> None:
-    assert detect(Source(text)).name == expected
+    assert detect(SourceText(text)).name == expected
     assert assemble(text).dialect == expected
 
 
@@ -142,7 +142,7 @@ STYLES = [
 
 @pytest.mark.parametrize(("text", "expected"), STYLES, ids=range(len(STYLES)))
 def test_whose_language_a_file_is_in(text: str, expected: str) -> None:
-    assert style(Source(text)) == expected
+    assert style(SourceText(text)) == expected
 
 
 def test_instructions_with_comments_behind_semicolons_are_encoded_as_nasm_does() -> None:

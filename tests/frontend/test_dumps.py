@@ -13,7 +13,7 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.source import dumps
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import Analysis
@@ -314,7 +314,7 @@ NO_DUMPS = [
 
 @pytest.mark.parametrize("text", NO_DUMPS)
 def test_texts_of_assembly_are_no_dumps(text: str) -> None:
-    assert dumps.read(Source(text)) is None
+    assert dumps.read(SourceText(text)) is None
 
 
 def test_no_text_of_the_project_is_taken_for_a_dump() -> None:
@@ -322,4 +322,4 @@ def test_no_text_of_the_project_is_taken_for_a_dump() -> None:
     found = [path for folder in ("examples", "tests") for path in (root / folder).rglob("*")]
     for path in found:
         if path.suffix in (".s", ".S", ".asm", ".inc"):
-            assert dumps.read(Source(path.read_text("utf-8", "replace"))) is None, path
+            assert dumps.read(SourceText(path.read_text("utf-8", "replace"))) is None, path

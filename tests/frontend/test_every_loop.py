@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.source.chunks import Source
-from cyclelens.analyzer.frontend.source.dialect import Style, style
+from cyclelens.analyzer.frontend.source.chunks import SourceText
+from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, style
 from cyclelens.analyzer.model.source import AssembledFile, Severity
 
 ATT = [
@@ -79,7 +79,7 @@ MASM = {
 
 @pytest.mark.parametrize(("text", "count"), MASM.values(), ids=MASM)
 def test_loops_of_masm_are_found(text: str, count: int) -> None:
-    assert style(Source(text)) is Style.MASM
+    assert style(SourceText(text)) is AssemblerStyle.MASM
     assembled = assemble(text)
     assert _errors(assembled) == []
     assert [region.ends_in_jump_to_start for region in assembled.regions] == [True] * count

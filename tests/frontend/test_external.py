@@ -25,7 +25,7 @@ needs_landlock = pytest.mark.skipif(not confinement.version(), reason="the kerne
 
 
 def shell(script: str, **options: Any) -> external.Finished:
-    return external.run(external.Job([SHELL, "-c", script], timeout=5, **options))
+    return external.run(external.ProgramRun([SHELL, "-c", script], timeout=5, **options))
 
 
 def test_programs_learn_nothing_of_the_environment_but_where_things_are(
@@ -73,9 +73,11 @@ def test_the_usual_programs_work_confined(name: str) -> None:
     program = external.find_program(name)
     if program is None:
         pytest.skip(f"{name} is not on PATH")
-    assert external.run(external.Job([program, "--version"], timeout=5)).status == 0
+    assert external.run(external.ProgramRun([program, "--version"], timeout=5)).status == 0
     if name == "cc":
-        done = external.run(external.Job([program, "-E", "-"], timeout=5, text="#include <stddef.h>\n"))
+        done = external.run(
+            external.ProgramRun([program, "-E", "-"], timeout=5, text="#include <stddef.h>\n")
+        )
         assert (done.status, done.errors) == (0, "")
     assert program not in external._not_confined
 
@@ -89,7 +91,7 @@ def test_a_program_that_needs_more_of_the_machine_runs_without(tmp_path: Path) -
     program = tmp_path / "bin" / "as"
     program.write_text(f"#!{interpreter}\necho works\n")
     program.chmod(0o755)
-    assert external.run(external.Job([str(program)], timeout=5)).output == b"works\n"
+    assert external.run(external.ProgramRun([str(program)], timeout=5)).output == b"works\n"
     assert str(program) in external._not_confined
 
 
@@ -106,7 +108,9 @@ def test_output_without_end_is_cut_off_and_nothing_goes_on_running(monkeypatch: 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 def test_whatever_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
     with pytest.raises(external.HungError):
-        external.run(external.Job([SHELL, "-c", f"{SHELL} -c 'sleep 61.0625; true'; true"], timeout=0.25))
+        external.run(
+            external.ProgramRun([SHELL, "-c", f"{SHELL} -c 'sleep 61.0625; true'; true"], timeout=0.25)
+        )
     deadline = time.monotonic() + 10
     while b"sleep\x0061.0625\0" in running():
         assert time.monotonic() < deadline

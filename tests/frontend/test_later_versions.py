@@ -13,7 +13,7 @@ from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerCli
 from cyclelens.analyzer.frontend.programs import reading
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import chunks
-from cyclelens.analyzer.frontend.source.chunks import Source, Versions
+from cyclelens.analyzer.frontend.source.chunks import SourceText, SourceVersions
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import AssembledFile
@@ -162,31 +162,31 @@ def test_a_definition_that_others_use_is_read_with_them(monkeypatch: pytest.Monk
 
 
 def test_stretches_outside_of_an_edit_stay() -> None:
-    versions = Versions()
+    versions = SourceVersions()
     lines = numbered(1_000)
-    before = Source("".join(lines), versions).stretches
-    after = Source("".join([*lines[:500], "    nop\n", *lines[500:]]), versions).stretches
+    before = SourceText("".join(lines), versions).stretches
+    after = SourceText("".join([*lines[:500], "    nop\n", *lines[500:]]), versions).stretches
     assert sum(stretch in before for stretch in after) >= len(before) - 2
 
 
 def test_rewrites_that_are_tried_out_cut_little_anew() -> None:
-    versions = Versions()
+    versions = SourceVersions()
     lines = numbered(1_000)
-    other = Source("\n".join(f"    sub ${number}, %rbx" for number in range(1_000)), versions)
-    before = Source("".join(lines), versions).stretches
+    other = SourceText("\n".join(f"    sub ${number}, %rbx" for number in range(1_000)), versions)
+    before = SourceText("".join(lines), versions).stretches
     for number in random.Random(1).sample(range(1_000), 100):
-        after = Source("".join([*lines[:number], "    nop\n", *lines[number + 1 :]]), versions).stretches
+        after = SourceText("".join([*lines[:number], "    nop\n", *lines[number + 1 :]]), versions).stretches
         assert sum(stretch in before for stretch in after) >= len(before) - 2
         before = after
-    assert Source(other.text, versions).stretches == other.stretches
+    assert SourceText(other.text, versions).stretches == other.stretches
 
 
 def test_edits_far_apart_leave_what_is_between_them() -> None:
-    versions = Versions()
+    versions = SourceVersions()
     lines = numbered(1_000)
-    before = Source("".join(lines), versions).stretches
+    before = SourceText("".join(lines), versions).stretches
     lines[3] = lines[500] = lines[990] = "    nop\n"
-    after = Source("".join(lines), versions).stretches
+    after = SourceText("".join(lines), versions).stretches
     assert "".join(stretch.text for stretch in after) == "".join(lines)
     assert sum(stretch in before for stretch in after) >= len(before) - 3
 

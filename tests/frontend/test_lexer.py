@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.lexer import (
-    Shape,
+    TokenShape,
     cut_operands,
     is_empty,
     leading_labels,
@@ -29,14 +29,14 @@ def code(line: str, *, semicolon_comments: bool) -> str:
     found, _ = lexemes(line, semicolon_comments=semicolon_comments, inside=False)
     left = list(line)
     for shape, start, end in found:
-        if shape in (Shape.COMMENT, Shape.SEPARATOR):
+        if shape in (TokenShape.COMMENT, TokenShape.SEPARATOR):
             left[start:end] = " " * (end - start)
     return "".join("".join(left).split())
 
 
 @given(st.text(LETTERS, max_size=30), st.booleans())
 def test_the_scanner_and_the_lexer_of_lines_see_the_same_comments(line: str, comments: bool) -> None:
-    found = scan(Source(line), comments, lambda: False)
+    found = scan(SourceText(line), comments, lambda: False)
     scanned = "".join("".join(raw.text.split()) for raw in found.statements())
     assert scanned == code(line, semicolon_comments=comments)
 

@@ -11,7 +11,7 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files import whole_file
 from cyclelens.analyzer.frontend.passes import external
 from cyclelens.analyzer.frontend.source import other_languages
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin, Severity
@@ -73,7 +73,7 @@ X86 = [
 
 @pytest.mark.parametrize("text", X86)
 def test_texts_for_x86_are_not_taken_for_others(text: str) -> None:
-    assert other_languages.find(Source(text)) is None
+    assert other_languages.find(SourceText(text)) is None
 
 
 def test_no_text_of_the_project_is_taken_for_another_language() -> None:
@@ -81,7 +81,7 @@ def test_no_text_of_the_project_is_taken_for_another_language() -> None:
     texts = [path for path in found if path.suffix in (".s", ".S", ".asm", ".inc")]
     assert texts
     for path in texts:
-        other = other_languages.find(Source(path.read_text("utf-8", "replace")))
+        other = other_languages.find(SourceText(path.read_text("utf-8", "replace")))
         assert other is None, path
 
 

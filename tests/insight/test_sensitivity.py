@@ -9,7 +9,7 @@ from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.sensitivity import ChangeKind, explore, helpful
-from cyclelens.analyzer.insight.whatif import Edit, Experiment
+from cyclelens.analyzer.insight.whatif import BlockEdit, Experiment
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -122,7 +122,9 @@ def test_an_unrolled_loop_is_that_of_its_text(line, times):
     lines = f"    {line}\n" * 5
     analyzer, region, prediction = analysed(loop(lines))
     promise = (
-        experiment_with(analyzer.workspace, region, prediction).edited(Edit(times=times)).cycles_per_iteration
+        experiment_with(analyzer.workspace, region, prediction)
+        .edited(BlockEdit(times=times))
+        .cycles_per_iteration
     )
     assert figure(loop(lines * times)) / times == pytest.approx(promise, abs=0.01)
 

@@ -4,7 +4,7 @@ from blocks import block_of
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
 from cyclelens.analyzer.insight.timelines import shown, steady_row
-from cyclelens.analyzer.insight.waits import Edge
+from cyclelens.analyzer.insight.waits import ValueEdge
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
@@ -54,7 +54,7 @@ def test_a_warm_up_that_is_too_long_is_left_out():
             assert (wait.begin, wait.end, wait.cause) == (later.begin, later.end, later.cause)
             assert (wait.uop is None and later.uop is None) or same(wait.uop, later.uop)
     assert short.chain == {
-        Edge(edge.producer - first, edge.consumer - first)
+        ValueEdge(edge.producer - first, edge.consumer - first)
         for edge in whole.chain
         if edge.producer - first >= 0 and edge.consumer - first < len(short.rows)
     }

@@ -4,7 +4,7 @@ import pytest
 from blocks import block_of, store
 from cyclelens.analyzer.insight import sweeps
 from cyclelens.analyzer.insight.explain import explain
-from cyclelens.analyzer.insight.whatif import NO_LATENCIES, ChangeError, Edit, Experiment, changed
+from cyclelens.analyzer.insight.whatif import NO_LATENCIES, BlockEdit, ChangeError, Experiment, changed
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
@@ -36,12 +36,12 @@ def test_no_change_is_the_prediction():
 
 
 def test_without_the_instruction_of_the_chain():
-    assert cycles(experiment(MULTIPLY).edited(Edit(removed=frozenset([0])))) == 1
+    assert cycles(experiment(MULTIPLY).edited(BlockEdit(removed=frozenset([0])))) == 1
 
 
 def test_the_only_instruction_cannot_be_removed():
     with pytest.raises(ChangeError):
-        experiment("90", loop=False).edited(Edit(removed=frozenset([0])))
+        experiment("90", loop=False).edited(BlockEdit(removed=frozenset([0])))
 
 
 @pytest.mark.parametrize("latency", [1, 2, 7])
@@ -54,11 +54,11 @@ def test_the_latency_of_the_chain_is_the_figure(latency):
 def test_latencies_that_the_text_asks_for_hold_in_every_experiment():
     subject = experiment(MULTIPLY, latencies={1: 20})  # of add rbx, rbx
     assert cycles(subject.baseline()) == 20
-    assert cycles(subject.edited(Edit(removed=frozenset([0])))) == 20  # it is at another place then
-    assert cycles(subject.edited(Edit(removed=frozenset([1])))) == 3
+    assert cycles(subject.edited(BlockEdit(removed=frozenset([0])))) == 20  # it is at another place then
+    assert cycles(subject.edited(BlockEdit(removed=frozenset([1])))) == 3
     assert cycles(subject.swapped(0, 1)) == 20
-    assert cycles(subject.edited(Edit(times=2))) == 20
-    assert cycles(subject.edited(Edit(alignment=16))) == 20
+    assert cycles(subject.edited(BlockEdit(times=2))) == 20
+    assert cycles(subject.edited(BlockEdit(alignment=16))) == 20
     assert cycles(subject.with_latency(1, 7)) == 7
     assert cycles(subject.with_latency(0, 30)) == 30
 
@@ -86,12 +86,12 @@ def test_ports_that_do_not_exist():
 def test_unrolling_divides_the_cost_of_the_loop_itself():
     subject = experiment("909049ffcf75f9")
     assert cycles(subject.baseline()) == 1
-    assert cycles(subject.edited(Edit(times=4))) == pytest.approx((4 * 2 + 1) / 4 / 4, abs=0.02)
+    assert cycles(subject.edited(BlockEdit(times=4))) == pytest.approx((4 * 2 + 1) / 4 / 4, abs=0.02)
 
 
 def test_only_a_loop_can_be_unrolled():
     with pytest.raises(ChangeError):
-        experiment(LCP, loop=False).edited(Edit(times=2))
+        experiment(LCP, loop=False).edited(BlockEdit(times=2))
 
 
 def test_a_parameter_of_the_microarchitecture():
@@ -159,7 +159,7 @@ def test_a_size_that_is_not_known_can_be_tried():
 def test_an_exchange_and_an_alignment_are_simulated():
     subject = experiment(MULTIPLY)
     assert cycles(subject.swapped(0, 1)) == 3
-    assert cycles(subject.edited(Edit(alignment=60))) >= 3
+    assert cycles(subject.edited(BlockEdit(alignment=60))) >= 3
 
 
 def test_pointer_chasing_costs_every_cycle_of_latency():

@@ -3,7 +3,7 @@
 import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.measuring.equality import INPUTS, Versions, compare
+from cyclelens.analyzer.measuring.equality import INPUTS, VersionPair, compare
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.choices import Clocks
@@ -40,7 +40,7 @@ def loop(*statements, before=(), behind=("vmovups %ymm0, (%rdx)", "ret")):
 
 
 def compared(harness, analyzer, old, new, times=1, inputs=1000):
-    return compare(harness, Versions(old, new, times), OPTIONS.source, region_of(analyzer, old)[1], inputs)
+    return compare(harness, VersionPair(old, new, times), OPTIONS.source, region_of(analyzer, old)[1], inputs)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -50,7 +50,9 @@ def test_what_the_search_looks_at_is_the_same(harness, analyzer, name):
     found = {
         each.text: (
             each.fix.proposal,
-            compare(harness, Versions(text, each.text, each.fix.proposal.times), OPTIONS.source, region, 400),
+            compare(
+                harness, VersionPair(text, each.text, each.fix.proposal.times), OPTIONS.source, region, 400
+            ),
         )
         for each in alternatives(analyzer, text, OPTIONS, dialect, region)
     }
@@ -257,17 +259,19 @@ def test_sse_rewritten_with_vex_differs_in_upper_halves_alone(harness, analyzer,
     (proposal,) = [fix.proposal for fix in offered if fix.proposal.brief == "SSE with VEX"]
     changed = apply(text, proposal.edits)
     region = region_of(analyzer, text)[1]
-    found = compare(harness, Versions(text, changed, 1, proposal.cleared), OPTIONS.source, region, 1000)
+    found = compare(harness, VersionPair(text, changed, 1, proposal.cleared), OPTIONS.source, region, 1000)
     assert found.sound and {"ymm0", "ymm2", "ymm5"} >= set(found.cleared) > set()
     assert "apart from the upper halves of ymm" in str(found)
     # The code behind the loop, or the caller, may look at them; a rewrite that does not say so is wrong.
-    assert compare(harness, Versions(text, changed, 1), OPTIONS.source, region, 1000).differs == found.cleared
+    assert (
+        compare(harness, VersionPair(text, changed, 1), OPTIONS.source, region, 1000).differs == found.cleared
+    )
 
 
 def test_another_lower_half_is_found_where_upper_halves_may_differ(harness, analyzer):
     text = mixed("psubd %xmm4, %xmm2")
     changed = mixed("vpsubd %xmm2, %xmm4, %xmm2")
-    versions = Versions(text, changed, 1, frozenset({"XMM2"}))
+    versions = VersionPair(text, changed, 1, frozenset({"XMM2"}))
     assert compare(harness, versions, OPTIONS.source, region_of(analyzer, text)[1], 1000).differs == ("ymm2",)
-    versions = Versions(text, mixed("vpsubd %xmm4, %xmm2, %xmm2"), 1, frozenset({"XMM5"}))
+    versions = VersionPair(text, mixed("vpsubd %xmm4, %xmm2, %xmm2"), 1, frozenset({"XMM5"}))
     assert compare(harness, versions, OPTIONS.source, region_of(analyzer, text)[1], 1000).differs == ("ymm2",)

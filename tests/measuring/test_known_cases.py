@@ -5,7 +5,7 @@ A machine that is busy spoils single measurements, so each case may be tried aga
 
 import pytest
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.measuring.requests import DISTINCT, Counter, Request
+from cyclelens.analyzer.measuring.requests import DISTINCT, Counter, MeasurementRequest
 
 TRIES = 10
 STEADY = 0.005
@@ -40,7 +40,7 @@ def undisturbed(harness, request):
 
 
 def loop(code, **choice):
-    return Request(code=code, instructions=len(decode(code)), loop=True, **choice)
+    return MeasurementRequest(code=code, instructions=len(decode(code)), loop=True, **choice)
 
 
 @pytest.mark.parametrize(("code", "cycles"), EVERYWHERE.values(), ids=EVERYWHERE)
@@ -50,7 +50,7 @@ def test_what_holds_on_every_processor(harness, code, cycles):
 
 def test_straight_line_code_out_of_the_decoders(harness):
     code = bytes.fromhex("4801d8")
-    near(harness, Request(code=code, instructions=1), 1.0)
+    near(harness, MeasurementRequest(code=code, instructions=1), 1.0)
 
 
 def test_a_multiplication_takes_what_the_clock_was_checked_with(harness):

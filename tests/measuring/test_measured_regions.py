@@ -5,7 +5,7 @@ from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs, with_marker
 from cyclelens.analyzer.measuring.loops import MeasurableLoop, measurable, with_data
 from cyclelens.analyzer.measuring.region import measure_region
-from cyclelens.analyzer.measuring.requests import DISTINCT, SAME, Counter, Measurement, Request
+from cyclelens.analyzer.measuring.requests import DISTINCT, SAME, Counter, Measurement, MeasurementRequest
 
 
 def loop(text):
@@ -74,7 +74,7 @@ class Told(Harness):
 
 def compare(measured, predict, *, loop=True, body=""):
     code = bytes.fromhex("48ffc975fb" if loop else body or "4801d8")
-    request = Request(code=code, instructions=2, loop=loop, inputs=DISTINCT)
+    request = MeasurementRequest(code=code, instructions=2, loop=loop, inputs=DISTINCT)
     return measure_region(Told(*measured), request, predict, runs=1)
 
 
@@ -124,6 +124,8 @@ def test_the_source_of_the_front_end_is_named_as_cause():
 
 
 def test_what_must_not_run_is_not_run():
-    found = measure_region(Told(1.0), Request(code=bytes.fromhex("0f05"), instructions=1), lambda *_: 1.0)
+    found = measure_region(
+        Told(1.0), MeasurementRequest(code=bytes.fromhex("0f05"), instructions=1), lambda *_: 1.0
+    )
     assert found.measured.cycles is None
     assert "system calls are not run" in found.measured.problem

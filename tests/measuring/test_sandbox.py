@@ -13,7 +13,7 @@ import pytest
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.analyzer.measuring.refusals import refusal, refused_kind
-from cyclelens.analyzer.measuring.requests import Measurement, Request
+from cyclelens.analyzer.measuring.requests import Measurement, MeasurementRequest
 from cyclelens.analyzer.model.choices import Clocks
 from iced_x86 import Code, CpuidFeature, Instruction, Mnemonic, OpCodeInfo
 
@@ -104,7 +104,7 @@ HOSTILE = {
 
 CONTROLS = 10
 PATIENCE_SECONDS = 30
-CONTROL = Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True)
+CONTROL = MeasurementRequest(code=bytes.fromhex("4801d8"), instructions=1, loop=True)
 
 
 def right(harness):
@@ -130,7 +130,7 @@ def test_every_hostile_block_is_contained(confined, encode, tmp_path, monkeypatc
     wrong = []
     for name, statements in HOSTILE.items():
         code = encode(statements)
-        answer = confined.measure(Request(code=code, instructions=4, loop=True))
+        answer = confined.measure(MeasurementRequest(code=code, instructions=4, loop=True))
         control = right(confined)
         if control:
             wrong.append((name, answer, control))
@@ -322,7 +322,7 @@ def test_the_page_tables_of_measured_code_are_bounded(open_harness, encode):
             f"test rax, rax; js 2f; mov byte ptr [r12], 1; inc ebx; cmp ebx, {PLACES}; jb 1b; 2: jmp 2b"
         )
         answers: list[Measurement] = []
-        request = Request(code=code, instructions=22, loop=True)
+        request = MeasurementRequest(code=code, instructions=22, loop=True)
         thread = threading.Thread(target=lambda: answers.append(harness.measure(request)))
         thread.start()
         most = _most_tables(pid, thread)

@@ -11,7 +11,7 @@ from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.measuring import repeated
 from cyclelens.analyzer.measuring.harness import Clock
-from cyclelens.analyzer.measuring.requests import Measurement, Request
+from cyclelens.analyzer.measuring.requests import Measurement, MeasurementRequest
 from cyclelens.analyzer.measuring.states import described, steady_states
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Clocks
@@ -91,7 +91,7 @@ class Told:
         pass
 
 
-REQUEST = Request(code=bytes.fromhex("4801d8"), instructions=1)
+REQUEST = MeasurementRequest(code=bytes.fromhex("4801d8"), instructions=1)
 
 
 def test_several_states_are_looked_at_in_more_processes():

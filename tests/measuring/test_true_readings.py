@@ -11,7 +11,7 @@ from time import sleep
 
 import pytest
 from cyclelens.analyzer.measuring.quiet_core import round_cycles
-from cyclelens.analyzer.measuring.requests import BUSY, Counter, Request
+from cyclelens.analyzer.measuring.requests import BUSY, Counter, MeasurementRequest
 from cyclelens.analyzer.model.choices import Clocks
 
 TRIES = 6
@@ -29,19 +29,19 @@ STEPS = (0, 24, 36)
 """Ticks by which time stamps advance at once: on AMD's cores tens of them, on Intel's one or two."""
 
 CHAINS = {
-    "add": (Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True), 1.0),
-    "imul": (Request(code=bytes.fromhex("480fafc0"), instructions=1, loop=True), 3.0),
+    "add": (MeasurementRequest(code=bytes.fromhex("4801d8"), instructions=1, loop=True), 1.0),
+    "imul": (MeasurementRequest(code=bytes.fromhex("480fafc0"), instructions=1, loop=True), 3.0),
     "add, copies in a loop": (
-        Request(code=bytes.fromhex("4801d8"), instructions=1, loop=True, copies=200),
+        MeasurementRequest(code=bytes.fromhex("4801d8"), instructions=1, loop=True, copies=200),
         1.0,
     ),
-    "add, straight": (Request(code=bytes.fromhex("4801d8"), instructions=1), 1.0),
+    "add, straight": (MeasurementRequest(code=bytes.fromhex("4801d8"), instructions=1), 1.0),
     "add, straight out of the uop cache": (
-        Request(code=bytes.fromhex("4801d8"), instructions=1, cached=True),
+        MeasurementRequest(code=bytes.fromhex("4801d8"), instructions=1, cached=True),
         1.0,
     ),
     "imul, a loop that ends itself": (
-        Request(
+        MeasurementRequest(
             code=bytes.fromhex("480fafc048ffc975f7"),  # imul rax, rax; dec rcx; jnz
             instructions=3,
             loop=True,

@@ -21,7 +21,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOpt
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.reports import text
-from cyclelens.analyzer.reports.lines import Style, paragraph
+from cyclelens.analyzer.reports.lines import LineStyle, paragraph
 from cyclelens.analyzer.reports.registry import render
 from factories import analysis, prediction, region_analysis, template, usage
 from msgspec.structs import replace
@@ -137,8 +137,8 @@ def test_no_single_bottleneck_reads_like_an_answer() -> None:
 
 
 def test_a_paragraph_goes_on_below_itself() -> None:
-    lines = list(paragraph("   Note: ", "word " * 20, 50, Style.ASIDE))
-    assert all(len(line.text) <= 50 and line.style is Style.ASIDE for line in lines)
+    lines = list(paragraph("   Note: ", "word " * 20, 50, LineStyle.ASIDE))
+    assert all(len(line.text) <= 50 and line.style is LineStyle.ASIDE for line in lines)
     assert lines[1].text.startswith(" " * 9 + "word")
 
 

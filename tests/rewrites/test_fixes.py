@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
-from cyclelens.analyzer.rewrites.proposal import Edit, Fix, apply
+from cyclelens.analyzer.rewrites.proposal import Fix, Replacement, apply
 from cyclelens.analyzer.rewrites.registry import fixes, proposals
 
 OPTIONS = AnalysisOptions()
@@ -322,7 +322,7 @@ def test_files_of_nasm_are_aligned_in_their_own_words(analyzer: Analyzer) -> Non
 
 def test_edits_are_applied_as_if_at_once() -> None:
     text = "a\nbc\nd"
-    edits = (Edit(0, 0, 1, 0, ""), Edit(1, 1, 1, 2, "X\nY"), Edit(2, 1, 2, 1, "!"))
+    edits = (Replacement(0, 0, 1, 0, ""), Replacement(1, 1, 1, 2, "X\nY"), Replacement(2, 1, 2, 1, "!"))
     for order in range(6):
         shuffled = random.Random(order).sample(edits, 3)
         assert apply(text, shuffled) == "bX\nY\nd!"

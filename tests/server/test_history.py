@@ -13,7 +13,7 @@ from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Work
 from cyclelens.server.documents import memory
 from cyclelens.server.documents.baselines import Baselines
-from cyclelens.server.documents.history import MOST, History, Version
+from cyclelens.server.documents.history import MOST, History, RegionVersion
 from cyclelens.server.documents.memory import SavedFiles
 from cyclelens.server.documents.session import Session, Snapshot
 from cyclelens.server.features.history import strip
@@ -93,7 +93,7 @@ def test_what_is_being_typed_has_no_figure() -> None:
 
 
 def test_a_strip_has_the_first_and_the_last_figures() -> None:
-    versions = [Version(Pace(float(number)), "") for number in range(1, 8)]
+    versions = [RegionVersion(Pace(float(number)), "") for number in range(1, 8)]
     assert strip(versions[:1]) == ""
     assert strip(versions[:3]) == "1.00 -> 2.00 -> 3.00"
     assert strip(versions) == "1.00 -> ... -> 5.00 -> 6.00 -> 7.00"

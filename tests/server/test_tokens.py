@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.server.texts.tokens import TokenKind, Words, line_tokens
+from cyclelens.server.texts.tokens import TokenKind, WordCache, line_tokens
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +47,7 @@ def test_a_semicolon_is_a_comment_only_where_it_is_one() -> None:
 
 def test_a_block_comment_goes_on_over_lines_also_where_only_a_part_is_asked_for() -> None:
     lines = ("nop /* one", "two */ dec", "nop")
-    found = dict(Words().tokens(lines, 1, 1, semicolon_comments=False))
+    found = dict(WordCache().tokens(lines, 1, 1, semicolon_comments=False))
     assert [(token.kind, token.column) for token in found[1]] == [
         (TokenKind.COMMENT, 0),
         (TokenKind.INSTRUCTION, 7),

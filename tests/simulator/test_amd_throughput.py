@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from blocks import store
-from cyclelens.analyzer.characterizing.instances import Variant, variant
+from cyclelens.analyzer.characterizing.instances import EncodableVariant, variant
 from cyclelens.analyzer.characterizing.machines import SimulatedMachine
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
@@ -123,7 +123,7 @@ def test_nothing_is_faster_than_it_was_measured(core: str) -> None:
     simulated, too_fast = 0, []
     for facts in every[:: len(every) // SAMPLE]:
         made = variant(facts, matcher, tables)
-        run = throughput(machine, made) if isinstance(made, Variant) else made
+        run = throughput(machine, made) if isinstance(made, EncodableVariant) else made
         if isinstance(run, str):
             continue
         simulated += 1

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.frontend.statements.operand_types import (
+    BranchTarget,
     Immediate,
     Operand,
     OperandError,
     Register,
     Rounding,
-    Target,
 )
 
 
@@ -31,7 +31,7 @@ def render_att(operand: Operand, *, indirect: bool) -> str:
         return f"{{{operand.text}}}"
     if isinstance(operand, Immediate):
         return f"${_hexadecimal(operand.value)}"
-    if isinstance(operand, Target):
+    if isinstance(operand, BranchTarget):
         raise OperandError("A jump target is not expected here.")
     braces = _braces(operand.decorations, "%")
     displacement = _hexadecimal(operand.displacement) if operand.displacement else ""
@@ -52,7 +52,7 @@ def render_intel(operand: Operand) -> str:
         return f"{{{operand.text}}}"
     if isinstance(operand, Immediate):
         return _hexadecimal(operand.value)
-    if isinstance(operand, Target):
+    if isinstance(operand, BranchTarget):
         raise OperandError("A jump target is not expected here.")
     parts = [operand.base] if operand.base else []
     if operand.index:

@@ -4,7 +4,7 @@ import pytest
 from cyclelens.analyzer.isa.upper_halves import upper_halves
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.upper_halves import UpperHalves
-from cyclelens.analyzer.uops.upper_halves import ANY, Effect, State, effects
+from cyclelens.analyzer.uops.upper_halves import ANY, UpperEffect, UpperState, effects
 
 KEEPS, WRITES, READS, USES, CLEARS, UNKNOWN, NOTHING = (
     UpperHalves.KEEPS,
@@ -114,8 +114,8 @@ def test_what_an_instruction_does(kind, code):
 
 
 PUT_ASIDE, MERGED = UpperHalfRule.PUT_ASIDE, UpperHalfRule.MERGED
-ASIDE, BACK = Effect(True, False), Effect(True, True)
-PERHAPS_ASIDE, PERHAPS_BACK = Effect(False, False), Effect(False, True)
+ASIDE, BACK = UpperEffect(True, False), UpperEffect(True, True)
+PERHAPS_ASIDE, PERHAPS_BACK = UpperEffect(False, False), UpperEffect(False, True)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +153,8 @@ def test_what_is_merged_is_merged_each_time(uses, expected):
 
 
 def test_a_state_that_is_known_decides_what_the_block_leaves_open():
-    assert effects([READS, KEEPS], PUT_ASIDE, State.IN_USE) == [BACK, ASIDE]
-    assert effects([READS, KEEPS], PUT_ASIDE, State.CLEAN) == [None, None]
-    assert effects([KEEPS], MERGED, State.IN_USE) == [ASIDE]
-    assert effects([KEEPS], PUT_ASIDE, State.IN_USE) == [None], "put aside once, and never fetched back"
-    assert ANY & State.CLEAN
+    assert effects([READS, KEEPS], PUT_ASIDE, UpperState.IN_USE) == [BACK, ASIDE]
+    assert effects([READS, KEEPS], PUT_ASIDE, UpperState.CLEAN) == [None, None]
+    assert effects([KEEPS], MERGED, UpperState.IN_USE) == [ASIDE]
+    assert effects([KEEPS], PUT_ASIDE, UpperState.IN_USE) == [None], "put aside once, and never fetched back"
+    assert ANY & UpperState.CLEAN

@@ -22,14 +22,14 @@ Example = tuple[str, str, str]
 """Dialect, statement and expected bytes in hexadecimal."""
 
 
-class Engine(Protocol):
+class AssemblerEngine(Protocol):
     """Interface to an assembler library."""
 
     def encode(self, dialect: str, statement: str) -> str:
         """The statement's bytes in hexadecimal, or ``!`` and a reason. An empty encoding is a failure."""
 
 
-def self_test(engine: Engine, examples: Iterable[Example]) -> str:
+def self_test(engine: AssemblerEngine, examples: Iterable[Example]) -> str:
     """What is wrong with the engine; empty if it works."""
     for dialect, statement, expected in examples:
         found = engine.encode(dialect, statement)
@@ -39,7 +39,7 @@ def self_test(engine: Engine, examples: Iterable[Example]) -> str:
 
 
 def serve(
-    make: Callable[[], Engine], examples: Iterable[Example], requests: BinaryIO, replies: BinaryIO
+    make: Callable[[], AssemblerEngine], examples: Iterable[Example], requests: BinaryIO, replies: BinaryIO
 ) -> None:
     """Answer requests until the other side closes the pipe."""
     try:
@@ -82,7 +82,7 @@ def _limit_resources() -> None:
             resource.setrlimit(limit, (value, value))
 
 
-def run(make: Callable[[], Engine], examples: Iterable[Example]) -> None:
+def run(make: Callable[[], AssemblerEngine], examples: Iterable[Example]) -> None:
     """Serve requests on the process's pipes, moved away from descriptors 0 and 1 so that nothing printed can
     get between the replies."""
     requests = os.fdopen(os.dup(0), "rb")

@@ -87,7 +87,7 @@ def find_program(name: str) -> str | None:
     return found
 
 
-def run(job: Job) -> Finished:
+def run(job: ProgramRun) -> Finished:
     """Run a job; once more if another process kills the program. Raises OSError and HungError."""
     try:
         done = job.run()
@@ -100,7 +100,7 @@ def run(job: Job) -> Finished:
     return done
 
 
-class Job(Struct, frozen=True):
+class ProgramRun(Struct, frozen=True):
     """A program to run in its own folder."""
 
     command: Sequence[str]

@@ -36,7 +36,7 @@ class GnuAs:
 
 
 def _works(program: str) -> bool:
-    done = external.run(external.Job([program, *_OPTIONS], TIMEOUT, _SELF_TEST))
+    done = external.run(external.ProgramRun([program, *_OPTIONS], TIMEOUT, _SELF_TEST))
     return _LISTED in b" ".join(done.output.split())
 
 

@@ -15,7 +15,7 @@ SELF_TEST = (
 """Statements with their known bytes. If one is wrong, this build of Keystone cannot be used."""
 
 
-class Engine:
+class KeystoneEngine:
     """One Keystone engine per dialect."""
 
     def __init__(self) -> None:
@@ -40,4 +40,4 @@ class Engine:
 
 def main() -> None:
     """Entry point of the child process."""
-    child.run(Engine, SELF_TEST)
+    child.run(KeystoneEngine, SELF_TEST)

@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow.graphs import Cycle, find_cycles, reached
-from cyclelens.analyzer.frontend.control_flow.loop_parts import Block, Flow, Loop
+from cyclelens.analyzer.frontend.control_flow.loop_parts import Flow, Loop, PlaceRange
 from cyclelens.analyzer.frontend.statements.jumps import JUMPS
 from msgspec import Struct
 
@@ -288,7 +288,7 @@ class _Finder:
         sections = [self._code.section(block.first) for block in blocks]
         return Flow(blocks, successors, jumps, sections), entries
 
-    def _blocks(self, low: int, high: int) -> Iterator[Block]:
+    def _blocks(self, low: int, high: int) -> Iterator[PlaceRange]:
         starts = self._starts[bisect_right(self._starts, low) : bisect_right(self._starts, high)]
         stops = {
             transfer.place + 1
@@ -296,12 +296,12 @@ class _Finder:
             if transfer.kind is TransferKind.CALL and not self._goes_on(transfer)
         }
         bounds = [low, *(sorted(stops.union(starts)) if stops else starts), high + 1]
-        return (Block(first, end) for first, end in pairwise(bounds) if first < end)
+        return (PlaceRange(first, end) for first, end in pairwise(bounds) if first < end)
 
     def _between(self, low: int, high: int) -> Sequence[Transfer]:
         return self._code.transfers[bisect_left(self._places, low) : bisect_right(self._places, high)]
 
-    def _following(self, block: Block) -> Iterator[int]:
+    def _following(self, block: PlaceRange) -> Iterator[int]:
         """Places that control may go to from the end of a block."""
         transfer = self._at(block.end - 1)
         if (transfer is None or self._goes_on(transfer)) and block.end not in self._ends:
@@ -310,7 +310,7 @@ class _Finder:
             yield target
         yield from self._code.switches.get(block.end - 1, ())
 
-    def _target(self, block: Block) -> int:
+    def _target(self, block: PlaceRange) -> int:
         """Target of the jump at the end of a block; -1 if there is no jump or its target is unknown."""
         transfer = self._at(block.end - 1)
         if transfer is None or transfer.target is None or transfer.kind is TransferKind.CALL:

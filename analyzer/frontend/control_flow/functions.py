@@ -9,7 +9,7 @@ from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.control_flow.program_flow import is_padding, kind_of_statement
 from cyclelens.analyzer.frontend.programs.program import Label, Program, StatementKind
 from cyclelens.analyzer.frontend.source.markers import Span
-from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.frontend.statements.names import shown, typed
 from msgspec import Struct
 
@@ -27,7 +27,7 @@ class FoundFunction(Struct, frozen=True):
     last: int
     """Index after its last instruction."""
 
-    def code(self, lines: Lines, program: Program) -> CodeRange:
+    def code(self, lines: LineIndex, program: Program) -> CodeRange:
         """The function as a region."""
         begin, end = program.span(self.last - 1)
         line, column, end_column = lines.span(self.label.start, self.label.end)

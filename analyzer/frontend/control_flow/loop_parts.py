@@ -11,7 +11,7 @@ from cyclelens.analyzer.model.source import END
 from msgspec import Struct
 
 
-class Block(Struct, frozen=True):
+class PlaceRange(Struct, frozen=True):
     """A straight-line range of places."""
 
     first: int
@@ -27,7 +27,7 @@ class Block(Struct, frozen=True):
 class Flow(Struct):
     """Blocks and the control flow between them."""
 
-    blocks: list[Block]
+    blocks: list[PlaceRange]
     successors: list[list[int]]
     """Block numbers; the fall-through successor comes first."""
     jumps: list[int | None]
@@ -40,7 +40,7 @@ class LoopPart(Struct, frozen=True):
     """Blocks of a loop that are executed one after the other."""
 
     nodes: tuple[int, ...]
-    block: Block
+    block: PlaceRange
     """All of them as one block: they are contiguous."""
 
 
@@ -113,7 +113,7 @@ class Loop(Struct, frozen=True, dict=True):
                 and sources[node] == 1
             ):
                 del parts[-1]
-                part = LoopPart((*before.nodes, node), Block(before.block.first, part.block.end))
+                part = LoopPart((*before.nodes, node), PlaceRange(before.block.first, part.block.end))
             parts.append(part)
         return parts, is_path
 

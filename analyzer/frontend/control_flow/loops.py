@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.branching import of_loop
-from cyclelens.analyzer.frontend.control_flow.loop_parts import Block, Loop, Skeleton
+from cyclelens.analyzer.frontend.control_flow.loop_parts import Loop, PlaceRange, Skeleton
 from cyclelens.analyzer.frontend.control_flow.program_flow import ProgramFlow
 from cyclelens.analyzer.frontend.programs.program import Program
 from cyclelens.analyzer.frontend.source.markers import Span
-from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.model.source import Branching, JumpPlace, Region
 from msgspec import Struct
 
@@ -37,7 +37,7 @@ class CodeRange(Struct, frozen=True):
     """Index of the first statement."""
     last: int
     """Index after the last statement."""
-    parts: Sequence[Block] = ()
+    parts: Sequence[PlaceRange] = ()
     """For a loop: its basic blocks, or its pieces in execution order if it has only one path."""
     numbers: Sequence[int] = ()
     """Numbers of its basic blocks, from 1, if it has several paths."""
@@ -46,9 +46,9 @@ class CodeRange(Struct, frozen=True):
     is_function: bool = False
 
     @property
-    def own(self) -> Sequence[Block]:
+    def own(self) -> Sequence[PlaceRange]:
         """All ranges of statements."""
-        return self.parts or [Block(self.first, self.last)]
+        return self.parts or [PlaceRange(self.first, self.last)]
 
 
 class LoopRegion(Struct, frozen=True):
@@ -124,7 +124,7 @@ def _is_name(label: str) -> bool:
 
 
 def find_loops(
-    program: Program, lines: Lines, size: Callable[[int], int | None], caches: Caches
+    program: Program, lines: LineIndex, size: Callable[[int], int | None], caches: Caches
 ) -> list[CodeRange]:
     """All loops; a loop with code in several sections has one entry for each section. ``size``: bytes of a
     statement, None if unknown."""
@@ -146,9 +146,9 @@ def find_loops(
         label, _ = labels[loop.key]
         parts, is_path = loop.parts
         loop_found = described(loop, is_path, jump_at)
-        sections: dict[str, list[tuple[int, Block]]] = {}
+        sections: dict[str, list[tuple[int, PlaceRange]]] = {}
         for number, part in enumerate(parts, 1):
-            block = Block(flow.statement(part.block.first), flow.statement(part.block.end - 1) + 1)
+            block = PlaceRange(flow.statement(part.block.first), flow.statement(part.block.end - 1) + 1)
             sections.setdefault(program.statements[block.first].section, []).append((number, block))
         for section, own in sections.items():
             blocks = [block for _, block in own]

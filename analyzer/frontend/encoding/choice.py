@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.frontend.encoding import immediates, names
-from cyclelens.analyzer.frontend.encoding.names import Reading
+from cyclelens.analyzer.frontend.encoding.names import Meaning
 from cyclelens.analyzer.frontend.encoding.operand_forms import IMPLIED, class_of, classes, written_out
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.operand_types import (
@@ -87,16 +87,16 @@ def _candidates(asked: Asked) -> Iterator[tuple[tuple[object, ...], bytes, int |
     decoration = _decoration(asked.operands)
     if not _is_decorated_right(asked, operands, decoration):
         return
-    for reading in names.readings(asked.mnemonic, is_att=asked.is_att, operands=operands):
-        given = [*operands, *(Immediate(number) for number in reading.predicate)]
+    for meaning in names.meanings(asked.mnemonic, is_att=asked.is_att, operands=operands):
+        given = [*operands, *(Immediate(number) for number in meaning.predicate)]
         matching = []
-        for order, form in enumerate(encodable.forms(reading.name)):
-            filled = written_out(form, given, reading.name)
-            if filled is not None and _fits(form, filled, decoration, asked, reading):
+        for order, form in enumerate(encodable.forms(meaning.name)):
+            filled = written_out(form, given, meaning.name)
+            if filled is not None and _fits(form, filled, decoration, asked, meaning):
                 matching.append((order, form, filled))
-        matching = _of_one_size(matching, asked, reading, decoration)
+        matching = _of_one_size(matching, asked, meaning, decoration)
         for order, form, filled in matching:
-            width = immediates.known_width(form, filled, reading.suffix)
+            width = immediates.known_width(form, filled, meaning.suffix)
             given_to = _given(form, filled, asked, width)
             code = None if given_to is None else _bytes(form, given_to, decoration, asked)
             if given_to is not None and code is not None:
@@ -117,22 +117,22 @@ def _may_have(word: str, operand: Operand, *, is_target: bool) -> bool:
 _Matching = list[tuple[int, Form, Sequence[Operand]]]
 
 
-def _of_one_size(matching: _Matching, asked: Asked, reading: Reading, decoration: Decoration) -> _Matching:
+def _of_one_size(matching: _Matching, asked: Asked, meaning: Meaning, decoration: Decoration) -> _Matching:
     """The matching forms if the text says how many bytes of memory are accessed; otherwise those of the
     default, if there is one."""
     memory = next((operand for operand in asked.operands if isinstance(operand, MemoryOperand)), None)
-    if memory is None or memory.size is not None or reading.suffix:
+    if memory is None or memory.size is not None or meaning.suffix:
         return matching
     sizes = {form.element if decoration.broadcast else form.size for _, form, _ in matching}
     if len(sizes) < 2:
         return matching
-    if reading.name in _DEFAULT_64:
+    if meaning.name in _DEFAULT_64:
         default = 8
-    elif reading.name in ("movzx", "movsx") and asked.is_att:
+    elif meaning.name in ("movzx", "movsx") and asked.is_att:
         default = 1
     elif not asked.is_att:
         return []
-    elif reading.name.startswith("fi"):
+    elif meaning.name.startswith("fi"):
         default = 2
     else:
         default = 4
@@ -215,7 +215,7 @@ def _is_decorated_right(asked: Asked, operands: Sequence[Operand], decoration: D
 
 
 def _fits(
-    form: Form, operands: Sequence[Operand], decoration: Decoration, asked: Asked, reading: Reading
+    form: Form, operands: Sequence[Operand], decoration: Decoration, asked: Asked, meaning: Meaning
 ) -> bool:
     """Whether a form has such operands, whatever the values of numbers."""
     wishes = asked.wishes
@@ -231,49 +231,49 @@ def _fits(
         return False
     if decoration.suppress_exceptions and not decoration.rounding and (form.rounds or not form.suppresses):
         return False
-    if not names.has_suffix(form, reading, operands):
+    if not names.has_suffix(form, meaning, operands):
         return False
     if form.needs_other_target and any(_bare(operands[0]) == _bare(operand) for operand in operands[1:]):
         return False
     if form.needs_different and len({_bare(each) for each in operands}) < len(operands):
         return False
-    if form.width == 16 and not reading.suffix and form.operands and _is_odd(form, reading):
+    if form.width == 16 and not meaning.suffix and form.operands and _is_odd(form, meaning):
         return False
-    if reading.written.startswith("movabs") and not {"moffs", "imm64"} & set(form.operands):
+    if meaning.written.startswith("movabs") and not {"moffs", "imm64"} & set(form.operands):
         return False
     if (
         len(operands) > len(asked.operands)
         and "eax" not in form.operands
-        and reading.written in ("in", "out")
+        and meaning.written in ("in", "out")
     ):
         return False  # the accumulator is left out, and no suffix says its width
-    if reading.name == "xchg" and form.operands[1] == "eax" and operands[0] == operands[1]:
+    if meaning.name == "xchg" and form.operands[1] == "eax" and operands[0] == operands[1]:
         return False  # a NOP, which leaves the upper half of RAX
-    if reading.name == "bswap" and form.width == 16:
+    if meaning.name == "bswap" and form.width == 16:
         return False
-    if reading.name == "movsxd" and (form.width == 16 or (form.width != 64 and reading.written == "movsx")):
+    if meaning.name == "movsxd" and (form.width == 16 or (form.width != 64 and meaning.written == "movsx")):
         return False
-    if (reading.name in _FAR and form.width == 64) or (reading.name in _ONLY_32 and "r64" in classes(form)):
+    if (meaning.name in _FAR and form.width == 64) or (meaning.name in _ONLY_32 and "r64" in classes(form)):
         return False
     named = (kind for kind in form.operands if not kind.startswith(IMPLIED))
     return all(
-        _is_kind(kind, operand, form, reading)
+        _is_kind(kind, operand, form, meaning)
         for kind, operand in zip(named, operands, strict=bool(operands))
     )
 
 
-def _is_odd(form: Form, reading: Reading) -> bool:
+def _is_odd(form: Form, meaning: Meaning) -> bool:
     """Whether this is a 16-bit form that only a suffix asks for."""
-    if reading.name in _ENVIRONMENTS or reading.name in ("ret", "retf", "enter"):
+    if meaning.name in _ENVIRONMENTS or meaning.name in ("ret", "retf", "enter"):
         return True
-    return reading.name == "push" and form.operands[0] in ("imm16", "imm8s", "fs", "gs")
+    return meaning.name == "push" and form.operands[0] in ("imm16", "imm8s", "fs", "gs")
 
 
 def _bare(operand: Operand) -> Operand:
     return replace(operand, decorations=()) if isinstance(operand, Register) else operand
 
 
-def _is_kind(kind: str, operand: Operand, form: Form, reading: Reading) -> bool:
+def _is_kind(kind: str, operand: Operand, form: Form, meaning: Meaning) -> bool:
     if isinstance(operand, Register):
         base = kind.removesuffix("/m")
         return (
@@ -283,15 +283,15 @@ def _is_kind(kind: str, operand: Operand, form: Form, reading: Reading) -> bool:
             or (base == "kp1" and class_of(operand) == "k")
         )
     if isinstance(operand, MemoryOperand):
-        return _is_memory(kind, operand, form, reading)
+        return _is_memory(kind, operand, form, meaning)
     return isinstance(operand, Immediate) and (
         kind.startswith("imm") or (kind == "one" and operand.value == 1)
     )
 
 
-def _is_memory(kind: str, operand: MemoryOperand, form: Form, reading: Reading) -> bool:
-    if (kind == "moffs") != (operand.is_far or reading.written.startswith("movabs")):
-        return operand.is_far and reading.name == "lea"
+def _is_memory(kind: str, operand: MemoryOperand, form: Form, meaning: Meaning) -> bool:
+    if (kind == "moffs") != (operand.is_far or meaning.written.startswith("movabs")):
+        return operand.is_far and meaning.name == "lea"
     if kind == "moffs":
         return operand.is_absolute and operand.size in (None, *_WORDS.get(form.size, ()))
     size = form.size
@@ -308,9 +308,9 @@ def _is_memory(kind: str, operand: MemoryOperand, form: Form, reading: Reading) 
         )
     elif vector or not (kind.endswith("/m") or kind == "m"):
         return False
-    if reading.name in ("call", "jmp") and form.size not in ((6, 8) if operand.size else (8,)):
+    if meaning.name in ("call", "jmp") and form.size not in ((6, 8) if operand.size else (8,)):
         return False
-    if operand.size is None or reading.name in _ANY_SIZE or reading.name.startswith(("prefetch", "bnd")):
+    if operand.size is None or meaning.name in _ANY_SIZE or meaning.name.startswith(("prefetch", "bnd")):
         return True
     return _SIZES[operand.size] == size and (size < 64 or "zmm" in classes(form))
 

@@ -15,12 +15,12 @@ from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import without_characters
 from cyclelens.analyzer.frontend.statements.jumps import COUNTING_ECX, JUMPS, Jump, JumpForms
 from cyclelens.analyzer.frontend.statements.operand_types import (
+    BranchTarget,
     MemoryOperand,
     Operand,
     OperandError,
     Register,
     Scope,
-    Target,
     UnsupportedError,
 )
 from cyclelens.analyzer.frontend.statements.operands import parse_att, parse_intel, split_operands
@@ -75,7 +75,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
     if plain and plain[1] in _PLAIN_JUMPS and not scope.names_registers:
         mnemonic, name = plain.groups()
         if name.lower() not in registers.REGISTERS:
-            return Jump(mnemonic, JUMPS[mnemonic], Target(name))
+            return Jump(mnemonic, JUMPS[mnemonic], BranchTarget(name))
     if has_odd_blank(text):
         raise OperandError("This has a character that looks like a blank but is none (such as U+00A0).")
     refuse_apx(text, dialect.is_att, scope)
@@ -134,7 +134,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         raise UnsupportedError("Only NASM can encode a constant that is set further down.")
     if dialect.is_nasm:
         operands = as_nasm_chooses(mnemonic, operands)
-    if branch and len(operands) == 1 and isinstance(operands[0], Target):
+    if branch and len(operands) == 1 and isinstance(operands[0], BranchTarget):
         if dialect.is_gnu and "notrack" in named:
             raise OperandError(f"GNU as does not accept 'notrack' before a direct '{mnemonic}'.")
         target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
@@ -182,7 +182,7 @@ def _operands(text: str, dialect: Dialect, scope: Scope, *, is_branch: bool) -> 
     except (OperandError, UnsupportedError) as error:
         raise type(error)(apart.written(str(error))) from None
     return [
-        replace(operand, text=apart.written(operand.text)) if isinstance(operand, Target) else operand
+        replace(operand, text=apart.written(operand.text)) if isinstance(operand, BranchTarget) else operand
         for operand in operands
     ]
 

@@ -49,7 +49,7 @@ _COMPARING_XOP = re.compile(r"vpcom([a-z]+?)(u?[bwdq])")
 _CARRYLESS = re.compile(r"(v?pclmul)([lh])q([lh])qdq")
 
 
-class Reading(Struct, frozen=True):
+class Meaning(Struct, frozen=True):
     """What a written mnemonic may mean."""
 
     name: str
@@ -61,7 +61,7 @@ class Reading(Struct, frozen=True):
     """The immediate that the name includes."""
 
 
-def readings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iterator[Reading]:
+def meanings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iterator[Meaning]:
     """The meanings of a mnemonic, which may have none."""
     name = _canonical(written)
     if not operands and _ARITHMETIC.fullmatch(name):
@@ -70,32 +70,32 @@ def readings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iter
         return
     if is_att:
         name = _swapped(name, operands)
-    yield Reading(name, written=written)
+    yield Meaning(name, written=written)
     yield from _with_predicate(written)
     if name == "movsx" and _has_width(operands[-1:], 32):
-        yield Reading("movsxd", written=written)
+        yield Meaning("movsxd", written=written)
     if name in ("movd", "vmovd") and _has_width(operands, 64):
-        yield Reading(f"{name[:-1]}q", written=written)
+        yield Meaning(f"{name[:-1]}q", written=written)
     if written in _NARROW:
-        yield Reading(written[:-1], "w", written)
+        yield Meaning(written[:-1], "w", written)
     if match := _STRING_COMPARISON.fullmatch(written):
-        yield Reading(match[1] + ("64" if match[2] == "q" else ""), written=written)
+        yield Meaning(match[1] + ("64" if match[2] == "q" else ""), written=written)
     if match := _STATE.fullmatch(written):
-        yield Reading(f"{match[1]}64", written=written)
+        yield Meaning(f"{match[1]}64", written=written)
     if name == "movq":
-        yield from (Reading("mov", "q", written) for _ in [0] if is_att)
+        yield from (Meaning("mov", "q", written) for _ in [0] if is_att)
     if not is_att:
         return
     if operands and (match := _EXTENDING.fullmatch(written)):
         if match[1] == "z" or match[2] != "l":
-            yield Reading(f"mov{match[1]}x", match[2] + match[3], written)
+            yield Meaning(f"mov{match[1]}x", match[2] + match[3], written)
         return
     for length in (1, 2):
         if len(written) > length:
             base = _canonical(written[:-length])
-            yield Reading(_swapped(base, operands), written[-length:], written)
+            yield Meaning(_swapped(base, operands), written[-length:], written)
     if written[-1] == "l" and written[:-1] in _STRINGS:
-        yield Reading(f"{written[:-1]}d", written=written)
+        yield Meaning(f"{written[:-1]}d", written=written)
 
 
 def _has_width(operands: Sequence[Operand], bits: int) -> bool:
@@ -108,12 +108,12 @@ def _has_width(operands: Sequence[Operand], bits: int) -> bool:
     )
 
 
-def has_suffix(form: Form, reading: Reading, operands: Sequence[Operand]) -> bool:
+def has_suffix(form: Form, meaning: Meaning, operands: Sequence[Operand]) -> bool:
     """Whether the suffix is that of a form."""
-    suffix, name = reading.suffix, reading.name
+    suffix, name = meaning.suffix, meaning.name
     if not suffix:
         return True
-    if name in ("movzx", "movsx") and _EXTENDING.fullmatch(reading.written):
+    if name in ("movzx", "movsx") and _EXTENDING.fullmatch(meaning.written):
         source = {"b": "r8", "w": "r16"}[suffix[0]]
         return form.operands[1].startswith(source) and (
             len(suffix) == 1 or form.operands[0] == {"w": "r16", "l": "r32", "q": "r64"}[suffix[1]]
@@ -127,13 +127,13 @@ def has_suffix(form: Form, reading: Reading, operands: Sequence[Operand]) -> boo
         return False
     if name in ("lldt", "ltr", "verr", "verw", "lmsw", "lkgs"):
         return suffix == "w"
-    if suffix == "w" and reading.written in _NARROW:
+    if suffix == "w" and meaning.written in _NARROW:
         return form.width == 16
     if suffix in ("l", "q") and form.att == name and _TO_GENERAL.fullmatch(name):
         return isinstance(operands[0], Register) and registers.width(operands[0].name) == _BITS[suffix]
     if name == "mov" and "seg" in form.operands:
         return suffix in ("w", "l", "q") if all(isinstance(e, Register) for e in operands) else suffix == "w"
-    return form.att in (name + suffix, reading.written)
+    return form.att in (name + suffix, meaning.written)
 
 
 def _canonical(name: str) -> str:
@@ -158,18 +158,18 @@ def _swapped(name: str, operands: Sequence[Operand]) -> str:
     return f"f{match[1]}{'' if match[2] else 'r'}{match[3]}" if stores or not operands else name
 
 
-def _with_predicate(written: str) -> Iterator[Reading]:
+def _with_predicate(written: str) -> Iterator[Meaning]:
     if match := _COMPARING.fullmatch(written):
         vex, predicate, kind = match.groups()
         known = _AVX if vex else _SSE
         if predicate in known:
-            yield Reading(f"{vex}cmp{kind}", written=written, predicate=(known.index(predicate),))
+            yield Meaning(f"{vex}cmp{kind}", written=written, predicate=(known.index(predicate),))
         elif vex and predicate in _AVX_SYNONYMS:
-            yield Reading(f"vcmp{kind}", written=written, predicate=(_AVX_SYNONYMS[predicate],))
+            yield Meaning(f"vcmp{kind}", written=written, predicate=(_AVX_SYNONYMS[predicate],))
     if (match := _COMPARING_INTEGERS.fullmatch(written)) and match[1] in _INTEGER:
-        yield Reading(f"vpcmp{match[2]}", written=written, predicate=(_INTEGER[match[1]],))
+        yield Meaning(f"vpcmp{match[2]}", written=written, predicate=(_INTEGER[match[1]],))
     if (match := _COMPARING_XOP.fullmatch(written)) and match[1] in _XOP:
-        yield Reading(f"vpcom{match[2]}", written=written, predicate=(_XOP.index(match[1]),))
+        yield Meaning(f"vpcom{match[2]}", written=written, predicate=(_XOP.index(match[1]),))
     if match := _CARRYLESS.fullmatch(written):
         number = (match[2] == "h") + 16 * (match[3] == "h")
-        yield Reading(f"{match[1]}qdq", written=written, predicate=(number,))
+        yield Meaning(f"{match[1]}qdq", written=written, predicate=(number,))

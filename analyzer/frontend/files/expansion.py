@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.files import includes
-from cyclelens.analyzer.frontend.files.includes import Refusal
-from cyclelens.analyzer.frontend.source.chunks import Source
-from cyclelens.analyzer.frontend.source.scanner import Lines, RawStatement
+from cyclelens.analyzer.frontend.files.includes import RefusedInclude
+from cyclelens.analyzer.frontend.source.chunks import SourceText
+from cyclelens.analyzer.frontend.source.scanner import LineIndex, RawStatement
 from cyclelens.analyzer.model.source import Origin
 from msgspec import Struct
 
@@ -45,7 +45,7 @@ _SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
 _DEFINE = re.compile(r"[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?", re.DOTALL)
 
 
-class Note(Struct, frozen=True):
+class ExpansionNote(Struct, frozen=True):
     """A message about the text: a code of ``problems.py`` and a sentence. ``line`` is zero-based."""
 
     line: int
@@ -60,11 +60,11 @@ class Expanded(Struct, frozen=True):
     text: str
     lines: Sequence[int]
     own: tuple[bool, ...]
-    notes: tuple[Note, ...] = ()
+    notes: tuple[ExpansionNote, ...] = ()
     preprocessed: bool = False
 
 
-def wants_preprocessor(source: Source, origin: Origin) -> bool:
+def wants_preprocessor(source: SourceText, origin: Origin) -> bool:
     """Whether the C preprocessor should process the text: decided by the file's name, or by its directives if
     there is none."""
     if origin.path:
@@ -109,9 +109,9 @@ def not_preprocessed(text: str, reason: str) -> Expanded:
     return _unchanged(text, [_not_run(_first_line(text), reason)])
 
 
-def _not_run(line: int, reason: str) -> Note:
+def _not_run(line: int, reason: str) -> ExpansionNote:
     message = f"The C preprocessor was not run, and its lines are read as comments. {reason}"
-    return Note(line, "not-preprocessed", message)
+    return ExpansionNote(line, "not-preprocessed", message)
 
 
 def _too_long(text: str, produced: str) -> Expanded:
@@ -125,7 +125,7 @@ def _too_long(text: str, produced: str) -> Expanded:
     return _unchanged(text, [_not_run(made.most_common(1)[0][0], reason)])
 
 
-def _unchanged(text: str, notes: Iterable[Note]) -> Expanded:
+def _unchanged(text: str, notes: Iterable[ExpansionNote]) -> Expanded:
     unchanged = plain(text)
     return Expanded(text, unchanged.lines, unchanged.own, tuple(notes))
 
@@ -138,7 +138,7 @@ def _first_line(text: str) -> int:
 _MOST_KEPT = 16
 
 
-class _Latest:
+class _LatestExpansions:
     """Latest results of the C preprocessor."""
 
     def __init__(self, _caches: Caches) -> None:
@@ -158,7 +158,7 @@ def _preprocess(
     """Preprocess the text, with the latest results cached: the same text is requested several times in a row.
     Raises OSError and HungError."""
     key = (text, compiler, origin, state)
-    latest = caches.of(_Latest)
+    latest = caches.of(_LatestExpansions)
     known = latest.expanded
     if key not in known:
         expanded = _run(text, compiler, origin, cancel, latest.missing)
@@ -187,7 +187,7 @@ def _run(
             command += ["-include", path]
         command += ["-idirafter", "stubs", "-MD", "-MF", "read", "-o", "-", "-"]
         given = {f"stubs/{name}": content for name, content in stubs.items()}
-        job = external.Job(
+        job = external.ProgramRun(
             command,
             TIMEOUT,
             text,
@@ -206,7 +206,7 @@ def _run(
     if forbidden := _FORBIDDEN.search(done.errors):
         return not_preprocessed(text, f"'{forbidden[1]}' may not be read.")
     notes = [
-        Note(int(match[1]) - 1, "preprocessor-error", f"The C preprocessor says: {match[3]}")
+        ExpansionNote(int(match[1]) - 1, "preprocessor-error", f"The C preprocessor says: {match[3]}")
         for match in _MESSAGE.finditer(done.errors)
         if match[2] == "error"
     ]
@@ -226,7 +226,7 @@ def _run(
             _first_line(text),
         )
         message = f"'{name}' is not found and read as empty; add its folder to the include paths."
-        notes.append(Note(place, "include-not-read", message))
+        notes.append(ExpansionNote(place, "include-not-read", message))
     files |= includes.named_in_rule(done.files.get("read", b""))
     if not all(_may_be_read(file, compiler, origin) for file in files - {"-"}):
         return not_preprocessed(text, "A file outside of the workspace is included.")
@@ -296,7 +296,7 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
                     take(_LINE_END.split(content), depth + 1, user_line)
                     line = match[2] or ""
                 else:
-                    notes.append(Note(user_line, "include-not-read", content.message))
+                    notes.append(ExpansionNote(user_line, "include-not-read", content.message))
             characters += len(line)
             lines.append(line)
             user_lines.append(user_line)
@@ -306,29 +306,29 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
     return Expanded("\n".join(lines), tuple(user_lines), tuple(own), tuple(notes), expanded.preprocessed)
 
 
-def _read_included(name: str, origin: Origin, depth: int) -> str | Refusal:
+def _read_included(name: str, origin: Origin, depth: int) -> str | RefusedInclude:
     if depth >= _MAXIMUM_NESTING:
-        return Refusal(0, f"Includes are nested more than {_MAXIMUM_NESTING} levels deep.")
+        return RefusedInclude(0, f"Includes are nested more than {_MAXIMUM_NESTING} levels deep.")
     path = includes.find(name, includes.search_path(origin))
     if path is None:
-        return Refusal(0, f"'{name}' is not found; add its folder to the include paths.")
+        return RefusedInclude(0, f"'{name}' is not found; add its folder to the include paths.")
     if not includes.may_read(path, origin):
         message = (
             f"'{name}' is outside of the workspace and is not read; add its folder to the include paths."
         )
-        return Refusal(0, message)
+        return RefusedInclude(0, message)
     try:
         return includes.read(path, origin)
     except OSError as error:
-        return Refusal(0, f"'{name}' cannot be read: {error.strerror}.")
+        return RefusedInclude(0, f"'{name}' cannot be read: {error.strerror}.")
 
 
 def place_statements(
-    statements: Iterable[RawStatement], source: Source, expanded: Expanded, lines: Lines, text: str
+    statements: Iterable[RawStatement], source: SourceText, expanded: Expanded, lines: LineIndex, text: str
 ) -> list[RawStatement]:
     """Give statements of the expanded text ``source`` their places in the user's text: the same words if the
     user's line has them, otherwise the whole line."""
-    starts = Lines(source)
+    starts = LineIndex(source)
     ends: dict[int, int] = {}
     result = []
     for raw in statements:

@@ -69,7 +69,7 @@ _CONTINUATION = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-class Refusal(Struct, frozen=True):
+class RefusedInclude(Struct, frozen=True):
     """An include that may not be followed. ``line`` is a zero-based line of the text itself."""
 
     line: int
@@ -79,7 +79,7 @@ class Refusal(Struct, frozen=True):
 class Included(Struct):
     """Result of the search for included files."""
 
-    refusals: list[Refusal] = field(default_factory=list)
+    refusals: list[RefusedInclude] = field(default_factory=list)
     contents: dict[str, bytes] = field(default_factory=dict)
     """Digest of each file's content by name, in the order found."""
     total: int = 0
@@ -97,7 +97,7 @@ class Included(Struct):
     """The text may have NASM includes that the search cannot see."""
 
 
-class _Words(Struct, frozen=True):
+class _IncludeWords(Struct, frozen=True):
     """References of a text to other files."""
 
     named: tuple[tuple[int, str | None, bool, str | None], ...]
@@ -115,7 +115,7 @@ class _Seen:
     and the next text."""
 
     def __init__(self, caches: Caches) -> None:
-        self.words: Recent[tuple[str, bytes], _Words] = caches.recent(MAXIMUM_FILES)
+        self.words: Recent[tuple[str, bytes], _IncludeWords] = caches.recent(MAXIMUM_FILES)
 
 
 def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
@@ -131,7 +131,9 @@ def look(text: str, language: str, origin: Origin, caches: Caches) -> Included:
         if os.path.isfile(path):
             search.follow(path, False, 0, "")
         else:
-            included.refusals.append(Refusal(0, f"'{path}', to be included before the text, does not exist."))
+            included.refusals.append(
+                RefusedInclude(0, f"'{path}', to be included before the text, does not exist.")
+            )
     search.scan(text, folder, None)
     known = (-1, -1)
     while known != (len(included.contents), len(included.computed)) and not included.refusals:
@@ -171,7 +173,7 @@ class _Search(Struct, frozen=True):
                 # An apostrophe belongs to prose in a comment ("#include's") and begins no file name.
                 self.follow(name, angled, place, folder)
 
-    def _words_of_file(self, text: str, content: bytes) -> _Words:
+    def _words_of_file(self, text: str, content: bytes) -> _IncludeWords:
         key = self.language, content
         words = self.seen.words.get(key)
         if words is None:
@@ -194,26 +196,28 @@ class _Search(Struct, frozen=True):
     def follow(self, name: str | None, angled: bool, line: int, folder: str) -> None:
         """Follow one include at this line. ``angled``: its name is in angle brackets."""
         if name is None:
-            self.included.refusals.append(Refusal(line, "The name of an included file must be written out."))
+            self.included.refusals.append(
+                RefusedInclude(line, "The name of an included file must be written out.")
+            )
             return
         # Assemblers do not search the folder of the including file.
         beside = [folder] if folder and self.language == "c" and not angled else []
         folders = [*beside, *search_path(self.origin)]
         path = name if os.path.isabs(name) and os.path.isfile(name) else find(name, folders)
         if path is not None and not is_regular(path) and may_read(path, self.origin):
-            self.included.refusals.append(Refusal(line, f"'{name}' is not a regular file."))
+            self.included.refusals.append(RefusedInclude(line, f"'{name}' is not a regular file."))
             return
         if path is None:
             escapes = os.path.isabs(name) or ".." in re.split(r"[/\\]", name)
             if self.language == "c" and not escapes:
                 return  # the compiler's own file, or missing: then the compiler reports it
             if escapes:
-                self.included.refusals.append(Refusal(line, f"'{name}' is outside of the workspace."))
+                self.included.refusals.append(RefusedInclude(line, f"'{name}' is outside of the workspace."))
             self.included.missing.add(name)
             return
         if not may_read(path, self.origin):
             message = f"'{name}' is outside of the workspace; add its folder to the include paths."
-            self.included.refusals.append(Refusal(line, message))
+            self.included.refusals.append(RefusedInclude(line, message))
             return
         contents = self.included.contents
         if path in contents:
@@ -224,12 +228,12 @@ class _Search(Struct, frozen=True):
             return
         contents[path] = b""
         if len(contents) > MAXIMUM_FILES or self.included.total > MAXIMUM_BYTES:
-            self.included.refusals.append(Refusal(line, "Too many or too large files are included."))
+            self.included.refusals.append(RefusedInclude(line, "Too many or too large files are included."))
             return
         try:
             text = read(path, self.origin)
         except OSError as error:
-            self.included.refusals.append(Refusal(line, f"'{name}' cannot be read: {error.strerror}."))
+            self.included.refusals.append(RefusedInclude(line, f"'{name}' cannot be read: {error.strerror}."))
             return
         contents[path] = blake2b(text.encode("utf-8", "surrogatepass")).digest()
         self.scan(text, os.path.dirname(path), line, contents[path])
@@ -294,7 +298,7 @@ def read(path: str, origin: Origin) -> str:
         return file.read(MAXIMUM_BYTES + 1).decode("utf-8-sig", "replace")
 
 
-def _words(text: str, language: str) -> _Words:
+def _words(text: str, language: str) -> _IncludeWords:
     joins: list[int] = []
     if language != "gas":
         # Words may continue on the next line. Joined lines are counted afterwards.
@@ -306,7 +310,7 @@ def _words(text: str, language: str) -> _Words:
         text = "".join(pieces)
     is_nasm = language == "nasm"
     defined = _DEFINITION.finditer(text) if language == "c" else ()
-    return _Words(
+    return _IncludeWords(
         tuple(_named(text, language, joins)),
         tuple((match["name"], match["rest"]) for match in defined),
         frozenset(name.lower() for name in _PACKAGE.findall(text)) if is_nasm else frozenset(),
@@ -318,7 +322,7 @@ def _words(text: str, language: str) -> _Words:
 def _named(
     text: str, language: str, joins: Sequence[int]
 ) -> Iterator[tuple[int, str | None, bool, str | None]]:
-    """The references of ``_Words.named``. ``joins``: offsets at which lines were joined."""
+    """The references of ``_IncludeWords.named``. ``joins``: offsets at which lines were joined."""
     line = counted = joined = 0
     for match in _PATTERNS[language].finditer(text):
         groups = match.groupdict()

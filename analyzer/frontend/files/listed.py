@@ -14,10 +14,10 @@ from cyclelens.analyzer.frontend.files.listings import Listed, Listing
 from cyclelens.analyzer.frontend.objects.machine_flow import PADDING, MachineCode, Surroundings, code_of
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
-from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.frontend.statements.jumps import JUMPS, Jump
 from cyclelens.analyzer.frontend.statements.layout import Piece
-from cyclelens.analyzer.frontend.statements.operand_types import Target
+from cyclelens.analyzer.frontend.statements.operand_types import BranchTarget
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.source import JumpPlace, SourceLine
@@ -33,7 +33,7 @@ _APART = 32
 """Bit position above which the addresses of two sections differ."""
 
 
-class Section(Struct):
+class SectionCode(Struct):
     """Code of one section: a piece per instruction (or directive) with its listing entry."""
 
     name: str
@@ -67,14 +67,14 @@ class Section(Struct):
         return self._texts[first][at - first]
 
 
-EMPTY = Section("", [], [], [])
+EMPTY = SectionCode("", [], [], [])
 
 
 class ListedCode(Struct, frozen=True):
     """A region with its section and its pieces."""
 
     span: Span
-    section: Section
+    section: SectionCode
     pieces: list[int]
     runs: FoundRuns | None = None
     """Execution order; None for marked code."""
@@ -85,13 +85,13 @@ class ListedCode(Struct, frozen=True):
 
 def sections(
     listing: Listing, user_lines: Callable[[int], int], backend: str, caches: Caches
-) -> dict[str, Section]:
+) -> dict[str, SectionCode]:
     """Sections with resolved jumps. ``user_lines``: line of the listing -> line of the file."""
-    found: dict[str, Section] = {}
+    found: dict[str, SectionCode] = {}
     for listed in listing.statements:
         if (line := user_lines(listed.line)) != listed.line:
             listed = replace(listed, line=line)
-        section = found.setdefault(listed.section, Section(listed.section, [], [], [], caches))
+        section = found.setdefault(listed.section, SectionCode(listed.section, [], [], [], caches))
         if listed.is_data or (listed.is_alignment and not _jumps(listed, caches)):
             parts: list[Piece] = [Piece(listed.code, backend, offset=listed.address)]
         else:
@@ -118,7 +118,7 @@ def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piec
         is_open = not instruction.branch_displacement and instruction.length > 2
         if instruction.mnemonic in JUMPS and instruction.branch_displacement is not None and not is_open:
             target = str(offset + instruction.length + instruction.branch_displacement)
-            piece.jump = Jump(instruction.mnemonic, JUMPS[instruction.mnemonic], Target(target))
+            piece.jump = Jump(instruction.mnemonic, JUMPS[instruction.mnemonic], BranchTarget(target))
         offset += instruction.length
         yield piece
 
@@ -139,7 +139,7 @@ def _without_label(text: str) -> str:
     return _LABEL.sub("", text).strip()
 
 
-def _resolve(section: Section) -> None:
+def _resolve(section: SectionCode) -> None:
     places: dict[int, int] = {}
     for at, piece in enumerate(section.pieces):
         if piece.code:
@@ -150,10 +150,10 @@ def _resolve(section: Section) -> None:
 
 
 def within(
-    found: dict[str, Section], span: Span, lines: Lines, text: str
-) -> tuple[Section, list[int]] | None:
+    found: dict[str, SectionCode], span: Span, lines: LineIndex, text: str
+) -> tuple[SectionCode, list[int]] | None:
     """The pieces of a region's statements, in the section of the first one that is not data."""
-    chosen: list[tuple[Section, list[int]]] = []
+    chosen: list[tuple[SectionCode, list[int]]] = []
     for section in found.values():
         inside = [
             at
@@ -172,15 +172,15 @@ def within(
 
 def loops(
     listing: Listing,
-    found: dict[str, Section],
+    found: dict[str, SectionCode],
     user_lines: Callable[[int], int],
-    lines: Lines,
+    lines: LineIndex,
     text: str,
     caches: Caches,
 ) -> list[ListedCode]:
     """Loops of the code; a loop with code in several sections has one entry for each section."""
     machine = MachineCode()
-    origins: list[tuple[Section, int]] = []
+    origins: list[tuple[SectionCode, int]] = []
     for number, section in enumerate(found.values()):
         if section.name in listing.code_sections:
             base = None if listing.object is None else listing.object.base(section.name)
@@ -229,7 +229,7 @@ def loops(
     return result
 
 
-def _instruction(section: Section, at: int) -> Instruction | None:
+def _instruction(section: SectionCode, at: int) -> Instruction | None:
     """Instruction of a piece. None for data, except a return that is written as bytes."""
     piece, listed = section.pieces[at], section.listed[at]
     if not piece.code or (listed.is_alignment and piece.jump is None):
@@ -241,7 +241,7 @@ def _instruction(section: Section, at: int) -> Instruction | None:
     return instructions[-1]
 
 
-def iaca(found: dict[str, Section], lines: Lines, text: str) -> Iterator[ListedCode]:
+def iaca(found: dict[str, SectionCode], lines: LineIndex, text: str) -> Iterator[ListedCode]:
     """Regions between IACA markers."""
     number = 0
     for section in found.values():

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from cyclelens.analyzer.frontend.files.listed import ListedCode, Section
+from cyclelens.analyzer.frontend.files.listed import ListedCode, SectionCode
 from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_flow import is_padding
 from cyclelens.analyzer.frontend.source.markers import Span
-from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.isa.decoder import decode
 
 
 def functions(
-    listing: Listing, found: dict[str, Section], user_lines: Callable[[int], int], lines: Lines, text: str
+    listing: Listing,
+    found: dict[str, SectionCode],
+    user_lines: Callable[[int], int],
+    lines: LineIndex,
+    text: str,
 ) -> Iterator[ListedCode]:
     """All functions, in the order of their sections. ``user_lines``: line of the listing -> line of the
     file."""
@@ -50,7 +54,7 @@ def functions(
             yield ListedCode(span, section, inside, is_function=True)
 
 
-def _fills(section: Section, at: int) -> bool:
+def _fills(section: SectionCode, at: int) -> bool:
     """Whether a piece is only padding."""
     code = section.pieces[at].code
     return not code or section.listed[at].is_alignment or all(map(is_padding, decode(code, section.caches)))

@@ -18,7 +18,7 @@ _MAXIMUM_BYTES = 256 << 20
 def with_symbols(profile: Profile, origin: Origin) -> Profile:
     """The profile with a symbol for each location that has only an address. The mapped program must exist, be
     readable for a text of this origin, and have a symbol for the address."""
-    programs: dict[str, _Program | None] = {}
+    programs: dict[str, _ElfSymbols | None] = {}
 
     def named(place: CodeLocation) -> CodeLocation:
         if place.symbol or place.address is None:
@@ -40,7 +40,7 @@ def with_symbols(profile: Profile, origin: Origin) -> Profile:
     )
 
 
-class _Program:
+class _ElfSymbols:
     """Symbols of an ELF file."""
 
     def __init__(self, file: ObjectFile) -> None:
@@ -57,10 +57,10 @@ class _Program:
         return CodeLocation(name, address - start, place.address)
 
 
-def _program(path: str, origin: Origin) -> _Program | None:
+def _program(path: str, origin: Origin) -> _ElfSymbols | None:
     try:
         if not may_read(path, origin):
             return None
-        return _Program(ObjectFile(read_regular(path, _MAXIMUM_BYTES)))
+        return _ElfSymbols(ObjectFile(read_regular(path, _MAXIMUM_BYTES)))
     except (OSError, ObjectFileError):
         return None

@@ -13,7 +13,7 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers import confinement, external
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import shared_gnu_as
 from cyclelens.analyzer.frontend.files import includes, listings, nasm_macros
-from cyclelens.analyzer.frontend.files.expansion import Note
+from cyclelens.analyzer.frontend.files.expansion import ExpansionNote
 from cyclelens.analyzer.frontend.files.includes import Included
 from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.files.nasm_macros import INPUT, RESULT, ExpandedText
@@ -68,7 +68,7 @@ class Assembled(Struct):
     backend: str
     listing: Listing = field(default_factory=Listing)
     refused: dict[int, str] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
+    notes: list[ExpansionNote] = field(default_factory=list)
     failure: str = ""
     """Why there is no result at all."""
     failure_line: int = 0
@@ -98,7 +98,7 @@ Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
 """(text, origin, its includes, whether to stop) -> result."""
 
 
-class _Latest:
+class _LatestAssemblies:
     """Latest results of the assemblers."""
 
     def __init__(self, _caches: Caches) -> None:
@@ -112,10 +112,12 @@ def assemble_file(
     language = "nasm" if name == "nasm" else "gas"
     found = includes.look(text, language, origin, caches)
     if found.refusals:
-        notes = [Note(refusal.line, "include-not-read", refusal.message) for refusal in found.refusals]
+        notes = [
+            ExpansionNote(refusal.line, "include-not-read", refusal.message) for refusal in found.refusals
+        ]
         return Assembled(BACKENDS[name], notes=notes, failure="An included file may not be read.")
     key = (name, text, origin, tuple(found.contents.items()))
-    known = caches.of(_Latest).answers
+    known = caches.of(_LatestAssemblies).answers
     if key not in known:
         try:
             assembled = ASSEMBLERS[name](text, origin, found, cancel)
@@ -176,7 +178,7 @@ class _Call(Struct):
         file_limit: int = external.FILE_LIMIT,
     ) -> external.Finished:
         """Run the assembler with further options. Raises like ``run``."""
-        job = external.Job(
+        job = external.ProgramRun(
             [*self.command, *options, name],
             timeout=TIMEOUT,
             readable=includes.readable(self.origin),
@@ -279,7 +281,7 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     for name in dict.fromkeys(_NASM_STUB.findall(done.errors)):
         line = next((number for number, content in enumerate(lines) if name in content), 0)
         message = f"'{name}' is not found and read as empty; add its folder to the include paths."
-        result.notes.append(Note(line, "include-not-read", message))
+        result.notes.append(ExpansionNote(line, "include-not-read", message))
     file = _object(done)
     result.listing = listings.read_nasm(done.files.get("listing", b""), file)
     if call.made is not None:

@@ -22,11 +22,11 @@ from cyclelens.analyzer.frontend.objects.elf_format import (
     NOTYPE,
     OBJECT,
     SYMBOL,
+    ElfSection,
     Function,
     Header,
     LinePlace,
     ObjectFileError,
-    Section,
     Symbol,
     check_header,
     damaged,
@@ -292,7 +292,7 @@ class ObjectFile:
             raise ObjectFileError("the file is damaged: it ends within a section; is the copy complete?")
         return bytes(self._image[start : start + size])
 
-    def _lay_out(self) -> Iterator[Section]:
+    def _lay_out(self) -> Iterator[ElfSection]:
         """The sections with code. In a relocatable file they get addresses, and so do all symbols."""
         bases = self._bases
         if self.is_relocatable:
@@ -311,7 +311,7 @@ class ObjectFile:
                 if self.is_relocatable:
                     code = self._relocated(number, base, code)
                 alignment = max(header.alignment, 1) if self.is_relocatable else LINE_BYTES
-                yield Section(number, self._name(header), address, base, alignment, code)
+                yield ElfSection(number, self._name(header), address, base, alignment, code)
 
     def _move_symbols(self, bases: Mapping[int, int], end: int) -> None:
         """Write the addresses of the layout into the image, so that all readers see one address space."""
@@ -348,7 +348,7 @@ class ObjectFile:
                     code[offset : offset + width] = (target % (1 << 8 * width)).to_bytes(width, "little")
         return bytes(code)
 
-    def _section_of(self, address: int) -> Section | None:
+    def _section_of(self, address: int) -> ElfSection | None:
         return next(
             (section for section in self._sections.values() if section.address <= address < section.end), None
         )

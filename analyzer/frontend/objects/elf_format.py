@@ -76,7 +76,7 @@ class Header(Struct, frozen=True):
     entry_size: int
 
 
-class Section(Struct, frozen=True):
+class ElfSection(Struct, frozen=True):
     index: int
     name: str
     address: int
@@ -164,7 +164,7 @@ def symbol_entry(image: bytes | bytearray, symbols: Header, number: int) -> tupl
     return SYMBOL.unpack_from(image, place)
 
 
-def function_of(symbol: Symbol, section: Section, borders: list[int]) -> Function:
+def function_of(symbol: Symbol, section: ElfSection, borders: list[int]) -> Function:
     """The code of a symbol. Without a size it extends to the next beginning or end of a function, or to the
     end of the section."""
     size = symbol.size
@@ -176,7 +176,7 @@ def function_of(symbol: Symbol, section: Section, borders: list[int]) -> Functio
     return Function(symbol.name, symbol.value, size, section.origin, section.alignment)
 
 
-def unnamed_function(address: int, size: int, section: Section) -> Function:
+def unnamed_function(address: int, size: int, section: ElfSection) -> Function:
     """A range of code without a symbol, named by its address."""
     name = f"{address - section.origin:#x}"
     return Function(name, address, size, section.origin, section.alignment)

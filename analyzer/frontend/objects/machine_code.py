@@ -63,7 +63,7 @@ _Named = tuple[str, FoundRuns, FoundLoop | None]
 """Name, executed instructions, and facts about a detected loop."""
 
 
-class _Listing:
+class _FunctionListing:
     """Instructions of functions and of those that they call. Places are indices in ``machine``."""
 
     def __init__(self, file: ObjectFile, wanted: Sequence[Function]) -> None:
@@ -230,7 +230,7 @@ def regions_of(
                 f"'{function.name}' has {function.size:,} bytes; only functions of up to "
                 f"{MAXIMUM_FUNCTION:,} are analysed"
             )
-    listing = _Listing(file, wanted)
+    listing = _FunctionListing(file, wanted)
     loops = listing.loops()
     named = [
         each for function in wanted for each in _named(file, listing, function, loops, regions, whole=whole)
@@ -327,7 +327,7 @@ def outermost(functions: Iterable[Function]) -> list[Function]:
 
 def _named(
     file: ObjectFile,
-    listing: _Listing,
+    listing: _FunctionListing,
     function: Function,
     loops: Sequence[Loop],
     regions: Regions,
@@ -366,7 +366,7 @@ def _named(
 
 
 def _between(
-    listing: _Listing, own: range, loops: Sequence[Loop], marks: Iterable[tuple[str, int, int]]
+    listing: _FunctionListing, own: range, loops: Sequence[Loop], marks: Iterable[tuple[str, int, int]]
 ) -> Iterator[_Named]:
     """Loops between marks, named after the mark and numbered if there are several. Without a loop, all code
     between the marks."""
@@ -382,7 +382,7 @@ def _between(
                 yield name, _cut(listing, run), None
 
 
-def _of_loop(listing: _Listing, loop: Loop, name: str) -> _Named:
+def _of_loop(listing: _FunctionListing, loop: Loop, name: str) -> _Named:
     parts, is_path = loop.parts
     runs = [part.block.places for part in parts]
     code = FoundRuns([[at for run in runs for at in run]] if is_path else runs)
@@ -390,12 +390,12 @@ def _of_loop(listing: _Listing, loop: Loop, name: str) -> _Named:
     return name, code, described(loop, is_path, listing.jump)
 
 
-def _cut(listing: _Listing, run: Sequence[int], leaving: Collection[int] = ()) -> FoundRuns:
+def _cut(listing: _FunctionListing, run: Sequence[int], leaving: Collection[int] = ()) -> FoundRuns:
     runs = blocks.cut(listing.targets, run, leaving)
     return FoundRuns(runs, range(1, len(runs) + 1) if len(runs) > 1 else ())
 
 
-def _marked(code: bytes, function: Function, listing: _Listing) -> Iterator[Sequence[int]]:
+def _marked(code: bytes, function: Function, listing: _FunctionListing) -> Iterator[Sequence[int]]:
     """Code between the bytes of IACA's macros."""
     start = code.find(_IACA_START)
     while start >= 0:
@@ -412,7 +412,7 @@ def _marked(code: bytes, function: Function, listing: _Listing) -> Iterator[Sequ
         start = code.find(_IACA_START, end)
 
 
-def _regions(listing: _Listing, name: str, code: FoundRuns) -> list[Region]:
+def _regions(listing: _FunctionListing, name: str, code: FoundRuns) -> list[Region]:
     """The region, or its basic blocks if it branches within itself."""
     if not code.numbers:
         regions = [_region(listing, name, code.runs[0])]
@@ -426,7 +426,7 @@ def _information(code: str, message: str) -> Problem:
     return make_problem(code, message, UNKNOWN_LINE, 0, 0, Severity.INFORMATION)
 
 
-def _region(listing: _Listing, name: str, run: Sequence[int]) -> Region:
+def _region(listing: _FunctionListing, name: str, run: Sequence[int]) -> Region:
     lines = tuple(listing.source_line(at) for at in run)
     known = [line.line for line in lines if line.line != UNKNOWN_LINE] or [UNKNOWN_LINE]
     is_loop = bool(run) and listing.targets[run[-1]] == run[0]

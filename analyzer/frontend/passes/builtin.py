@@ -21,10 +21,10 @@ from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.regions.sections import Layouts
 from cyclelens.analyzer.frontend.regions.statement_code import Encoder
 from cyclelens.analyzer.frontend.source import masm
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import (
     BY_NAME,
-    Style,
+    AssemblerStyle,
     detect,
     semicolon_starts_comment,
     style,
@@ -43,7 +43,7 @@ _Circumstances = tuple[tuple[object, ...], list[object]]
 on."""
 
 
-class _Window(Struct):
+class _RegionStatements(Struct):
     """A region and its statements."""
 
     found: CodeRange
@@ -74,7 +74,7 @@ class OwnReading:
         expanded = self.reading.expanded()
         source, parts = self.reading.source, found.parts
         if expanded.text != self.reading.text:
-            source = Source(expanded.text, self.reading.memory.versions)
+            source = SourceText(expanded.text, self.reading.memory.versions)
             if self.reading.options.syntax not in BY_NAME:
                 # Macros may stand for registers, so the expanded text shows the dialect as GNU as sees it.
                 self.reading.dialect = detect(source)
@@ -83,7 +83,7 @@ class OwnReading:
                 again.statements(), source, expanded, self.reading.lines, self.reading.text
             )
             parts = [(0, ScannedPart(placed))]
-        if style(self.reading.source) is Style.MASM:
+        if style(self.reading.source) is AssemblerStyle.MASM:
             message = "This looks like MASM: instructions and labels are read, directives and macros are not."
             place = self.reading.lines.content(0, self.reading.text)
             self.reading.report("not-supported", message, *place, Severity.INFORMATION)
@@ -95,7 +95,7 @@ class OwnReading:
         self.reading.has_code = any(
             each.kind is StatementKind.INSTRUCTION for each in self.program.statements
         )
-        if style(self.reading.source) is Style.NASM:
+        if style(self.reading.source) is AssemblerStyle.NASM:
             self.program.follow_nasm()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
@@ -156,7 +156,7 @@ class OwnReading:
         """Function for distances between labels in the part of the text read so far."""
         return Layouts(program, self._encoder(program)).distance
 
-    def _windows(self, places: Iterable[CodeRange]) -> list[_Window]:
+    def _windows(self, places: Iterable[CodeRange]) -> list[_RegionStatements]:
         windows = []
         statements = self.program.statements
         for found in places:
@@ -172,7 +172,7 @@ class OwnReading:
             else:
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
                 self.reading.report_region("region-too-large", message, span, Severity.ERROR)
-            windows.append(_Window(found, section, code))
+            windows.append(_RegionStatements(found, section, code))
         self.layouts.prepare({window.section for window in windows if window.code is not None})
         if not self.reading.stop():
             for window in windows:
@@ -180,14 +180,14 @@ class OwnReading:
                     window.code.read()
         return windows
 
-    def _earlier(self, window: _Window) -> Made | None:
+    def _earlier(self, window: _RegionStatements) -> Made | None:
         """The window's regions from an earlier version of the text, if nothing they depend on has changed:
         statements, their locations, and facts about the rest of the text."""
         key, outside = window.circumstances = self._circumstances(window)
         known = self.encoder.memory.regions.get(key)
         return known[1] if known is not None and known[0] == outside else None
 
-    def _circumstances(self, window: _Window) -> _Circumstances:
+    def _circumstances(self, window: _RegionStatements) -> _Circumstances:
         found = window.found
         span, first, last = found.span, found.first, found.last
         parts = tuple(self.reading.lines.locate(offset) for offset in self.program.offsets(first, last))
@@ -208,7 +208,7 @@ class OwnReading:
         )
         return (parts, shape, marker, tuple(self.program.statements[first:last])), outside
 
-    def _regions(self, window: _Window, by_keystone: Collection[int]) -> Made:
+    def _regions(self, window: _RegionStatements, by_keystone: Collection[int]) -> Made:
         """A marked region or a loop: one region, or its basic blocks if it branches within itself."""
         reported = len(self.reading.problems)
         code = window.code
@@ -248,10 +248,10 @@ class OwnReading:
             self.encoder.memory.regions[key] = outside, made
         return made
 
-    def _placement(self, window: _Window, index: int) -> Placement:
+    def _placement(self, window: _RegionStatements, index: int) -> Placement:
         """Placement of a statement, as far as known."""
         offset, modulus = self.layouts.offset(index), self.layouts.modulus(index)
-        usual = 1 if style(self.reading.source) is Style.GAS else _NASM_ALIGNMENT
+        usual = 1 if style(self.reading.source) is AssemblerStyle.GAS else _NASM_ALIGNMENT
         known = min(max(self.layouts.laid(window.section).alignment, usual), LINE_BYTES)
         if modulus and modulus < known:
             return Placement(offset % modulus, modulus, REFUSED_BEFORE)

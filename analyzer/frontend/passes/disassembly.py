@@ -17,9 +17,9 @@ from cyclelens.analyzer.frontend.objects.raw_code import CodeSection, MadeReloca
 from cyclelens.analyzer.frontend.passes.builtin import OwnReading
 from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.source import dumps
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect, detect
-from cyclelens.analyzer.frontend.source.dumps import Dump, DumpSection, Row
+from cyclelens.analyzer.frontend.source.dumps import Dump, DumpRow, DumpSection
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import scan
 from cyclelens.analyzer.frontend.statements.directives import nop_fill
@@ -68,7 +68,7 @@ def read(reading: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFi
     regions: list[Region] = []
     branchings: list[Branching] = []
     functions: list[tuple[str, int, int]] = []
-    parts = [_Code(part, spans, dump.is_object) for part in dump.parts]
+    parts = [_DumpCode(part, spans, dump.is_object) for part in dump.parts]
     whole = _wants_whole(reading, parts)
     for code in parts:
         try:
@@ -100,7 +100,7 @@ def read(reading: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFi
     )
 
 
-def _wants_whole(reading: AssemblyRun, parts: Sequence[_Code]) -> bool:
+def _wants_whole(reading: AssemblyRun, parts: Sequence[_DumpCode]) -> bool:
     """Whether functions are regions, because no part has a loop."""
     if reading.options.function is not None:
         return True
@@ -109,7 +109,7 @@ def _wants_whole(reading: AssemblyRun, parts: Sequence[_Code]) -> bool:
     return not any(regions_of(code.file, code.file.functions, Regions.LOOPS).regions for code in parts)
 
 
-class _Code:
+class _DumpCode:
     """A section of the dump as an object file, with the text lines of its instructions."""
 
     def __init__(self, part: DumpSection, spans: Sequence[Span], is_object: bool) -> None:
@@ -190,10 +190,10 @@ class _Code:
         return replace(problem, line=line) if problem.line == UNKNOWN_LINE else problem
 
 
-def _dialect(reading: AssemblyRun, rows: Sequence[Row]) -> Dialect:
+def _dialect(reading: AssemblyRun, rows: Sequence[DumpRow]) -> Dialect:
     if reading.options.syntax != "auto":
         return reading.dialect
-    return INTEL if not detect(Source("\n".join(row.text for row in rows))).is_att else ATT
+    return INTEL if not detect(SourceText("\n".join(row.text for row in rows))).is_att else ATT
 
 
 # Fields that a linker fills in
@@ -308,7 +308,7 @@ def _nop(size: int) -> bytes:
     return b"\x66" * (size - len(_LONG_NOP)) + _LONG_NOP if size <= _LONGEST else b""
 
 
-def _jump(row: Row, size: int) -> bytes | None:
+def _jump(row: DumpRow, size: int) -> bytes | None:
     """A direct jump to an address. None for anything else, or if no form has this size."""
     match = _JUMP.match(row.text)
     if match is None or match[2].lower() not in JUMPS:
@@ -336,7 +336,7 @@ def _assembled(reading: AssemblyRun, statements: Sequence[str], dialect: Dialect
     options = replace(reading.options, syntax=Syntax(dialect.name), regions=Regions.MARKERS, function=None)
     for first in range(0, len(statements), _CHUNK):
         chunk = [statement.replace(";", " ") for statement in statements[first : first + _CHUNK]]
-        source = Source("\n".join(chunk))
+        source = SourceText("\n".join(chunk))
         inner = AssemblyRun(source, dialect, options, reading.client, reading.stop, reading.memory)
         span = Span("dump", 0, len(source.text), 0, len(chunk) - 1, 0, 0)
         regions = OwnReading(inner).regions(scan(source, False, reading.stop), [span])

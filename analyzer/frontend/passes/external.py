@@ -8,7 +8,7 @@ from functools import cache, partial
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed
 from cyclelens.analyzer.frontend.control_flow.loops import LoopRegion
 from cyclelens.analyzer.frontend.files import listed
-from cyclelens.analyzer.frontend.files.expansion import Note, plain
+from cyclelens.analyzer.frontend.files.expansion import ExpansionNote, plain
 from cyclelens.analyzer.frontend.files.listed_functions import functions
 from cyclelens.analyzer.frontend.files.listings import Listing
 from cyclelens.analyzer.frontend.files.whole_file import (
@@ -25,7 +25,7 @@ from cyclelens.analyzer.frontend.passes.reading import (
     AssemblyRun,
 )
 from cyclelens.analyzer.frontend.regions.recorded import spots_of_listing
-from cyclelens.analyzer.frontend.source.dialect import Style, needs_nasm, style
+from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, needs_nasm, style
 from cyclelens.analyzer.frontend.source.markers import Span, coverage
 from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Placement, Region, Severity
@@ -40,7 +40,7 @@ def or_by_nasm(reading: AssemblyRun, spans: list[Span], regions: list[Region], r
         and reading.options.allow_external_programs
         and not needs_nasm(reading.source)
     )
-    if not refused or not is_asked or style(reading.source) is not Style.NASM or not has_nasm():
+    if not refused or not is_asked or style(reading.source) is not AssemblerStyle.NASM or not has_nasm():
         return regions
     own = reading.problems, reading.branchings, reading.spans, reading.spot, reading.is_foreign
     reading.problems, reading.branchings = reading.problems[:reported], []
@@ -57,7 +57,11 @@ def by_another_program(
     """Regions from the user's assembler, or from the ``wanted`` one. None if no assembler applies or it
     fails."""
     wanted = wanted or reading.options.assembler
-    if wanted == Assembler.AUTO and style(reading.source) is Style.NASM and needs_nasm(reading.source):
+    if (
+        wanted == Assembler.AUTO
+        and style(reading.source) is AssemblerStyle.NASM
+        and needs_nasm(reading.source)
+    ):
         wanted = Assembler.NASM
     if wanted not in ASSEMBLERS:
         return None
@@ -75,7 +79,7 @@ def by_another_program(
     if assembled.failure:
         message = f"The file is read without {assembled.backend}. {assembled.failure}"
         line = user_line(assembled.failure_line)
-        reading.report_notes([Note(line, "assembler-unavailable", message)])
+        reading.report_notes([ExpansionNote(line, "assembler-unavailable", message)])
         reading.is_foreign = assembled.gave_up or (wanted == Assembler.NASM and needs_nasm(reading.source))
         return None
     found = listed.sections(assembled.listing, user_line, assembled.backend, reading.memory.caches)
@@ -132,7 +136,7 @@ def by_another_program(
     return regions
 
 
-_Sections = dict[str, listed.Section]
+_Sections = dict[str, listed.SectionCode]
 _UserLine = Callable[[int], int]
 
 

@@ -16,7 +16,7 @@ from cyclelens.analyzer.frontend.files import listed
 from cyclelens.analyzer.frontend.files.expansion import (
     INCLUDING,
     Expanded,
-    Note,
+    ExpansionNote,
     inline_includes,
     not_preprocessed,
     plain,
@@ -25,11 +25,11 @@ from cyclelens.analyzer.frontend.files.expansion import (
 )
 from cyclelens.analyzer.frontend.regions.recorded import Spot
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
-from cyclelens.analyzer.frontend.source.chunks import Source
-from cyclelens.analyzer.frontend.source.dialect import Dialect, Style, style
+from cyclelens.analyzer.frontend.source.chunks import SourceText
+from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, Dialect, style
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span, coverage
 from cyclelens.analyzer.frontend.source.problems import make_problem
-from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import (
@@ -53,7 +53,7 @@ _Place = TypeVar("_Place", CodeRange, listed.ListedCode)
 class AssemblyRun(Struct, dict=True):
     """State of one call of ``assemble``, shared by all passes."""
 
-    source: Source
+    source: SourceText
     dialect: Dialect
     options: SourceOptions
     client: AssemblerClient
@@ -82,14 +82,14 @@ class AssemblyRun(Struct, dict=True):
         return self.source.text
 
     @cached_property
-    def lines(self) -> Lines:
+    def lines(self) -> LineIndex:
         """Where its lines are."""
-        return Lines(self.source)
+        return LineIndex(self.source)
 
     def expanded(self) -> Expanded:
         """The text after the C preprocessor, if it needs that, with included files."""
         expanded = plain(self.text)
-        if style(self.source) is Style.GAS and wants_preprocessor(self.source, self.options.origin):
+        if style(self.source) is AssemblerStyle.GAS and wants_preprocessor(self.source, self.options.origin):
             if not self.options.allow_external_programs:
                 expanded = not_preprocessed(self.text, NO_PROGRAMS)
             else:
@@ -192,7 +192,7 @@ class AssemblyRun(Struct, dict=True):
         message = f"there is no function '{name}'{among(name, known) if known else ', and no other one'}"
         return make_problem("no-such-function", message, UNKNOWN_LINE, 0, 0)
 
-    def report_notes(self, notes: Iterable[Note]) -> None:
+    def report_notes(self, notes: Iterable[ExpansionNote]) -> None:
         for note in notes:
             self.report(note.code, note.message, *self.lines.content(note.line, self.text), Severity.WARNING)
 

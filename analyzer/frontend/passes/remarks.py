@@ -9,7 +9,7 @@ from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
-from cyclelens.analyzer.frontend.regions.statement_code import Refused
+from cyclelens.analyzer.frontend.regions.statement_code import RefusedStatement
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, letters
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
@@ -61,7 +61,9 @@ def _remark_directive(reading: AssemblyRun, program: Program, index: int) -> Non
         reading.report("unknown-directive", message, *program.span(index), Severity.WARNING)
 
 
-def _report_refused(reading: AssemblyRun, region: Span, place: tuple[int, int], refused: Refused) -> None:
+def _report_refused(
+    reading: AssemblyRun, region: Span, place: tuple[int, int], refused: RefusedStatement
+) -> None:
     if refused.code == "assembler-unavailable":
         # The statement is not at fault, so this is reported once per region.
         problem = make_problem(

@@ -46,7 +46,7 @@ def remark_wide_code(
         first + index: turn
         for first, part in zip(program.firsts, program.parts, strict=True)
         for index, turn in part.ask(_turns)
-    } | dict.fromkeys(refused, _Turn.CLEAN)
+    } | dict.fromkeys(refused, _HalvesEffect.CLEAN)
     for index in program.changed:
         turns.pop(index, None)
         turns.update((index, turn) for _, turn in _turns([program.statements[index]]))
@@ -55,17 +55,17 @@ def remark_wide_code(
         if since >= 0 and index in entered:
             _remark_regions(reading, entered[index], _line(reading, program, since))
         turn = turns.get(index)
-        if turn is _Turn.WIDE:
+        if turn is _HalvesEffect.WIDE:
             since = index
         elif turn is not None:
-            if since >= 0 and turn in (_Turn.RETURN, _Turn.CALL):
+            if since >= 0 and turn in (_HalvesEffect.RETURN, _HalvesEffect.CALL):
                 line = _line(reading, program, since)
-                message = _returning(line) if turn is _Turn.RETURN else _calling(line)
+                message = _returning(line) if turn is _HalvesEffect.RETURN else _calling(line)
                 reading.report(_CODE, message, *program.span(index), Severity.INFORMATION)
             since = -1
 
 
-class _Turn(Enum):
+class _HalvesEffect(Enum):
     """Effect of a statement on the state of the upper halves."""
 
     WIDE = 0
@@ -76,22 +76,22 @@ class _Turn(Enum):
     CALL = 3
 
 
-def _turns(statements: Sequence[Statement]) -> list[tuple[int, _Turn]]:
+def _turns(statements: Sequence[Statement]) -> list[tuple[int, _HalvesEffect]]:
     """The statements that matter, by index."""
     return [(index, turn) for index, each in enumerate(statements) if (turn := _turn(each)) is not None]
 
 
-def _turn(statement: Statement) -> _Turn | None:
+def _turn(statement: Statement) -> _HalvesEffect | None:
     text = statement.text
     if statement.kind is StatementKind.DIRECTIVE:
-        return _Turn.CLEAN if statement.name in _BETWEEN_FUNCTIONS else None
+        return _HalvesEffect.CLEAN if statement.name in _BETWEEN_FUNCTIONS else None
     if statement.kind is not StatementKind.INSTRUCTION:
         return None
     if statement.refusal or _CLEARS.match(text):
-        return _Turn.CLEAN
+        return _HalvesEffect.CLEAN
     if _writes_wide(statement):
-        return _Turn.WIDE
-    leaving = ((_RETURN, _Turn.RETURN), (_CALL, _Turn.CALL), (_JUMP, _Turn.CLEAN))
+        return _HalvesEffect.WIDE
+    leaving = ((_RETURN, _HalvesEffect.RETURN), (_CALL, _HalvesEffect.CALL), (_JUMP, _HalvesEffect.CLEAN))
     return next((turn for pattern, turn in leaving if pattern.match(text)), None)
 
 

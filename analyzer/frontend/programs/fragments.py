@@ -17,7 +17,7 @@ class PendingError(Exception):
     """The sizes of some statements are not known yet."""
 
 
-class _Run(Struct, eq=False):
+class _SubsectionRun(Struct, eq=False):
     """Consecutive statements of a part in the same subsection, as fragments."""
 
     subsection: int
@@ -43,7 +43,7 @@ class Fragment(Struct, eq=False):
     """Symbols defined earlier that sizes depend on."""
     is_fleeting: bool = False
     """The sizes depend on more than that, so they cannot be reused."""
-    runs: list[_Run] = field(default_factory=list)
+    runs: list[_SubsectionRun] = field(default_factory=list)
     spots: list[tuple[int, int, int]] = field(default_factory=list)
     """Per statement: its run, the fragment in the run, and the bytes before it in the fragment."""
 
@@ -53,11 +53,11 @@ class Fragment(Struct, eq=False):
 
     def divide(self, part: ParsedText) -> None:
         """Fill in ``runs`` and ``spots``; all sizes must be known."""
-        run: _Run | None = None
+        run: _SubsectionRun | None = None
         for index, size in zip(self.indices, self.sizes, strict=True):
             subsection = part.statements[index].subsection
             if run is None or run.subsection != subsection:
-                run = _Run(subsection)
+                run = _SubsectionRun(subsection)
                 self.runs.append(run)
             self.spots.append((len(self.runs) - 1, len(run.elements), run.gaps[-1]))
             if isinstance(size, int):
@@ -82,7 +82,7 @@ class SectionLayout(Struct, eq=False):
     """Why the layout failed; empty if it did not."""
 
 
-class Target(Struct, frozen=True):
+class JumpTarget(Struct, frozen=True):
     """The statement that a jump goes to."""
 
     place: int

@@ -15,7 +15,12 @@ from cyclelens.analyzer.frontend.programs.program import (
 )
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.source.dialect import ATT, Dialect
-from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value, evaluate
+from cyclelens.analyzer.frontend.statements.expressions import (
+    LATER,
+    ExpressionError,
+    ExpressionValue,
+    evaluate,
+)
 from cyclelens.analyzer.frontend.statements.names import symbols
 from msgspec import Struct, field
 
@@ -62,7 +67,7 @@ class Pushed(Struct, frozen=True):
     outer: Pushed | None
 
 
-class State(Struct, eq=False):
+class AssemblerState(Struct, eq=False):
     """Assembler state before a statement (dialect, section stack, open conditions, macros); symbols are kept
     elsewhere."""
 
@@ -76,7 +81,7 @@ class State(Struct, eq=False):
     macros: int = 0
     """Hash of all macro definitions so far."""
 
-    def is_same(self, other: State) -> bool:
+    def is_same(self, other: AssemblerState) -> bool:
         """Whether all following statements mean the same in both states."""
         return (
             self.dialect == other.dialect
@@ -93,8 +98,8 @@ class ParsedChunk(ParsedText, eq=False):
 
     program: Program = field(default_factory=Program)
     """The program before this chunk."""
-    entry: State = field(default_factory=lambda: State(ATT))
-    state: State = field(default_factory=lambda: State(ATT))
+    entry: AssemblerState = field(default_factory=lambda: AssemblerState(ATT))
+    state: AssemblerState = field(default_factory=lambda: AssemblerState(ATT))
     """State while parsing; finally the state after the chunk."""
     number: int = 0
     """Number of macro uses before the chunk."""
@@ -143,7 +148,7 @@ class ParsedChunk(ParsedText, eq=False):
         """The macro with this (lower-case) name; None if there is none."""
         return self.macros[name] if name in self.macros else self.program.macros.get(name)
 
-    def evaluate(self, text: str) -> Value:
+    def evaluate(self, text: str) -> ExpressionValue:
         """Value of an expression with the symbols known so far, without distances of labels. Raises
         ExpressionError."""
         return evaluate(text, self._lookup, dialect=self.state.dialect)
@@ -161,7 +166,7 @@ class ParsedChunk(ParsedText, eq=False):
             raise ExpressionError(f"'{value.symbol or text.strip()[:40]}' has no constant value.")
         return value.constant
 
-    def _lookup(self, name: str) -> Value | None:
+    def _lookup(self, name: str) -> ExpressionValue | None:
         assigned = self.assigned(name)
         if assigned is None:
             return None
@@ -172,7 +177,7 @@ class ParsedChunk(ParsedText, eq=False):
             self.asked[name] = _known(self.program, name)
         return self.asked[name]
 
-    def holds(self, program: Program, state: State) -> bool:
+    def holds(self, program: Program, state: AssemblerState) -> bool:
         """Whether parsing the chunk after this program and state would give the same result."""
         return (
             not self.is_limited

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from cyclelens.analyzer.frontend.programs.macros import Macro
 from cyclelens.analyzer.frontend.source.dialect import Dialect
-from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue
 from cyclelens.analyzer.frontend.statements.names import symbols, without_suffix
 from msgspec import Struct, field
 
@@ -79,7 +79,7 @@ class Assigned(Struct, frozen=True, eq=False):
     """The assignment of a symbol. ``value`` is None if it depends on addresses or on the place of use."""
 
     text: str
-    value: Value | None
+    value: ExpressionValue | None
     is_repeated: bool = False
     """``.eqv``: the expression is evaluated anew at each use."""
 
@@ -372,7 +372,7 @@ class Program(Struct):
         return first + bisect_left(starts, offset - self._offsets[part])
 
 
-def register_of(value: Value | None) -> str | None:
+def register_of(value: ExpressionValue | None) -> str | None:
     """The register (lower case, without ``%``) that a symbol with this value names; None for other values."""
     symbol = value.symbol if value is not None else None
     return symbol[1:] if symbol is not None and symbol[0] == "%" else None

@@ -17,9 +17,9 @@ from cyclelens.analyzer.frontend.programs.part import (
     MAXIMUM_EXPANDED,
     MAXIMUM_EXPANDED_TEXT,
     MAXIMUM_STATEMENTS,
+    AssemblerState,
     ParsedChunk,
     Pushed,
-    State,
 )
 from cyclelens.analyzer.frontend.programs.program import Assigned, Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt
@@ -27,7 +27,7 @@ from cyclelens.analyzer.frontend.source.dialect import Dialect, of_directive
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME
 from cyclelens.analyzer.frontend.source.scanner import RawStatement, ScannedPart, block_edge
 from cyclelens.analyzer.frontend.statements import registers
-from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value
+from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, ExpressionValue
 from cyclelens.analyzer.frontend.statements.names import symbol_of
 from msgspec.structs import replace
 
@@ -59,7 +59,7 @@ def build(
     is reused. Stops early if ``cancel()`` becomes true. ``measure`` gives distances between labels in the
     part parsed so far."""
     program = Program()
-    state = State(dialect)
+    state = AssemblerState(dialect)
     for offset, part in parts:
         reading: ParsedChunk | None = part.reading
         if reading is None or not reading.holds(program, state):
@@ -291,11 +291,11 @@ def _assign(part: ParsedChunk, directive: str, name: str, expression: str) -> No
     after ``%``."""
     if not name:
         return
-    value: Value | None
+    value: ExpressionValue | None
     named = _REGISTER.fullmatch(expression)
     register = re.sub(r"\s", "", named[2]).lower() if named else ""
     if named and register in registers.REGISTERS and (named[1] or part.state.dialect.bare_registers):
-        value = Value(0, f"%{register}")
+        value = ExpressionValue(0, f"%{register}")
     else:
         try:
             value = part.evaluate(expression)
@@ -336,7 +336,7 @@ def _body(raw: Sequence[RawStatement], first: int, end: int) -> list[RawStatemen
     return [*raw[first:end], *([labels] if labels.text.strip() else [])]
 
 
-def _follow(part: ParsedChunk, statement: Statement, state: State) -> None:
+def _follow(part: ParsedChunk, statement: Statement, state: AssemblerState) -> None:
     """Apply directives that change the section or the syntax."""
     name, arguments = statement.name, [match[0].strip() for match in _ARGUMENT.finditer(statement.arguments)]
     if dialect := of_directive(name, statement.arguments):

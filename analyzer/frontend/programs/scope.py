@@ -10,7 +10,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 from cyclelens.analyzer.frontend.programs.program import Assignment, Program, here, register_of
-from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value, evaluate
+from cyclelens.analyzer.frontend.statements.expressions import (
+    LATER,
+    ExpressionError,
+    ExpressionValue,
+    evaluate,
+)
 from cyclelens.analyzer.frontend.statements.names import symbols
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,10 +30,10 @@ _HERE = frozenset([".", "$"])
 class Places(Protocol):
     """Final layout, once it is known."""
 
-    def final(self, text: str, index: int, dot: int = 0) -> Value:
+    def final(self, text: str, index: int, dot: int = 0) -> ExpressionValue:
         """Final value of an expression. Raises ExpressionError."""
 
-    def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
+    def stand_in(self, text: str, value: ExpressionValue, base: int, index: int, immediate: bool) -> int:
         """Placeholder for a value that a linker knows or that is filled in later."""
 
 
@@ -80,7 +85,7 @@ class StatementScope(Struct):
         self.asked.add(name)
         return self.program.assignment(name, self.index) is not None
 
-    def evaluate(self, text: str) -> Value:
+    def evaluate(self, text: str) -> ExpressionValue:
         """Value of an expression, as far as it is known at the statement. Raises ExpressionError."""
         dialect = self.program.statements[self.index].dialect
         return evaluate(text, self.lookup, self._distance, dialect=dialect, divided_by_zero=self._note_zero)
@@ -89,21 +94,21 @@ class StatementScope(Struct):
         # Cached results carry no warning.
         self.divides_by_zero = self.is_fleeting = True
 
-    def final(self, text: str) -> Value:
+    def final(self, text: str) -> ExpressionValue:
         """Value of an expression once the whole text is parsed. Raises ExpressionError."""
         return self.places.final(text, self.index, self.dot) if self.places is not None else LATER
 
-    def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
+    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool = False) -> int:
         """Placeholder for an expression without a constant value."""
         if self.places is None:
             return base
         return self.places.stand_in(text, value, base, self.index, immediate)
 
-    def lookup(self, name: str) -> Value | None:
+    def lookup(self, name: str) -> ExpressionValue | None:
         """Value assigned to a symbol before the statement; None if it has none."""
         if name in _HERE:
             self.is_fleeting = True
-            return Value(self.dot, here(self.index))
+            return ExpressionValue(self.dot, here(self.index))
         self.asked.add(name)
         found = self.program.assignment(name, self.index)
         if found is None:
@@ -124,7 +129,7 @@ class StatementScope(Struct):
                 message = f"How GNU as encodes this jump is unclear: set the symbols of '{name}' further up."
                 raise ExpressionError(message)
 
-    def _value(self, found: Assignment) -> Value:
+    def _value(self, found: Assignment) -> ExpressionValue:
         self.looks_ahead |= found.place > self.index
         value = found.assigned.value
         if value is not None:

@@ -6,10 +6,10 @@ import re
 
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.programs.program import Program, Statement
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
-from cyclelens.analyzer.frontend.source.scanner import Lines
+from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.model.source import Problem, Severity
 
 _MARKER_BYTES = re.compile(
@@ -23,12 +23,12 @@ _OPENING = frozenset(["111", "0x6f"])
 _BYTES = [[100, 103, 144]]
 
 
-def may_have_iaca(source: Source) -> bool:
+def may_have_iaca(source: SourceText) -> bool:
     """Whether the text contains the bytes of a marker, possibly on several lines."""
     return source.has(_LAST_BYTE.search) and _MARKER_BYTES.search(source.text) is not None
 
 
-def find_iaca(program: Program, lines: Lines) -> tuple[list[CodeRange], list[Problem]]:
+def find_iaca(program: Program, lines: LineIndex) -> tuple[list[CodeRange], list[Problem]]:
     """Regions between IACA's markers, named ``iaca-1`` and so on, and problems for unpaired markers."""
     found: list[CodeRange] = []
     problems: list[Problem] = []

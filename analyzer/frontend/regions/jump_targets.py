@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.frontend.programs.fragments import MAXIMUM_DEPTH, OpenError, Target
+from cyclelens.analyzer.frontend.programs.fragments import MAXIMUM_DEPTH, JumpTarget, OpenError
 from cyclelens.analyzer.frontend.programs.program import Assignment, Program
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
-from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, Value
+from cyclelens.analyzer.frontend.statements.expressions import LATER, ExpressionError, ExpressionValue
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.names import symbol_of, symbols
 
@@ -18,7 +18,7 @@ def jump_scope(program: Program, index: int, target: str, distance: DistanceAt) 
     return StatementScope(program, index, distance, looks_again=looks_again)
 
 
-def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) -> Target | None:
+def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) -> JumpTarget | None:
     """The statement that a jump goes to. None if it is not in this file, or if another file may replace it.
     Raises OpenError and ExpressionError."""
     text = jump.target.text.strip()
@@ -40,7 +40,7 @@ def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) 
         if label is not None:
             # In Intel syntax GNU as replaces the alias by the label.
             is_late = is_late and program.statements[index].dialect.is_att
-            return Target(label.index, label.section, beyond, is_late)
+            return JumpTarget(label.index, label.section, beyond, is_late)
         found = program.assignment(name, now) or program.first_assignment(name)
         if found is None:
             return None
@@ -64,7 +64,7 @@ def _is_renamed(program: Program, text: str, index: int, label: int) -> bool:
     )
 
 
-def _assigned(program: Program, found: Assignment, distance: DistanceAt) -> Value:
+def _assigned(program: Program, found: Assignment, distance: DistanceAt) -> ExpressionValue:
     try:
         return StatementScope(program, found.place, distance).evaluate(found.assigned.text)
     except ExpressionError:

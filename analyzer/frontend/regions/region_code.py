@@ -16,7 +16,7 @@ from cyclelens.analyzer.frontend.encoding.encoded import NARROW, Encoded
 from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts
-from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, Refused
+from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, RefusedStatement
 from cyclelens.analyzer.frontend.statements.directives import (
     MAXIMUM_BYTES,
     Alignment,
@@ -27,7 +27,7 @@ from cyclelens.analyzer.frontend.statements.directives import (
     leb128,
     nop_fill,
 )
-from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import Piece
 from cyclelens.analyzer.frontend.statements.names import shown, symbol_of
@@ -54,7 +54,7 @@ class RegionCode(Struct):
     is_marked: bool = True
     """For a marked region, padding before its first instruction does not belong to it; a detected loop starts
     at its header."""
-    contents: dict[int, Content | Refused] = field(default_factory=dict)
+    contents: dict[int, Content | RefusedStatement] = field(default_factory=dict)
     """Content by statement; statements without bytes are left out."""
     asked: dict[int, object] = field(default_factory=dict)
     """Facts about the rest of the text that a statement used."""
@@ -64,7 +64,7 @@ class RegionCode(Struct):
     """Truncated value by statement, for numbers that are too long."""
     divided: set[int] = field(default_factory=set)
     """Statements that divide by zero, which GNU as treats as a division by one."""
-    refused: dict[int, Refused] = field(default_factory=dict)
+    refused: dict[int, RefusedStatement] = field(default_factory=dict)
     """Statements that cannot be encoded."""
     indices: list[int] = field(default_factory=list)
     """Statements that became pieces."""
@@ -99,7 +99,7 @@ class RegionCode(Struct):
         subsection = statements[next(code, found[0])].subsection
         return [index for index in found if statements[index].subsection == subsection]
 
-    def _checked(self, index: int, jump: Jump) -> Jump | Refused:
+    def _checked(self, index: int, jump: Jump) -> Jump | RefusedStatement:
         """The jump if its target is an expression with an address. Labels that can only be local must
         exist."""
         name = jump.target.text.strip()
@@ -110,14 +110,16 @@ class RegionCode(Struct):
                 scope.check_target(name)
             final = self.layouts.final(name, index) if value.later else value
         except ExpressionError as error:
-            return Refused("syntax-error", str(error))
+            return RefusedStatement("syntax-error", str(error))
         if final.later or final.is_relative:
-            return Refused("syntax-error", f"'{name[:40]}' is more than an address and a number.")
+            return RefusedStatement("syntax-error", f"'{name[:40]}' is more than an address and a number.")
         symbol = value.symbol
         is_local = symbol is not None and (shown(symbol).startswith(".L") or symbol[0].isdigit())
         if symbol is not None and is_local and not self.is_defined(symbol, index):
             hint = did_you_mean(shown(symbol), map(shown, self.encoder.program.label_names()))
-            return Refused("undefined-label", f"The label '{shown(symbol)}' is not defined{hint or '.'}")
+            return RefusedStatement(
+                "undefined-label", f"The label '{shown(symbol)}' is not defined{hint or '.'}"
+            )
         return jump
 
     def is_defined(self, symbol: str, index: int) -> bool:
@@ -152,11 +154,11 @@ class RegionCode(Struct):
             if isinstance(found, Encoded) and found.backend == "iced-x86"
         }
 
-    def final(self, text: str, index: int, dot: int = 0) -> Value:
+    def final(self, text: str, index: int, dot: int = 0) -> ExpressionValue:
         """Final value of an expression. Raises ExpressionError."""
         return self.layouts.certain(text, index, dot)
 
-    def stand_in(self, text: str, value: Value, base: int, index: int, immediate: bool) -> int:
+    def stand_in(self, text: str, value: ExpressionValue, base: int, index: int, immediate: bool) -> int:
         """Placeholder for an expression without a constant value. Raises ExpressionError."""
         program = self.encoder.program
         found = self.layouts.certain(text, index)
@@ -193,12 +195,12 @@ class RegionCode(Struct):
         for index, content in self.contents.items():
             try:
                 piece = self._piece(index, content, index in by_keystone)
-            except Refused as refused:
+            except RefusedStatement as refused:
                 self.refused[index] = refused
                 continue
             if piece.unreachable:
                 message = "This jump only has a short form, and its target is out of its reach."
-                self.refused[index] = Refused("branch-out-of-range", message)
+                self.refused[index] = RefusedStatement("branch-out-of-range", message)
             if pieces or not (self.is_marked and isinstance(content, Alignment)):
                 pieces.append(piece)
                 self.indices.append(index)
@@ -222,8 +224,8 @@ class RegionCode(Struct):
         ]
         return [[at for run in found for at in run]] if joined else found
 
-    def _piece(self, index: int, content: Content | Refused, is_keystone: bool) -> Piece:
-        if isinstance(content, Refused):
+    def _piece(self, index: int, content: Content | RefusedStatement, is_keystone: bool) -> Piece:
+        if isinstance(content, RefusedStatement):
             raise content
         backend = "cyclelens"
         offset = self.layouts.offset(index)
@@ -238,7 +240,7 @@ class RegionCode(Struct):
             target = self.layouts.target_offset(index, content)
             distance = 0 if target is None else target - offset - size
             if not fits(distance, 4, is_signed=True):
-                raise Refused("branch-out-of-range", "The target of this jump is out of its reach.")
+                raise RefusedStatement("branch-out-of-range", "The target of this jump is out of its reach.")
             is_short = size == content.sizes[0]
             unreachable = is_short and not -128 <= distance <= 127
             return Piece(
@@ -247,7 +249,7 @@ class RegionCode(Struct):
         elif isinstance(content, Alignment):
             if content.fill is not None and self._size(index) % len(content.fill):
                 message = f"GNU as only accepts a fill that is a multiple of {len(content.fill)} bytes."
-                raise Refused("syntax-error", message)
+                raise RefusedStatement("syntax-error", message)
             self._size(index)
             is_code = self.encoder.program.is_code(self.section)
             code = content.padding(offset, is_code)
@@ -258,18 +260,18 @@ class RegionCode(Struct):
         return Piece(code, backend, offset=offset)
 
     def _size(self, index: int) -> int:
-        """Size in bytes of a statement whose size the layout decides. Raises Refused."""
+        """Size in bytes of a statement whose size the layout decides. Raises RefusedStatement."""
         size = self.layouts.known_size(index)
         if size is None:
-            raise Refused("unknown-size", _DOUBTFUL)
+            raise RefusedStatement("unknown-size", _DOUBTFUL)
         if size > MAXIMUM_BYTES:
-            raise Refused("not-supported", _TOO_MUCH)
+            raise RefusedStatement("not-supported", _TOO_MUCH)
         return size
 
     def _filling(self, index: int, content: Repeated | Sized) -> bytes:
         if isinstance(content, Repeated):
             if len(content) > MAXIMUM_BYTES:
-                raise Refused("not-supported", _TOO_MUCH)
+                raise RefusedStatement("not-supported", _TOO_MUCH)
             return content.unit * content.count
         size = self._size(index)
         if content.name == "nops":
@@ -280,13 +282,13 @@ class RegionCode(Struct):
 
 
 def _with_number(code: bytes, stand_in: int, number: int, immediate: bool) -> bytes:
-    """The bytes of a statement with a placeholder replaced by a number. Raises Refused."""
+    """The bytes of a statement with a placeholder replaced by a number. Raises RefusedStatement."""
     field = number_field(code, immediate=immediate)
     start, size = field.start, field.size
     if immediate:
         stand_in = NARROW.get(size, stand_in)
     if not size or int.from_bytes(code[start : start + size], "little") != stand_in % (1 << 8 * size):
-        raise Refused("assembler-mismatch", f"The encoding has no field for {number}.")
+        raise RefusedStatement("assembler-mismatch", f"The encoding has no field for {number}.")
     if not fits(number, size, is_signed=field.is_signed):
-        raise Refused("syntax-error", f"{number} does not fit into {size} bytes.")
+        raise RefusedStatement("syntax-error", f"{number} does not fit into {size} bytes.")
     return code[:start] + (number % (1 << 8 * size)).to_bytes(size, "little") + code[start + size :]

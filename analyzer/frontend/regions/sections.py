@@ -15,18 +15,18 @@ from cyclelens.analyzer.frontend.programs.fragments import (
     LONGEST_INSTRUCTION,
     MAXIMUM_DEPTH,
     Fragment,
+    JumpTarget,
     OpenError,
     PendingError,
     SectionLayout,
-    Target,
 )
 from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, Program, register_of
 from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.regions.jump_targets import find_target, jump_scope
-from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, Refused
+from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, RefusedStatement
 from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized, leb128
-from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value, evaluate
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue, evaluate
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import (
     UNBOUNDED,
@@ -113,7 +113,7 @@ class Layouts(Struct):
             chunk.jumps[chunk.indices[at]] = content
         chunk.sizes[at] = self._size(index, content)
 
-    def _size(self, index: int, content: Content | Refused | None) -> int | Element | None:
+    def _size(self, index: int, content: Content | RefusedStatement | None) -> int | Element | None:
         if content is None:
             return 0
         if isinstance(content, Encoded):
@@ -280,7 +280,7 @@ class Layouts(Struct):
         fragment, distance = self._spot(found.place)
         return FragmentOffset(fragment, distance + found.beyond, found.is_late)
 
-    def target(self, index: int, jump: Jump) -> Target | None:
+    def target(self, index: int, jump: Jump) -> JumpTarget | None:
         """The statement that a jump goes to, as found by ``jump_targets.py``."""
         return find_target(self.program, index, jump, self.distance)
 
@@ -341,7 +341,7 @@ class Layouts(Struct):
 
     # Expressions whose value only places tell
 
-    def final(self, text: str, index: int, dot: int = 0) -> Value:
+    def final(self, text: str, index: int, dot: int = 0) -> ExpressionValue:
         """Final value of an expression at a statement; addresses are section offsets. ``dot``: bytes of the
         statement before its ``.``. Raises ExpressionError."""
         if self._depth > MAXIMUM_DEPTH:
@@ -359,7 +359,7 @@ class Layouts(Struct):
         finally:
             self._depth -= 1
 
-    def certain(self, text: str, index: int, dot: int = 0) -> Value:
+    def certain(self, text: str, index: int, dot: int = 0) -> ExpressionValue:
         """Like ``final``, but a distance across a statement of unknown size raises ExpressionError, too."""
         self._places = {}
         found = self.final(text, index, dot)
@@ -368,7 +368,7 @@ class Layouts(Struct):
                 raise ExpressionError(f"'{text.strip()[:40]}' depends on a statement that is not understood.")
         return found
 
-    def _final(self, index: int, dot: int, name: str) -> Value | None:
+    def _final(self, index: int, dot: int, name: str) -> ExpressionValue | None:
         if name in (".", "$"):
             return self._place(index, self.program.statements[index].section, dot)
         found = self.program.assignment(name, index) or self.program.first_assignment(name)
@@ -387,7 +387,7 @@ class Layouts(Struct):
             if register := register_of(value):
                 raise ExpressionError(f"'{name}' is the register {register}, which has no address.")
             symbol = self.final(value.symbol, found.place)
-            return Value(symbol.constant + value.constant, symbol.symbol, symbol.later)
+            return ExpressionValue(symbol.constant + value.constant, symbol.symbol, symbol.later)
         label = self.program.find_label(name, index)
         if label is None:
             if name[0].isdigit():
@@ -396,9 +396,9 @@ class Layouts(Struct):
         self._asked.add(label.section)
         return self._place(label.index, label.section)
 
-    def _place(self, index: int, section: str, beyond: int = 0) -> Value:
+    def _place(self, index: int, section: str, beyond: int = 0) -> ExpressionValue:
         self._places.setdefault(section, []).append(self._spot(index)[0])
-        return Value(self.offset(index) + beyond, SECTION_SIGN + section)
+        return ExpressionValue(self.offset(index) + beyond, SECTION_SIGN + section)
 
     def _has_places(self, found: Assignment) -> bool:
         """Whether an assignment's expression uses an address."""

@@ -13,7 +13,7 @@ from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.encoding.instructions import prepare
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
-from cyclelens.analyzer.frontend.source.chunks import Versions
+from cyclelens.analyzer.frontend.source.chunks import SourceVersions
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.frontend.statements import directives
@@ -44,8 +44,10 @@ class EncodingCache:
     def __init__(self, caches: Caches) -> None:
         self.caches = caches
         """Where the caches below live."""
-        self.versions = Versions()
-        self.contents: Recent[tuple[Dialect, str, bool], Content | Refused] = caches.recent(MAXIMUM_ENCODED)
+        self.versions = SourceVersions()
+        self.contents: Recent[tuple[Dialect, str, bool], Content | RefusedStatement] = caches.recent(
+            MAXIMUM_ENCODED
+        )
         """Content of statements that mean the same everywhere; kept apart for texts in which names may be
         registers."""
         self.regions: Recent[tuple[object, ...], tuple[list[object], Made]] = caches.recent(MAXIMUM_REGIONS)
@@ -54,7 +56,7 @@ class EncodingCache:
         """Latest layout of every section (sections.py)."""
 
 
-class Refused(ValueError):
+class RefusedStatement(ValueError):
     """A statement that cannot be encoded: code and message of its problem."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -76,22 +78,24 @@ class Encoder(Struct):
         """Facts besides the text that decide how statements are encoded."""
         return self.memory, self.program.has_register_names
 
-    def content(self, index: int, scope: StatementScope) -> Content | Refused | None:
+    def content(self, index: int, scope: StatementScope) -> Content | RefusedStatement | None:
         """Content of a statement; None if it makes no bytes."""
         statement = self.program.statements[index]
         is_plain = statement.kind is StatementKind.INSTRUCTION and not statement.refusal
         key = statement.dialect, statement.text, self.program.has_register_names
         if is_plain and (known := self.memory.contents.get(key)) is not None:
             return known
-        content: Content | Refused | None
+        content: Content | RefusedStatement | None
         try:
             content = _read(statement, scope)
         except OperandError as error:
-            content = Refused("syntax-error", str(error))
+            content = RefusedStatement("syntax-error", str(error))
         except UnsupportedError as error:
             is_directive = statement.kind is StatementKind.DIRECTIVE
-            content = Refused("not-supported" if is_directive else "unsupported-instruction", str(error))
-        except Refused as error:
+            content = RefusedStatement(
+                "not-supported" if is_directive else "unsupported-instruction", str(error)
+            )
+        except RefusedStatement as error:
             content = error
         if is_plain and content is not None and not scope.was_asked:
             self.memory.contents[key] = content
@@ -113,7 +117,7 @@ def _read(statement: Statement, scope: StatementScope) -> Content | None:
     if statement.kind is StatementKind.NOTHING:
         return None
     if statement.refusal:
-        raise Refused("not-supported", statement.refusal)
+        raise RefusedStatement("not-supported", statement.refusal)
     if statement.kind is StatementKind.DIRECTIVE:
         name = statement.name
         if name in directives.ALIGNMENTS:
@@ -125,9 +129,9 @@ def _read(statement: Statement, scope: StatementScope) -> Content | None:
             made = directives.data(name, statement.arguments, scope)
             return Encoded(made) if isinstance(made, bytes) else made
         if name in directives.UNSUPPORTED:
-            raise Refused("not-supported", f".{name} is not supported here.")
+            raise RefusedStatement("not-supported", f".{name} is not supported here.")
         return None
     if len(statement.text) > MAXIMUM_STATEMENT:
         message = f"Statements of more than {MAXIMUM_STATEMENT} characters are not read."
-        raise Refused("statement-too-long", message)
+        raise RefusedStatement("statement-too-long", message)
     return prepare(statement.text, statement.dialect, scope)

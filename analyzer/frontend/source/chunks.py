@@ -58,15 +58,15 @@ class Chunk:
         return bool(answer)
 
 
-class Source:
+class SourceText:
     """A text and its chunks, shared as far as possible with earlier versions."""
 
     __slots__ = ("_found", "stretches", "text")
 
-    def __init__(self, text: str, versions: Versions | None = None) -> None:
+    def __init__(self, text: str, versions: SourceVersions | None = None) -> None:
         """``versions``: texts to share chunks with; this one is added to them."""
         self.text = text
-        self.stretches = (versions or Versions()).cut(self)
+        self.stretches = (versions or SourceVersions()).cut(self)
         self._found: dict[Search, bool] = {}
 
     def has(self, search: Search) -> bool:
@@ -82,13 +82,13 @@ def _line_starts(text: str) -> list[int]:
     return starts[:-1] if starts[-1] == len(text) else starts
 
 
-class Versions:
+class SourceVersions:
     """The latest version of each text, most recent first."""
 
     def __init__(self) -> None:
-        self._kept: tuple[Source, ...] = ()
+        self._kept: tuple[SourceText, ...] = ()
 
-    def cut(self, source: Source) -> list[Chunk]:
+    def cut(self, source: SourceText) -> list[Chunk]:
         """Divide a new text into chunks, and keep it for the next one."""
         text, kept = source.text, self._kept
         stretches: list[Chunk] | None = None

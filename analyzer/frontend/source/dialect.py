@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.lexer import BLOCK_COMMENT, COMMENT_SIGN
 from msgspec import Struct
 
@@ -40,7 +40,7 @@ class Dialect(Struct, frozen=True):
         return self.is_gnu and not self.is_att
 
 
-class Style(StrEnum):
+class AssemblerStyle(StrEnum):
     """The assembler that a text is written for."""
 
     GAS = "gas"
@@ -83,12 +83,12 @@ _INTEL_STATEMENT = re.compile(
 )
 
 
-def detect(source: Source) -> Dialect:
+def detect(source: SourceText) -> Dialect:
     """The dialect of a file's first statements: by majority of evidence; without any, by the first syntax
     directive; otherwise AT&T, GNU as's default. Directives in the text switch the dialect later."""
     written_for = style(source)
-    if written_for is not Style.GAS:
-        return NASM if written_for is Style.NASM else MASM
+    if written_for is not AssemblerStyle.GAS:
+        return NASM if written_for is AssemblerStyle.NASM else MASM
     directive = None
     if source.has(_SYNTAX_DIRECTIVE.search):
         directive = _SYNTAX_DIRECTIVE.search(source.text)
@@ -102,7 +102,7 @@ def detect(source: Source) -> Dialect:
     return ATT if balance > 0 else INTEL
 
 
-def _evidence(source: Source, end: int) -> Iterator[int]:
+def _evidence(source: SourceText, end: int) -> Iterator[int]:
     """1 for every line before an offset that can only be AT&T, -1 for every line that can only be Intel."""
     offset = 0
     for stretch in source.stretches:
@@ -137,13 +137,13 @@ def of_directive(name: str, arguments: str) -> Dialect | None:
     return INTEL if name == "intel_syntax" else None
 
 
-def semicolon_starts_comment(source: Source, dialect: Dialect) -> bool:
+def semicolon_starts_comment(source: SourceText, dialect: Dialect) -> bool:
     """Whether a semicolon begins a comment, as in NASM and MASM, or separates statements, as in GNU as. It
     begins a comment only in an Intel text without GNU directives in which the text after some semicolon
     cannot be a statement."""
     if dialect.is_att or ";" not in source.text:
         return False
-    if style(source) is not Style.GAS:
+    if style(source) is not AssemblerStyle.GAS:
         return True
     return not source.has(_GNU_DIRECTIVE.search) and source.has(_has_semicolon_comment)
 
@@ -184,23 +184,27 @@ _MASM_SURE = re.compile(
 """The last alternatives are anonymous labels and the labels in MSVC's listings."""
 
 
-def style(source: Source) -> Style:
+def style(source: SourceText) -> AssemblerStyle:
     """The assembler whose language the file uses; ``gas`` unless there is evidence for another."""
     if source.has(_MASM_SURE.search):
-        return Style.MASM
+        return AssemblerStyle.MASM
     if source.has(_NASM_SURE.search):
-        return Style.NASM
+        return AssemblerStyle.NASM
     if source.has(_GNU_DIRECTIVE.search):
-        return Style.GAS
-    return Style.NASM if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source) else Style.GAS
+        return AssemblerStyle.GAS
+    return (
+        AssemblerStyle.NASM
+        if source.has(_NASM_LIKELY.search) or _is_plain_nasm(source)
+        else AssemblerStyle.GAS
+    )
 
 
-def comment_sign(source: Source) -> str:
+def comment_sign(source: SourceText) -> str:
     """Characters that begin a comment in this text, for lines inserted into it."""
-    return "#" if style(source) is Style.GAS else ";"
+    return "#" if style(source) is AssemblerStyle.GAS else ";"
 
 
-def _is_plain_nasm(source: Source) -> bool:
+def _is_plain_nasm(source: SourceText) -> bool:
     """Whether bare instructions are NASM's: GNU as separates statements by semicolons, and MASM writes PTR
     after a size."""
     return (
@@ -215,6 +219,6 @@ def _is_intel(text: str) -> bool:
     return -1 in _evidence_of(text)
 
 
-def needs_nasm(source: Source) -> bool:
+def needs_nasm(source: SourceText) -> bool:
     """Whether the text uses features that only NASM can process: macros, repetitions, data."""
     return source.has(_NASM_MACROS.search)

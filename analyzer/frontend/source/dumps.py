@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cyclelens.analyzer.frontend.source.chunks import Source
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from msgspec import Struct, field
 
 _BYTES = r"[0-9a-f]{2}(?:[ ][0-9a-f]{2})*(?![0-9a-zA-Z])"
@@ -53,7 +53,7 @@ _FEWEST = 2
 """Minimum rows of a dump."""
 
 
-class Row(Struct):
+class DumpRow(Struct):
     """An instruction of a dump."""
 
     line: int
@@ -84,7 +84,7 @@ class DumpSection(Struct):
     """A section of a dump, or the whole dump."""
 
     name: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[DumpRow] = field(default_factory=list)
     functions: dict[int, tuple[str, int]] = field(default_factory=dict)
     """Name and line of functions, by first address."""
     relocations: list[Relocation] = field(default_factory=list)
@@ -98,12 +98,12 @@ class Dump(Struct):
     """The dump says that it shows an object file, which is not linked yet."""
 
 
-def looks_like(source: Source) -> bool:
+def looks_like(source: SourceText) -> bool:
     """Whether the text has lines that only a dump has."""
     return source.has(_TELLING.search)
 
 
-def read(source: Source) -> Dump | None:
+def read(source: SourceText) -> Dump | None:
     """The text as a dump; None if it is not one."""
     if not looks_like(source):
         return None
@@ -188,7 +188,7 @@ class _Reader:
             if self._gdb is None or not (groups.get("name") or "").startswith("+"):
                 self._dump.parts.append(DumpSection(self._part().name))
         self._begin(number, address, groups.get("name"))
-        self._part().rows.append(Row(number, column, address, code, text))
+        self._part().rows.append(DumpRow(number, column, address, code, text))
 
     def _repeats(self, address: int) -> bool:
         """Whether this address was shown before, as in gdb's context lines around a stop."""

@@ -110,7 +110,7 @@ _IN_QUOTES = re.compile(f"{STRING}|{CHARACTER}")
 _NOTHING = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
 
 
-class Shape(StrEnum):
+class TokenShape(StrEnum):
     """Lexical class of a piece of a line; its meaning depends on its position."""
 
     LABEL = "label"
@@ -128,8 +128,8 @@ class Shape(StrEnum):
     OTHER = "other"
 
 
-_SHAPES = {shape.value: shape for shape in Shape} | {"slash": Shape.OTHER}
-Lexeme = tuple[Shape, int, int]
+_SHAPES = {shape.value: shape for shape in TokenShape} | {"slash": TokenShape.OTHER}
+Lexeme = tuple[TokenShape, int, int]
 """Shape, start and end of a piece of a line, in code points."""
 
 
@@ -139,14 +139,14 @@ def lexemes(line: str, *, semicolon_comments: bool, inside: bool) -> tuple[list[
     found: list[Lexeme] = []
     position = _end_of_block(line, 0) if inside else 0
     if inside and line:
-        found.append((Shape.COMMENT, 0, len(line) if position < 0 else position))
+        found.append((TokenShape.COMMENT, 0, len(line) if position < 0 else position))
     if position < 0:
         return found, True
     pattern = _LEXEMES[semicolon_comments]
     begins, before = True, ":"
     while True:
         while begins and (label := LABEL.match(line, position)):
-            found.append((Shape.LABEL, *label.span(1)))
+            found.append((TokenShape.LABEL, *label.span(1)))
             position = label.end()
         match = pattern.search(line, position)
         if match is None:
@@ -155,11 +155,11 @@ def lexemes(line: str, *, semicolon_comments: bool, inside: bool) -> tuple[list[
         kind = match.lastgroup or ""
         if kind == "block":
             position = _end_of_block(line, position)
-            found.append((Shape.COMMENT, start, len(line) if position < 0 else position))
+            found.append((TokenShape.COMMENT, start, len(line) if position < 0 else position))
             if position < 0:
                 return found, True
         elif kind == "comment" or (kind == "slash" and before == ":"):
-            found.append((Shape.COMMENT, start, len(line)))
+            found.append((TokenShape.COMMENT, start, len(line)))
             return found, False
         else:
             found.append((_SHAPES[kind], start, position))

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from cyclelens.analyzer.frontend.source.problems import make_problem
-from cyclelens.analyzer.frontend.source.scanner import Comment, Lines
+from cyclelens.analyzer.frontend.source.scanner import Comment, LineIndex
 from cyclelens.analyzer.model.source import Problem, Region, Severity
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -48,7 +48,7 @@ class _Marker(Struct, frozen=True):
 
 
 def find_regions(
-    comments: Sequence[Comment], lines: Lines, text_end: int
+    comments: Sequence[Comment], lines: LineIndex, text_end: int
 ) -> tuple[list[Span], list[Problem]]:
     """Match opening and closing markers. An unclosed region extends to the next opening marker of its kind or
     to the end of the text, and is reported at its opening marker."""
@@ -123,7 +123,7 @@ def find_regions(
 
 
 def find_latencies(
-    comments: Sequence[Comment], lines: Lines, covers: Callable[[int], bool]
+    comments: Sequence[Comment], lines: LineIndex, covers: Callable[[int], bool]
 ) -> tuple[list[tuple[int, int]], list[Problem]]:
     """(line, latency in cycles) for each latency comment within regions, and problems of invalid ones."""
     found: list[tuple[int, int]] = []
@@ -174,7 +174,7 @@ def coverage(spans: Sequence[Span]) -> Callable[[int], bool]:
     return covers
 
 
-def _parse(comment: Comment, lines: Lines, problems: list[Problem]) -> _Marker | None:
+def _parse(comment: Comment, lines: LineIndex, problems: list[Problem]) -> _Marker | None:
     match = _MARKER.match(comment.text)
     if match is None:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from cyclelens.analyzer.frontend.source.chunks import Chunk, Source
+from cyclelens.analyzer.frontend.source.chunks import Chunk, SourceText
 from msgspec import Struct
 
 _OBJECT = "Only x86-64 is simulated."
@@ -178,7 +178,7 @@ _HEAD = 40_000
 """Characters that are examined."""
 
 
-def find(source: Source) -> Other | None:
+def find(source: SourceText) -> Other | None:
     """The unsupported language of a text, as far as its beginning tells; None if it is supported."""
     head = _head(source)
     if not head:
@@ -199,7 +199,7 @@ def find(source: Source) -> Other | None:
     return None
 
 
-def _head(source: Source) -> list[Chunk]:
+def _head(source: SourceText) -> list[Chunk]:
     head, length = [], 0
     for stretch in source.stretches:
         if length > _HEAD:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from cyclelens.analyzer.frontend.source.chunks import LINE_END, Chunk, Source
+from cyclelens.analyzer.frontend.source.chunks import LINE_END, Chunk, SourceText
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
 from msgspec import Struct, field
 
@@ -32,10 +32,10 @@ def block_edge(text: str, *, inside: bool) -> tuple[str, int]:
     return match[1].lower(), behind
 
 
-class Lines:
+class LineIndex:
     """Converts offsets to zero-based lines and columns. Lines end as in editors: LF, CR LF or CR."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self._stretches = source.stretches
         self._offsets = list(accumulate((len(each.text) for each in source.stretches), initial=0))
         self._firsts = list(accumulate((len(each.starts) for each in source.stretches), initial=0))
@@ -140,7 +140,7 @@ class Scan(Struct):
                 yield RawStatement(offset + statement.start, statement.text)
 
 
-def scan(source: Source, semicolon_comments: bool, cancel: Callable[[], bool]) -> Scan:
+def scan(source: SourceText, semicolon_comments: bool, cancel: Callable[[], bool]) -> Scan:
     """Scan a text, reusing the results of chunks that were scanned before. Stops early if ``cancel()``
     becomes true."""
     found = Scan()

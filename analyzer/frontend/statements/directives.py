@@ -7,7 +7,11 @@ import re
 import struct
 
 from cyclelens.analyzer.frontend.source.lexer import QUOTED, cut_arguments
-from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value, without_characters
+from cyclelens.analyzer.frontend.statements.expressions import (
+    ExpressionError,
+    ExpressionValue,
+    without_characters,
+)
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, Scope, UnsupportedError
 from msgspec import Struct
 
@@ -289,7 +293,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
         unit = bytes([_constant(arguments[1], scope) & 0xFF if len(arguments) > 1 else 0])
     else:
         raise OperandError(f".{name} takes a size and perhaps a byte to fill with.")
-    count = _value(arguments[0], scope) if arguments else Value(0)
+    count = _value(arguments[0], scope) if arguments else ExpressionValue(0)
     return Repeated(unit, max(count.constant, 0)) if count.is_constant else Sized("skip", arguments[0], unit)
 
 
@@ -322,7 +326,7 @@ def _nops(arguments: list[str], scope: Scope) -> Sized:
     return Sized("nops", arguments[0], longest=longest or _LONGEST_NOP)
 
 
-def _value(text: str, scope: Scope) -> Value:
+def _value(text: str, scope: Scope) -> ExpressionValue:
     try:
         return scope.evaluate(text)
     except ExpressionError as error:

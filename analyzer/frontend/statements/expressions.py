@@ -21,7 +21,7 @@ class ExpressionError(ValueError):
     """The expression cannot be evaluated; the message is for the user."""
 
 
-class Value(Struct, frozen=True):
+class ExpressionValue(Struct, frozen=True):
     """``constant``; or the address of ``symbol`` plus ``constant``; or unknown until ``later``."""
 
     constant: int
@@ -38,8 +38,8 @@ class Value(Struct, frozen=True):
         return self.symbol is None and not self.later
 
 
-LATER = Value(0, later=True)
-Lookup = Callable[[str], "Value | None"]
+LATER = ExpressionValue(0, later=True)
+Lookup = Callable[[str], "ExpressionValue | None"]
 """Name of a symbol -> its value; None if it has no constant value (a label, an external symbol)."""
 Distance = Callable[[str, str], "int | None"]
 """Bytes from the second symbol to the first, if they cannot change any more."""
@@ -100,13 +100,13 @@ def evaluate(
     dialect: Dialect,
     section: str | None = None,
     divided_by_zero: Callable[[], None] | None = None,
-) -> Value:
+) -> ExpressionValue:
     """Value of an expression. ``section``: symbol of the current section's beginning. ``divided_by_zero`` is
     called for divisions by zero, which GNU as accepts with a warning. Raises ExpressionError."""
     if len(text) > _MAXIMUM_LENGTH:
         raise ExpressionError("The expression is too long.")
     tokens = _tokens(text, dialect)
-    parser = _Parser(tokens, dialect, lookup, distance, section, divided_by_zero)
+    parser = _ExpressionParser(tokens, dialect, lookup, distance, section, divided_by_zero)
     value = parser.binary(0, 0)
     if parser.peek() is not None:
         raise ExpressionError(f"'{parser.peek()}' is not expected here.")
@@ -158,7 +158,7 @@ def _wrap(number: int) -> int:
     return number % (1 << 64)
 
 
-class _Parser:
+class _ExpressionParser:
     """Precedence climbing over a token list."""
 
     def __init__(
@@ -183,7 +183,7 @@ class _Parser:
         """Text of the next token; None at the end."""
         return self._tokens[self._position][1] if self._position < len(self._tokens) else None
 
-    def binary(self, lowest: int, depth: int) -> Value:
+    def binary(self, lowest: int, depth: int) -> ExpressionValue:
         left = self._unary(depth)
         while True:
             operator = self.peek()
@@ -197,7 +197,7 @@ class _Parser:
                 _check_nasm(operator, left, right)
             left = self._apply(operator, left, right)
 
-    def _unary(self, depth: int) -> Value:
+    def _unary(self, depth: int) -> ExpressionValue:
         if depth > _MAXIMUM_DEPTH:
             raise ExpressionError("The expression is nested too deeply.")
         if self._position >= len(self._tokens):
@@ -219,40 +219,42 @@ class _Parser:
             if not operand.is_constant:
                 return LATER
             number = operand.constant
-            return Value(_wrap(-number if text == "-" else ~number if text == "~" else int(not number)))
+            return ExpressionValue(
+                _wrap(-number if text == "-" else ~number if text == "~" else int(not number))
+            )
         if kind in ("symbol", "local"):
             known = self._lookup(text)
-            return known if known is not None else Value(0, text)
-        return Value(_wrap(_number(kind, text)))
+            return known if known is not None else ExpressionValue(0, text)
+        return ExpressionValue(_wrap(_number(kind, text)))
 
-    def _apply(self, operator: str, left: Value, right: Value) -> Value:
+    def _apply(self, operator: str, left: ExpressionValue, right: ExpressionValue) -> ExpressionValue:
         if left.is_constant and right.is_constant:
             if operator in ("/", "%") and not right.constant and self._divided_by_zero:
                 self._divided_by_zero()
-            return Value(_wrap(_calculate(operator, left.constant, right.constant)))
+            return ExpressionValue(_wrap(_calculate(operator, left.constant, right.constant)))
         if left.later or right.later:
             return _of_unknown(operator, left, right)
         number = left.constant - right.constant
         is_relative = left.is_relative or right.is_relative
         if operator == "+" and (left.symbol is None or right.symbol is None):
-            return Value(
+            return ExpressionValue(
                 _wrap(left.constant + right.constant), left.symbol or right.symbol, is_relative=is_relative
             )
         if operator != "-" or left.symbol is None:
             return LATER
         if right.symbol is None:
-            return Value(_wrap(number), left.symbol, is_relative=is_relative)
+            return ExpressionValue(_wrap(number), left.symbol, is_relative=is_relative)
         if is_relative:
             return LATER
         if left.symbol == right.symbol:
-            return Value(_wrap(number))
+            return ExpressionValue(_wrap(number))
         if right.symbol == self._section:
-            return Value(_wrap(number), left.symbol, is_relative=True)
+            return ExpressionValue(_wrap(number), left.symbol, is_relative=True)
         between = self._distance(left.symbol, right.symbol) if self._distance else None
-        return LATER if between is None else Value(_wrap(number + between))
+        return LATER if between is None else ExpressionValue(_wrap(number + between))
 
 
-def _of_unknown(operator: str, left: Value, right: Value) -> Value:
+def _of_unknown(operator: str, left: ExpressionValue, right: ExpressionValue) -> ExpressionValue:
     """Sum or difference of a value that is unknown until later and another value. GNU as already knows that a
     symbol minus itself is zero."""
     if operator == "+" and left.is_constant:
@@ -262,7 +264,9 @@ def _of_unknown(operator: str, left: Value, right: Value) -> Value:
     number = _wrap(left.constant + (right.constant if operator == "+" else -right.constant))
     if right.is_constant:
         return replace(left, constant=number)
-    return Value(number) if operator == "-" and right.later and left.symbol == right.symbol else LATER
+    return (
+        ExpressionValue(number) if operator == "-" and right.later and left.symbol == right.symbol else LATER
+    )
 
 
 def _number(kind: str, text: str) -> int:
@@ -282,7 +286,7 @@ def _number(kind: str, text: str) -> int:
     return int(text)
 
 
-def _check_intel(operator: str, left: Value, right: Value) -> None:
+def _check_intel(operator: str, left: ExpressionValue, right: ExpressionValue) -> None:
     """Raise ExpressionError for unknown operands whose result GNU as may know, such as 0 times something or
     ``x ^ x``: it does so only in some places of Intel syntax."""
     if operator in "+-" or (left.is_constant and right.is_constant):
@@ -292,7 +296,7 @@ def _check_intel(operator: str, left: Value, right: Value) -> None:
         raise ExpressionError(f"Whether GNU as can evaluate this '{operator}' is unclear.")
 
 
-def _check_nasm(operator: str, left: Value, right: Value) -> None:
+def _check_nasm(operator: str, left: ExpressionValue, right: ExpressionValue) -> None:
     """Raise ExpressionError where NASM calculates differently: it truncates shift counts above 63, and its
     division is unsigned."""
     if operator in ("<<", ">>") and not 0 <= right.constant < 64:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.frontend.statements.operand_types import Target
+from cyclelens.analyzer.frontend.statements.operand_types import BranchTarget
 from msgspec import Struct
 
 _CONDITIONS = (
@@ -63,7 +63,7 @@ class Jump(Struct, frozen=True):
 
     mnemonic: str
     forms: JumpForms
-    target: Target
+    target: BranchTarget
 
     @property
     def sizes(self) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cyclelens.analyzer.frontend.statements.expressions import Value
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionValue
 from msgspec import Struct
 
 
@@ -22,10 +22,10 @@ class Scope(Protocol):
     dot: int
     """Bytes of the statement before the place that ``.`` means."""
 
-    def evaluate(self, text: str) -> Value:
+    def evaluate(self, text: str) -> ExpressionValue:
         """Value of an expression, as far as GNU as knows it here. Raises ExpressionError."""
 
-    def final(self, text: str) -> Value:
+    def final(self, text: str) -> ExpressionValue:
         """Value of an expression once the whole text is parsed. Raises ExpressionError."""
 
     looks_ahead: bool
@@ -46,7 +46,7 @@ class Scope(Protocol):
         """The register (lower case, without ``%``) that a name stands for (``a = %rax``); None if it does
         not."""
 
-    def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
+    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool = False) -> int:
         """Placeholder for an expression without a constant value: ``base`` plus a small number, the same for
         the same symbol and far apart for different ones. ``base`` is 0 for RIP-relative values."""
 
@@ -93,7 +93,7 @@ class MemoryOperand(Struct, frozen=True):
         return self.is_absolute and not -(1 << 31) <= self.displacement < 1 << 31
 
 
-class Target(Struct, frozen=True):
+class BranchTarget(Struct, frozen=True):
     """Target of a direct jump: an unparsed expression."""
 
     text: str
@@ -107,4 +107,4 @@ class Rounding(Struct, frozen=True):
     text: str
 
 
-Operand = Register | Immediate | MemoryOperand | Target | Rounding
+Operand = Register | Immediate | MemoryOperand | BranchTarget | Rounding

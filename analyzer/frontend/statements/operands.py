@@ -9,9 +9,10 @@ import re
 
 from cyclelens.analyzer.frontend.source.lexer import cut_operands
 from cyclelens.analyzer.frontend.statements import registers
-from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, Value
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue
 from cyclelens.analyzer.frontend.statements.operand_types import (
     ABSOLUTE_BASE,
+    BranchTarget,
     Immediate,
     MemoryOperand,
     Operand,
@@ -19,7 +20,6 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     Register,
     Rounding,
     Scope,
-    Target,
     UnsupportedError,
 )
 from cyclelens.analyzer.frontend.statements.set_apart import SET_APART
@@ -120,7 +120,7 @@ def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -
     if inside is not None and (inside.startswith((",", "%")) or _is_register(inside)):
         return _att_address(displacement, inside, segment, scope)
     if branch and not indirect and segment is None:
-        return Target(text)
+        return BranchTarget(text)
     if _REGISTER_IN.search(text):
         raise OperandError(f"'{text[:40]}' is not understood as an operand.")
     return MemoryOperand(segment, displacement=_displacement(text, scope, relative=False))
@@ -229,7 +229,7 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm:
             return _immediate(text.replace("[", "(").replace("]", ")"), scope)
         return replace(address, decorations=broadcasts)
     if branch and segment is None and size is None:
-        return Target(text, near)
+        return BranchTarget(text, near)
     if is_offset and segment is None:
         return _immediate(text, scope)
     value = _evaluate(text, scope)
@@ -350,7 +350,7 @@ def _terms(text: str) -> list[tuple[str, str]]:
     return terms
 
 
-def _evaluate(text: str, scope: Scope) -> Value:
+def _evaluate(text: str, scope: Scope) -> ExpressionValue:
     try:
         value = scope.evaluate(text)
     except ExpressionError as error:
@@ -380,7 +380,7 @@ def _displacement(text: str, scope: Scope, *, relative: bool) -> int:
     return number - (1 << 64) if number >= (1 << 63) else number
 
 
-def _stand_in(text: str, value: Value, scope: Scope, base: int, *, immediate: bool = False) -> int:
+def _stand_in(text: str, value: ExpressionValue, scope: Scope, base: int, *, immediate: bool = False) -> int:
     try:
         return scope.stand_in(text, value, base, immediate=immediate)
     except ExpressionError as error:

@@ -8,7 +8,7 @@ import re
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import MASM_SYMBOL, QUOTED, UNICODE_SYMBOL
 from cyclelens.analyzer.frontend.statements import registers
-from cyclelens.analyzer.frontend.statements.expressions import Value
+from cyclelens.analyzer.frontend.statements.expressions import ExpressionValue
 from cyclelens.analyzer.frontend.statements.names import symbol_of
 from cyclelens.analyzer.frontend.statements.operand_types import Scope
 
@@ -48,10 +48,10 @@ class SetApart:
 
     def scope(self, scope: Scope) -> Scope:
         """A scope for pieces of ``text``."""
-        return _Written(scope, self) if self._names else scope
+        return _AsWritten(scope, self) if self._names else scope
 
 
-class _Written(Scope):
+class _AsWritten(Scope):
     """A scope that looks names up in the user's spelling."""
 
     def __init__(self, scope: Scope, apart: SetApart) -> None:
@@ -68,10 +68,10 @@ class _Written(Scope):
     def names_registers(self) -> bool:
         return self._scope.names_registers
 
-    def evaluate(self, text: str) -> Value:
+    def evaluate(self, text: str) -> ExpressionValue:
         return self._scope.evaluate(self._apart.written(text))
 
-    def final(self, text: str) -> Value:
+    def final(self, text: str) -> ExpressionValue:
         return self._scope.final(self._apart.written(text))
 
     def is_set(self, name: str) -> bool:
@@ -80,5 +80,5 @@ class _Written(Scope):
     def register(self, name: str) -> str | None:
         return self._scope.register(symbol_of(self._apart.written(name)))
 
-    def stand_in(self, text: str, value: Value, base: int, *, immediate: bool = False) -> int:
+    def stand_in(self, text: str, value: ExpressionValue, base: int, *, immediate: bool = False) -> int:
         return self._scope.stand_in(self._apart.written(text), value, base, immediate=immediate)

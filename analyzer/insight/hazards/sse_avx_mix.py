@@ -10,7 +10,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperH
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.model.upper_halves import UpperHalves
-from cyclelens.analyzer.uops.upper_halves import Effect, effects, may_mix, uses_of
+from cyclelens.analyzer.uops.upper_halves import UpperEffect, effects, may_mix, uses_of
 
 CODE = "sse-avx-mix"
 _WAY_OUT = (
@@ -51,7 +51,7 @@ def find(prediction: Prediction) -> Iterator[Finding]:
         )
 
 
-def _message(core: Microarchitecture, effect: Effect, simulated: bool) -> str:
+def _message(core: Microarchitecture, effect: UpperEffect, simulated: bool) -> str:
     """What happens, its cost if known, and what to do about it."""
     if core.upper_halves is UpperHalfRule.MERGED:
         what = (
@@ -68,11 +68,11 @@ def _message(core: Microarchitecture, effect: Effect, simulated: bool) -> str:
     return f"SSE/AVX mix: {what}{_condition(effect)}. {_cost(core, effect, simulated)}{_WAY_OUT}"
 
 
-def _condition(effect: Effect) -> str:
+def _condition(effect: UpperEffect) -> str:
     return "" if effect.certain else ", if they are in use where the region begins or a call returns"
 
 
-def _cost(core: Microarchitecture, effect: Effect, simulated: bool) -> str:
+def _cost(core: Microarchitecture, effect: UpperEffect, simulated: bool) -> str:
     if core.upper_halves is UpperHalfRule.UNKNOWN:
         return (
             f"What {core.title} takes for it is not known: the cost comes on top of the figure. {_ELSEWHERE} "

@@ -15,7 +15,7 @@ from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, o
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.rewrites.loops.body import WORDS, Body, Item, renamed
 from cyclelens.analyzer.rewrites.loops.steps import unrolled
-from cyclelens.analyzer.rewrites.proposal import Edit, Proposal
+from cyclelens.analyzer.rewrites.proposal import Proposal, Replacement
 from cyclelens.analyzer.rewrites.site import resized
 from cyclelens.analyzer.uops.registers import is_general_purpose
 
@@ -75,7 +75,7 @@ def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | N
     title = f"Gather {names} in {WORDS[count]} registers{' each' if len(group) > 1 else ''}"
     if times > 1:
         title += f", {times} iterations at once"
-    edits: list[Edit] = [body.in_front(*before), body.edit(items), body.behind(*behind)]
+    edits: list[Replacement] = [body.in_front(*before), body.edit(items), body.behind(*behind)]
     line = body.sites[group[0].updates[0]].statement.line
     return Proposal(
         f"{title} ({'; '.join(notes)})" if notes else title,

@@ -10,7 +10,7 @@ from cyclelens.analyzer.frontend.source.lexer import is_empty, leading_labels
 from cyclelens.analyzer.isa.register_use import used_registers
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from cyclelens.analyzer.rewrites.proposal import Edit
+from cyclelens.analyzer.rewrites.proposal import Replacement
 from cyclelens.analyzer.rewrites.site import SCRATCH, Site, resized
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
 from msgspec import Struct
@@ -62,7 +62,7 @@ class Body(Struct, frozen=True, dict=True):
         """The original body."""
         return [Item(index, site.statement.text) for index, site in enumerate(self.sites)]
 
-    def edit(self, items: Sequence[Item]) -> Edit:
+    def edit(self, items: Sequence[Item]) -> Replacement:
         """Replace the body by other statements. A comment stays with the first copy of its statement."""
         site = self.site
         first, last = site.statement.line, self.sites[-1].statement.line
@@ -83,22 +83,24 @@ class Body(Struct, frozen=True, dict=True):
             lines += site.lines[above : statement.line]
             room = max(statement.end_column - statement.column - len(text), 0)
             lines.append(f"{indent}{text}{' ' * room if comment.strip() else ''}{comment}".rstrip())
-        return Edit(first, 0, last, len(site.lines[last]), "\n".join(lines))
+        return Replacement(first, 0, last, len(site.lines[last]), "\n".join(lines))
 
-    def in_front(self, *statements: str) -> Edit:
+    def in_front(self, *statements: str) -> Replacement:
         """Insert statements on lines of their own in front of the region and its alignment directives."""
         line = self.site.analysis.region.first_line
         while line and _ALIGNMENT.match(self.site.lines[line - 1]):
             line -= 1
         indent = re.sub(r"\S", " ", self.site.lines[self.site.statement.line][: self.site.statement.column])
-        return Edit(line, 0, line, 0, "".join(f"{indent}{statement}\n" for statement in statements))
+        return Replacement(line, 0, line, 0, "".join(f"{indent}{statement}\n" for statement in statements))
 
-    def behind(self, *statements: str) -> Edit:
+    def behind(self, *statements: str) -> Replacement:
         """Insert statements on lines of their own after the region."""
         line = self.site.analysis.region.last_line
         indent = re.sub(r"\S", " ", self.site.lines[self.site.statement.line][: self.site.statement.column])
         end = len(self.site.lines[line])
-        return Edit(line, end, line, end, "".join(f"\n{indent}{statement}" for statement in statements))
+        return Replacement(
+            line, end, line, end, "".join(f"\n{indent}{statement}" for statement in statements)
+        )
 
     @property
     def words_around(self) -> frozenset[str]:
