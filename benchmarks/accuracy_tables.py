@@ -83,7 +83,7 @@ class Study:
             cache = self._known[options] = Cache(None, "", options)
             predict_all(self.samples, cache, jobs=self._jobs, progress=sys.stderr.isatty(), options=options)
         found = (
-            (cache.outcomes[sample.key].cycles, sample.cycles) for sample in self.samples if wanted(sample)
+            (cache.results[sample.key].cycles, sample.cycles) for sample in self.samples if wanted(sample)
         )
         return [(cycles, truth) for cycles, truth in found if cycles is not None]
 

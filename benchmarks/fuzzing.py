@@ -58,7 +58,7 @@ TRACED = 5
 """Slowdown factor of code that Atheris instruments."""
 LONGEST = 1_000
 """Most lines of a file; longer ones are slow even without edits."""
-STRETCH = 100
+CHUNK = 100
 """Programs that a process tries before it reports."""
 GOOD = {Syntax.ATT: "add %rax, %rbx", Syntax.INTEL: "add rbx, rax"}
 
@@ -170,8 +170,8 @@ def programs(count: int, seed: int, jobs: int) -> None:
     FOUND.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     with ProcessPoolExecutor(jobs) as pool:
-        stretches = [range(at, min(at + STRETCH, count)) for at in range(0, count, STRETCH)]
-        futures = [pool.submit(_try, seed, stretch) for stretch in stretches]
+        chunks = [range(at, min(at + CHUNK, count)) for at in range(0, count, CHUNK)]
+        futures = [pool.submit(_try, seed, chunk) for chunk in chunks]
         for done, future in enumerate(as_completed(futures), 1):
             tried = future.result()
             kinds.update(tried.kinds)

@@ -20,7 +20,7 @@ from cyclelens.server.display import messages
 from cyclelens.server.display.costs import InstructionCosts
 from cyclelens.server.documents.baselines import Baselines
 from cyclelens.server.documents.history import History
-from cyclelens.server.documents.measurements import Measurements
+from cyclelens.server.documents.measurements import StoredMeasurements
 from cyclelens.server.documents.memory import SavedFiles
 from cyclelens.server.documents.origins import first_of, is_below, origin_of, place_of
 from cyclelens.server.documents.projects import Projects
@@ -31,7 +31,7 @@ from cyclelens.server.protocol.protocol import Protocol
 from cyclelens.server.settings import DEFAULTS, Settings, resolve
 from cyclelens.server.worker_messages.results import FileResult, Job, JobResult
 from cyclelens.server.workers import worker
-from cyclelens.server.workers.jobs import Jobs, Trouble
+from cyclelens.server.workers.jobs import JobFailure, Jobs
 from lsprotocol import types
 from msgspec.structs import replace
 from pygls.lsp.server import LanguageServer
@@ -49,7 +49,7 @@ class CyclelensServer(LanguageServer):
         super().__init__("cyclelens", _version(), protocol_cls=Protocol)
         self._session = Session()
         self.baselines = Baselines()
-        self.measurements = Measurements()
+        self.measurements = StoredMeasurements()
         self.history = History()
         self.memory = SavedFiles()
         self.settings = DEFAULTS
@@ -268,35 +268,35 @@ class CyclelensServer(LanguageServer):
     def _log_error(self, message: str) -> None:
         self.note(types.MessageType.Error, message)
 
-    def _answered(self, job: Job, outcome: JobResult) -> None:
+    def _answered(self, job: Job, reply: JobResult) -> None:
         self._arrived.set()
         self._arrived = asyncio.Event()
         snapshot = self.session.get(job.uri)
         if snapshot is None or snapshot.revision != job.revision:
             return
-        if isinstance(outcome.result, FileResult):
+        if isinstance(reply.result, FileResult):
             self._trouble_reported = False
             screen = snapshot.screen
-            snapshot = self._session.put(snapshot.answered(outcome.result))
-            if outcome.result.pending or outcome.result.failed:
+            snapshot = self._session.put(snapshot.answered(reply.result))
+            if reply.result.pending or reply.result.failed:
                 self.notify(snapshot)
                 return
             self.baselines.answered(snapshot)
             self.history.answered(snapshot)
             self.remember(snapshot.uri)
-            if outcome.result.detailed and self.settings_of(snapshot)["advice"]:
+            if reply.result.detailed and self.settings_of(snapshot)["advice"]:
                 self.searches.begin(snapshot)
             # Results after the first complete answer are mostly requested on demand. For long code, however,
             # the other positions can change the figures and warnings on screen.
             if job.identifier != self._last_answered:
-                for problem in outcome.result.problems:
+                for problem in reply.result.problems:
                     if problem.traceback:
                         self._log_error(f"{problem.message}\n{problem.traceback}")
             if job.identifier != self._last_answered or snapshot.screen != screen:
                 self._last_answered = job.identifier
                 self.notify(snapshot)
             return
-        self._log_error(f"The analysis failed:\n{outcome.error}")
+        self._log_error(f"The analysis failed:\n{reply.error}")
         self.activity.ended(job.uri)
         self._report_trouble("The analysis failed because of an error in Cyclelens; see its log for details.")
         self.notify(self._session.put(snapshot.unanswered()))
@@ -312,7 +312,7 @@ class CyclelensServer(LanguageServer):
             for listener in self.cost_listeners:
                 listener(snapshot)
 
-    def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
+    def _in_trouble(self, job: Job | None, trouble: JobFailure) -> None:
         reason = trouble.said("analysis", "analysis process", self.jobs.timeout)
         self._report_trouble(messages.tries_again(reason))
         if job is not None:

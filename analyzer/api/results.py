@@ -16,10 +16,10 @@ from msgspec.structs import asdict
 FRAMES = ("pandas", "polars")
 """Libraries that ``to_frame`` supports; the default is the first one installed."""
 
-_Row = TypeVar("_Row", bound="_Record")
+_Row = TypeVar("_Row", bound="_TableRow")
 
 
-class _Record(Struct, frozen=True):
+class _TableRow(Struct, frozen=True):
     """A result that is one row of a table."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class _Table(tuple[_Row, ...]):
         return _frame([row.to_dict() for row in self], library)
 
 
-class Prediction(_Record, frozen=True):
+class Prediction(_TableRow, frozen=True):
     """The figure of one block of machine code."""
 
     code: bytes
@@ -99,7 +99,7 @@ class Predictions(_Table[Prediction]):
     __slots__ = ()
 
 
-class Measurement(_Record, frozen=True):
+class Measurement(_TableRow, frozen=True):
     """The measured cycles of code on this machine, beside a model's prediction."""
 
     name: str
@@ -130,7 +130,7 @@ class Measurements(_Table[Measurement]):
     __slots__ = ()
 
 
-class Problem(_Record, frozen=True):
+class Problem(_TableRow, frozen=True):
     """An error or warning about a text."""
 
     code: str
@@ -142,7 +142,7 @@ class Problem(_Record, frozen=True):
     message: str
 
 
-class Hazard(_Record, frozen=True):
+class Hazard(_TableRow, frozen=True):
     """An instruction-specific cause of lost time, such as a stall or an erratum."""
 
     code: str
@@ -154,7 +154,7 @@ class Hazard(_Record, frozen=True):
     message: str
 
 
-class Assumption(_Record, frozen=True):
+class Assumption(_TableRow, frozen=True):
     """An assumption of a figure that the region gives a reason to doubt."""
 
     code: str
@@ -164,14 +164,14 @@ class Assumption(_Record, frozen=True):
     """Lines concerned; empty: the region as a whole."""
 
 
-class Position(_Record, frozen=True):
+class Position(_TableRow, frozen=True):
     """Offsets within a 64-byte line at which a region has the same figure."""
 
     cycles_per_iteration: float
     offsets: tuple[int, ...]
 
 
-class PortBinding(_Record, frozen=True):
+class PortBinding(_TableRow, frozen=True):
     """Range of a figure that depends on the rule by which uops are bound to ports."""
 
     least: float
@@ -179,7 +179,7 @@ class PortBinding(_Record, frozen=True):
     """Both in cycles per iteration."""
 
 
-class OnePass(_Record, frozen=True):
+class OnePass(_TableRow, frozen=True):
     """Cycles of one pass, from an empty pipeline to the retirement of the last instruction."""
 
     cycles: int
@@ -189,7 +189,7 @@ class OnePass(_Record, frozen=True):
     """Instructions of that path, by index."""
 
 
-class Instruction(_Record, frozen=True):
+class Instruction(_TableRow, frozen=True):
     """One instruction of a region, with averages per iteration in uops."""
 
     line: int | None

@@ -14,7 +14,7 @@ from cyclelens.analyzer.bounds.cycle_ratio import Edge, maximum_cycle_ratio
 from cyclelens.analyzer.bounds.dependency_graph import CriticalChains, DependencyGraph, InputNode
 from cyclelens.analyzer.bounds.forwarding import (
     Forwarding,
-    Stored,
+    StoredValue,
     cycles_from_load,
     cycles_to_store,
     steps_late,
@@ -56,7 +56,7 @@ class _Definition(Struct, frozen=True):
     """True if the value passed through an eliminated 32-bit move."""
     owed: bool = False
     """True if the renamer certainly owes it a constant."""
-    data: Stored | None = None
+    data: StoredValue | None = None
     """Data of a store that loads have to wait for."""
     late: int = 0
     """Steps by which the data are forwarded later than a loaded word."""
@@ -272,7 +272,7 @@ class _Graph:
         made: InstructionTemplate,
         source: InputNode,
         writer: _Definition,
-        data: Stored,
+        data: StoredValue,
         template: InstructionTemplate,
         reader: InputNode,
     ) -> int | None:
@@ -329,7 +329,7 @@ class _Graph:
         is tabulated as a whole."""
         return self._forwarding.active and template.tp is None
 
-    def _data(self, template: InstructionTemplate, position: int) -> tuple[Stored | None, int]:
+    def _data(self, template: InstructionTemplate, position: int) -> tuple[StoredValue | None, int]:
         """The data that an instruction stores, and the steps by which they are forwarded
         later than a loaded word."""
         if not self._waits_for_data(template):

@@ -24,7 +24,7 @@ _WORD = 2
 """Bytes of the only register width that is not renamed."""
 
 
-class Stored(Struct, frozen=True):
+class StoredValue(Struct, frozen=True):
     """What a store writes."""
 
     access_bytes: int
@@ -34,7 +34,7 @@ class Stored(Struct, frozen=True):
     """Latency of the same instruction's operation that computes them; None if it does not."""
 
 
-def stored(template: InstructionTemplate, position: int) -> Stored:
+def stored(template: InstructionTemplate, position: int) -> StoredValue:
     """The data that an instruction stores to one of its memory operands."""
     made: dict[Value, int] = {}
     for uop in template.uops:
@@ -43,11 +43,11 @@ def stored(template: InstructionTemplate, position: int) -> Stored:
         elif uop.kind is UopKind.STORE_DATA and uop.memory_operand == position:
             value = uop.inputs[0] if uop.inputs else None
             computed = made.get(value) if value is not None else None
-            return Stored(_bytes(template, position), value, computed)
-    return Stored(_bytes(template, position), None, None)
+            return StoredValue(_bytes(template, position), value, computed)
+    return StoredValue(_bytes(template, position), None, None)
 
 
-def steps_late(data: Stored, latency: int | None, owed: bool) -> int:
+def steps_late(data: StoredValue, latency: int | None, owed: bool) -> int:
     """Least number of steps by which stored data are forwarded later than a loaded word.
 
     ``latency``: of the operation that computed them; None if they were loaded or are old. ``owed``: True if
@@ -67,7 +67,7 @@ class Forwarding:
         self._late = microarchitecture.late_forwarding_cycles
         self._learns = block.loop and microarchitecture.policies.memory_renaming == "learnt_pairs"
 
-    def is_renamed(self, data: Stored, late: int, reader: InstructionTemplate, position: int) -> bool:
+    def is_renamed(self, data: StoredValue, late: int, reader: InstructionTemplate, position: int) -> bool:
         """True if the load is renamed to the stored register; ``late`` as from ``steps_late``. Loops are
         assumed to come from the uop cache."""
         if not self._learns or reader.joins_next or not takes_over(reader):

@@ -25,7 +25,7 @@ from cyclelens.analyzer.model.choices import Regions, Syntax
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from cyclelens.analyzer.compiling.compiler import Compiled
+    from cyclelens.analyzer.compiling.compiler import CompiledObject
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
     from cyclelens.analyzer.model.source import Region, SourceLine
@@ -144,7 +144,7 @@ def _nothing(options: argparse.Namespace) -> str:
     return "no loop was found; the compiler may remove code that is not called (static, -O2)"
 
 
-def _analysis(analyzer: Analyzer, compiled: Compiled, options: argparse.Namespace) -> Analysis:
+def _analysis(analyzer: Analyzer, compiled: CompiledObject, options: argparse.Namespace) -> Analysis:
     from cyclelens.analyzer.frontend.objects.elf import ObjectFile
     from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
     from cyclelens.analyzer.frontend.objects.machine_code import outermost

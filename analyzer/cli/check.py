@@ -258,7 +258,7 @@ def _sarif(analyses: Sequence[tuple[Analysis, str]], verdicts: Sequence[_Verdict
     from cyclelens.analyzer.reports import sarif
 
     slow = [
-        sarif.Slow(each.file, each.region.region, f"{each.line.removeprefix('SLOW ')}")
+        sarif.ExceededLimit(each.file, each.region.region, f"{each.line.removeprefix('SLOW ')}")
         for each in verdicts
         if each.slow
     ]

@@ -172,18 +172,18 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
     if arguments.predictions is None:
         predict_all(samples, cache, jobs=arguments.jobs, progress=sys.stderr.isatty(), options=options)
     else:
-        cache.outcomes = read_predictions(arguments.predictions)
-        known = [sample for sample in samples if sample.key in cache.outcomes]
+        cache.results = read_predictions(arguments.predictions)
+        known = [sample for sample in samples if sample.key in cache.results]
         if len(known) < len(samples):
             _complain(f"{len(samples) - len(known)} of {len(samples)} figures have no prediction in the file")
         samples = known
-    pairs = [(sample, cache.outcomes[sample.key]) for sample in samples]
+    pairs = [(sample, cache.results[sample.key]) for sample in samples]
     model = None if arguments.predictions else options.model
     evaluation = evaluate(str(arguments.against), pairs, worst=max(0, arguments.worst), model=model)
     text = report.as_text(evaluation) if arguments.format == "text" else report.as_json(evaluation) + "\n"
     sys.stdout.write(text)
     if arguments.heatmap is not None:
-        drawn = [(outcome.cycles, sample.cycles) for sample, outcome in pairs if outcome.cycles is not None]
+        drawn = [(result.cycles, sample.cycles) for sample, result in pairs if result.cycles is not None]
         write_heatmap(arguments.heatmap, drawn, f"{arguments.against.name}, {len(drawn)} blocks")
     return 0
 

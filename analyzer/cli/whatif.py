@@ -97,10 +97,10 @@ def _report(subject: _NamedRegion, prediction: Prediction, changes: list[Change]
     )
     yield "    saves  cycles/iter  change"
     for change in changes:
-        outcome = change(subject)
-        saved = base.cycles_per_iteration - outcome.cycles_per_iteration
-        limits = ", ".join(outcome.bottlenecks)
-        yield f"   {saved:6.2f} {outcome.cycles_per_iteration:12.2f}  {outcome.change} ({limits})"
+        result = change(subject)
+        saved = base.cycles_per_iteration - result.cycles_per_iteration
+        limits = ", ".join(result.bottlenecks)
+        yield f"   {saved:6.2f} {result.cycles_per_iteration:12.2f}  {result.change} ({limits})"
 
 
 def _number(text: str) -> int:

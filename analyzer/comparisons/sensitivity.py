@@ -14,7 +14,7 @@ from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonT
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
-from cyclelens.analyzer.insight.sensitivity import ChangeKind, Tried, explore, helpful
+from cyclelens.analyzer.insight.sensitivity import ChangeKind, TriedChange, explore, helpful
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment
 from cyclelens.analyzer.model.result import Prediction
@@ -61,22 +61,22 @@ def incomparable(prediction: Prediction) -> str:
     )
 
 
-def rows(tried: Sequence[Tried], words: Vocabulary) -> tuple[tuple[str | float, ...], ...]:
+def rows(tried: Sequence[TriedChange], words: Vocabulary) -> tuple[tuple[str | float, ...], ...]:
     """Helpful changes as rows of ``COLUMNS``: rewrites first, each kind sorted by saving."""
     return tuple(
         (
             each.saves,
-            each.outcome.cycles_per_iteration,
+            each.result.cycles_per_iteration,
             each.change.words,
-            wording.bound_by(words, each.outcome.bottlenecks),
+            wording.bound_by(words, each.result.bottlenecks),
             str(each.change.kind),
         )
         for each in helpful(tried)
-        if each.outcome is not None
+        if each.result is not None
     )
 
 
-def answer(experiment: Experiment, base: ChangeResult, tried: Sequence[Tried]) -> Iterator[str]:
+def answer(experiment: Experiment, base: ChangeResult, tried: Sequence[TriedChange]) -> Iterator[str]:
     """The result as text, line by line, with the region's present bottleneck."""
     prediction = experiment.prediction
     words = vocabulary.of(prediction.microarchitecture)
@@ -86,7 +86,7 @@ def answer(experiment: Experiment, base: ChangeResult, tried: Sequence[Tried]) -
     )
     found = rows(tried, words)
     yield from _chains(experiment, any(row[-1] == ChangeKind.REWRITE for row in found))
-    count = sum(each.outcome is not None for each in tried)
+    count = sum(each.result is not None for each in tried)
     yield f"{count} changes and pairs of changes tried, {len(found)} of them help{':' if found else '.'}"
     for kind, heading in _HEADINGS.items():
         own = [row[:-1] for row in found if row[-1] == kind]

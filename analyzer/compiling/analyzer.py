@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
+from cyclelens.analyzer.compiling.background import CannotCompileError, Objects, RequestCancelled
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from cyclelens.analyzer.engine.analysis import Analyzer, readable
 from cyclelens.analyzer.engine.workspace import Cancel
@@ -55,7 +55,7 @@ class CompiledAnalyzer(Analyzer):
             command = command_for(source.origin.path, source.origin.folders, caches.of(Databases))
             data = caches.of(Objects).object_of(command, text, cancel or (lambda: False))
             file = ObjectFile(data)
-        except GivenUp:
+        except RequestCancelled:
             raise Cancelled from None
         except NoCommandError:
             yield Analysis((), ())  # The project does not compile this file.

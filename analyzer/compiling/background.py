@@ -50,7 +50,7 @@ class CannotCompileError(Exception):
     """The compiler made no object file; the message is for the user."""
 
 
-class GivenUp(Exception):
+class RequestCancelled(Exception):
     """The request was cancelled."""
 
 
@@ -68,8 +68,8 @@ class Objects:
         self._kept: OrderedDict[tuple[Command, str], _Kept] = OrderedDict()
 
     def object_of(self, command: Command, text: str, cancel: Cancel) -> bytes:
-        """Compile ``text`` as the content of the command's file. Raises CannotCompileError, or GivenUp if
-        cancelled."""
+        """Compile ``text`` as the content of the command's file. Raises CannotCompileError and
+        RequestCancelled."""
         known = self._kept.pop((command, text), None)
         if known is None or _as_read((name for name, _ in known.read), self._contents) != known.read:
             known = _compile(command, text, cancel, self._contents)
@@ -147,7 +147,7 @@ def _run(words: tuple[str, ...], command: Command, folder: str, cancel: Cancel) 
     try:
         while process.poll() is None:
             if cancel():
-                raise GivenUp
+                raise RequestCancelled
             if time.monotonic() > end:
                 raise CannotCompileError(f"{words[0]} took more than {PATIENCE:.0f} s")
             time.sleep(_POLL_SECONDS)

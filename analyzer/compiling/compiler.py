@@ -16,7 +16,7 @@ class CompilationError(Exception):
     """The compiler made no object file; the message is for the user."""
 
 
-class Compiled(Struct, frozen=True):
+class CompiledObject(Struct, frozen=True):
     """Content of an object file and the source that it was compiled from."""
 
     source: str
@@ -24,12 +24,12 @@ class Compiled(Struct, frozen=True):
     data: bytes
 
 
-def compile_as_told(words: Sequence[str]) -> list[Compiled]:
+def compile_as_told(words: Sequence[str]) -> list[CompiledObject]:
     """Run a command and return the object files that it makes. They are not kept on disk, the command's usual
     outputs are not written, and its messages are shown. Raises CompilationError."""
     with temporary.folder() as folder:
         try:
-            return [Compiled(step.source, _run(step, folder)) for step in steps(words, folder)]
+            return [CompiledObject(step.source, _run(step, folder)) for step in steps(words, folder)]
         except CommandError as error:
             raise CompilationError(str(error)) from None
 

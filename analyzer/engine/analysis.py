@@ -29,8 +29,8 @@ from cyclelens.analyzer.model.source import (
     Region,
     Severity,
 )
+from cyclelens.analyzer.profiles.cache import Profiles
 from cyclelens.analyzer.profiles.profile import ProfileError
-from cyclelens.analyzer.profiles.reading import Profiles
 from cyclelens.analyzer.simulator.failures import Cancelled
 from msgspec.structs import replace
 

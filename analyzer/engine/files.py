@@ -12,8 +12,8 @@ from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import read_given, read_opened
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
+from cyclelens.analyzer.profiles.cache import Profiles
 from cyclelens.analyzer.profiles.profile import ProfileError
-from cyclelens.analyzer.profiles.reading import Profiles
 from msgspec.structs import replace
 
 if TYPE_CHECKING:

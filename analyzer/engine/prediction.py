@@ -19,7 +19,7 @@ from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
-from cyclelens.analyzer.model.result import Missing, PortBinding
+from cyclelens.analyzer.model.result import MissingPrediction, PortBinding
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import Key, cycles_per_iteration, key_of
 from cyclelens.analyzer.uops.block import build_block
@@ -209,7 +209,7 @@ def _figure(
         if not is_whole:
             lacking = what_counts(block.instructions, store)
             if lacking is not None:
-                absent = Missing(model.name, (), lacking.instructions, lacking.why, lacking.names)
+                absent = MissingPrediction(model.name, (), lacking.instructions, lacking.why, lacking.names)
                 return PredictResult(None, absent.reason)
         if options.model is Model.BOUNDS:
             # 18 modules that a simulation does not need.

@@ -22,7 +22,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.paths import BranchingAnalysis
-from cyclelens.analyzer.model.result import Missing, RegionAnalysis
+from cyclelens.analyzer.model.result import MissingPrediction, RegionAnalysis
 from cyclelens.analyzer.model.source import (
     Placement,
     Problem,
@@ -112,7 +112,7 @@ def analyse_region(
             )  # fmt: skip
             found = answer(workspace, question, asked.cancel)
             if isinstance(found, LeftOut):
-                missing += (Missing(model.name, (), found.instructions, found.why, found.names),)
+                missing += (MissingPrediction(model.name, (), found.instructions, found.why, found.names),)
             else:
                 answers.append(found)
     except (Cancelled, TablesUnavailable):

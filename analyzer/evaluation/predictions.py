@@ -67,7 +67,7 @@ class Cache:
     def __init__(self, path: Path | None, version: str, options: ModelOptions = DEFAULT) -> None:
         self._path = path
         self._header = {"cyclelens": version, "format": _FORMAT, "model": options.changed()}
-        self.outcomes: dict[str, PredictionResult] = {}
+        self.results: dict[str, PredictionResult] = {}
         self._cut_off = False
         """True if the file ends in the middle of a line."""
         if path is not None and path.exists():
@@ -94,12 +94,12 @@ class Cache:
             with contextlib.suppress(json.JSONDecodeError):  # a line that was cut off
                 entry = json.loads(line)
                 key = entry.pop("key")
-                self.outcomes[key] = PredictionResult(**entry)
+                self.results[key] = PredictionResult(**entry)
 
     def add(self, finished: Iterable[tuple[str, PredictionResult]]) -> None:
         """Store results in memory and in the file."""
         finished = list(finished)
-        self.outcomes.update(finished)
+        self.results.update(finished)
         if self._path is None:
             return
         new = not self._path.exists() or not self._path.stat().st_size
@@ -109,8 +109,8 @@ class Cache:
             if self._cut_off:
                 stream.write("\n")
                 self._cut_off = False
-            for key, outcome in finished:
-                stream.write(json.dumps({"key": key} | asdict(outcome)) + "\n")
+            for key, result in finished:
+                stream.write(json.dumps({"key": key} | asdict(result)) + "\n")
 
 
 def read_predictions(path: Path) -> dict[str, PredictionResult]:
@@ -120,13 +120,13 @@ def read_predictions(path: Path) -> dict[str, PredictionResult]:
     table = format_of(path, written=True).table(path)
     if not {HEX, "mode", "problems"} <= table.keys():
         raise CorpusError(f"{path} is not a file of cyclelens predict --output")
-    outcomes = {}
+    results = {}
     for core in table.keys() - {HEX, "mode", "problems"}:
         for code, mode, figure in zip(table[HEX], table["mode"], table[core], strict=True):
             cycles = None if figure in (None, "") else float(figure)
             problem = "" if cycles is not None else "no figure"
-            outcomes[Sample(code.lower(), core, mode, 0.0).key] = PredictionResult(cycles, problem)
-    return outcomes
+            results[Sample(code.lower(), core, mode, 0.0).key] = PredictionResult(cycles, problem)
+    return results
 
 
 def predict_all(
@@ -140,7 +140,7 @@ def predict_all(
     """Fill ``cache`` with a result for every sample.
 
     ``KeyboardInterrupt`` propagates after the chunks in progress are stored."""
-    todo = {sample.key: sample for sample in samples if sample.key not in cache.outcomes}
+    todo = {sample.key: sample for sample in samples if sample.key not in cache.results}
     work = list(todo.values())
     chunks = [work[start : start + _CHUNK] for start in range(0, len(work), _CHUNK)]
     bar = tqdm(total=len(work), unit="block", disable=not progress)

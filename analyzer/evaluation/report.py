@@ -38,8 +38,8 @@ def as_text(evaluation: Evaluation) -> str:
         lines += [f"         and {rest} more reasons"] * (rest > 0) + [""]
     if evaluation.worst:
         lines.append("Largest errors:")
-        for sample, outcome in evaluation.worst:
-            lines += _block(sample, outcome)
+        for sample, result in evaluation.worst:
+            lines += _block(sample, result)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -72,16 +72,16 @@ def _assembly(sample: Sample) -> str:
     return "; ".join(instruction.text or "(bad)" for instruction in decode(bytes.fromhex(sample.code)))
 
 
-def _block(sample: Sample, outcome: PredictionResult) -> list[str]:
-    assert outcome.cycles is not None, "only predicted blocks have an error"
-    error = relative_error(outcome.cycles, sample.cycles)
+def _block(sample: Sample, result: PredictionResult) -> list[str]:
+    assert result.cycles is not None, "only predicted blocks have an error"
+    error = relative_error(result.cycles, sample.cycles)
     where = f"{sample.microarchitecture} {sample.mode}"
     if sample.alignment:
         where += f" at offset {sample.alignment}"
-    first = f"{outcome.cycles:.2f} instead of {sample.cycles:.2f} ({error:.0%})"
+    first = f"{result.cycles:.2f} instead of {sample.cycles:.2f} ({error:.0%})"
     if sample.reference is not None:
         first += f", reference {sample.reference:.2f}"
-    kinds = [first, where, outcome.category, *[outcome.front_end] * bool(outcome.front_end)]
+    kinds = [first, where, result.category, *[result.front_end] * bool(result.front_end)]
     name = f" {sample.name}" if sample.name else ""
     return [
         f"  {', '.join(kinds)}{name}",
@@ -110,9 +110,9 @@ def as_json(evaluation: Evaluation) -> str:
             "problems": dict(evaluation.problems),
             "worst": [
                 asdict(sample)
-                | {"predicted": outcome.cycles, "category": outcome.category}
-                | {"front_end": outcome.front_end, "assembly": _assembly(sample)}
-                for sample, outcome in evaluation.worst
+                | {"predicted": result.cycles, "category": result.category}
+                | {"front_end": result.front_end, "assembly": _assembly(sample)}
+                for sample, result in evaluation.worst
             ],
         },
         indent=2,

@@ -40,17 +40,17 @@ def evaluate(source: str, pairs: Sequence[Pair], *, worst: int, model: Model | N
     """Evaluate samples and their results, listing up to ``worst`` blocks with an error.
 
     ``model`` is stored in the ``Evaluation``."""
-    by_category = _grouped(pairs, lambda _, outcome: outcome.category)
+    by_category = _grouped(pairs, lambda _, result: result.category)
     wrong = [
-        (sample, outcome)
-        for sample, outcome in pairs
-        if outcome.cycles is not None and round(outcome.cycles, 2) != round(sample.cycles, 2)
+        (sample, result)
+        for sample, result in pairs
+        if result.cycles is not None and round(result.cycles, 2) != round(sample.cycles, 2)
     ]
     wrong.sort(key=lambda pair: -relative_error(pair[1].cycles or 0.0, pair[0].cycles))
     problems: dict[str, int] = {}
-    for _, outcome in pairs:
-        if outcome.problem:
-            problems[outcome.problem] = problems.get(outcome.problem, 0) + 1
+    for _, result in pairs:
+        if result.problem:
+            problems[result.problem] = problems.get(result.problem, 0) + 1
     return Evaluation(
         source=source,
         total=_summary(pairs),
@@ -58,7 +58,7 @@ def evaluate(source: str, pairs: Sequence[Pair], *, worst: int, model: Model | N
         by_category={name: by_category[name] for name in CATEGORIES if name in by_category},
         by_front_end={
             name: summary
-            for name, summary in sorted(_grouped(pairs, lambda _, outcome: outcome.front_end).items())
+            for name, summary in sorted(_grouped(pairs, lambda _, result: result.front_end).items())
             if name
         },
         by_width={
@@ -74,18 +74,18 @@ def evaluate(source: str, pairs: Sequence[Pair], *, worst: int, model: Model | N
 
 def _summary(pairs: Sequence[Pair]) -> Summary:
     return summarize(
-        [(outcome.cycles, sample.cycles) for sample, outcome in pairs if outcome.cycles is not None],
-        unpredicted=sum(outcome.cycles is None for _, outcome in pairs),
+        [(result.cycles, sample.cycles) for sample, result in pairs if result.cycles is not None],
+        unpredicted=sum(result.cycles is None for _, result in pairs),
         reference_pairs=[
             (sample.reference, sample.cycles)
-            for sample, outcome in pairs
-            if sample.reference is not None and outcome.cycles is not None
+            for sample, result in pairs
+            if sample.reference is not None and result.cycles is not None
         ],
     )
 
 
 def _grouped(pairs: Sequence[Pair], key: Callable[[Sample, PredictionResult], _Key]) -> dict[_Key, Summary]:
     groups: dict[_Key, list[Pair]] = {}
-    for sample, outcome in pairs:
-        groups.setdefault(key(sample, outcome), []).append((sample, outcome))
+    for sample, result in pairs:
+        groups.setdefault(key(sample, result), []).append((sample, result))
     return {name: _summary(group) for name, group in groups.items()}

@@ -154,7 +154,7 @@ class _Collector:
             for operand in instruction.iterchildren("operand")
         ]
         fusible = instruction.xpath("string(architecture/measurement/@macro_fusible)")
-        described = zen.Described(name, category, operands, str(fusible))
+        described = zen.VariantDescription(name, category, operands, str(fusible))
         measured: dict[str, golden_cove.VariantMeasurement] = {}
         for architecture in instruction.iterchildren("architecture"):
             measurement = architecture.find("measurement")

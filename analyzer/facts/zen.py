@@ -95,7 +95,7 @@ def is_zen(microarchitecture: str) -> bool:
     return microarchitecture in _CORES
 
 
-class Described(Struct, frozen=True):
+class VariantDescription(Struct, frozen=True):
     """The core-independent description of an instruction variant."""
 
     name: str
@@ -107,7 +107,7 @@ class Described(Struct, frozen=True):
 
 def completed(
     attributes: Mapping[str, str],
-    variant: Described,
+    variant: VariantDescription,
     microarchitecture: str,
     *,
     zero_latencies: bool,

@@ -9,10 +9,10 @@ from cyclelens.analyzer.common.defects import described, traceback_of
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, shared_client
 from cyclelens.analyzer.frontend.passes import left_out
-from cyclelens.analyzer.frontend.passes.builtin import OwnReading
+from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
+from cyclelens.analyzer.frontend.passes.builtin import BuiltinPass
 from cyclelens.analyzer.frontend.passes.disassembly import read as read_dump
 from cyclelens.analyzer.frontend.passes.external import by_another_program, or_by_nasm
-from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
 from cyclelens.analyzer.frontend.regions.iaca import may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import counts_of
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
@@ -84,8 +84,8 @@ def assemble(
             place = LineIndex(source).span(other.start, other.end)
             problem = make_problem("other-language", other.message, *place, Severity.WARNING)
             return AssembledFile((), (problem,), dialect.name)
-        reading = AssemblyRun(source, dialect, options, client or shared_client(), stop, memory)
-        return _read(reading, profile)
+        run = AssemblyRun(source, dialect, options, client or shared_client(), stop, memory)
+        return _read(run, profile)
     except Exception as error:
         # An editor must survive any text, so nothing is raised. Tests check that this never happens.
         message = f"The front end failed ({described(error)}). Please report this file."
@@ -111,8 +111,8 @@ def _refuse(text: str) -> Problem | None:
 
 
 def _refuse_length(source: SourceText) -> Problem | None:
-    lines = sum(len(stretch.starts) for stretch in source.stretches)
-    if lines > MAXIMUM_LINES or sum(stretch.separators for stretch in source.stretches) > MAXIMUM_LINES * 2:
+    lines = sum(len(chunk.starts) for chunk in source.chunks)
+    if lines > MAXIMUM_LINES or sum(chunk.separators for chunk in source.chunks) > MAXIMUM_LINES * 2:
         return _too_large(f"{MAXIMUM_LINES:,} lines or statements")
     return None
 
@@ -123,44 +123,44 @@ def _too_large(limit: str) -> Problem:
     return make_problem("file-too-large", message, 0, 0, 0)
 
 
-def _read(reading: AssemblyRun, profile: Profile | None) -> AssembledFile:
-    found = scan(reading.source, semicolon_starts_comment(reading.source, reading.dialect), reading.stop)
-    nothing = AssembledFile((), (), reading.dialect.name)
+def _read(run: AssemblyRun, profile: Profile | None) -> AssembledFile:
+    found = scan(run.source, semicolon_starts_comment(run.source, run.dialect), run.stop)
+    nothing = AssembledFile((), (), run.dialect.name)
     spans: list[Span] = []
-    if reading.options.regions != Regions.LOOPS:
-        spans, reading.problems = find_regions(found.markers, reading.lines, len(reading.text))
-    reading.has_markers = bool(spans or reading.problems)
-    if (dump := dumps.read(reading.source)) is not None:
-        dumped = read_dump(reading, dump, spans)
-        return replace(dumped, problems=(*reading.problems, *dumped.problems)[:MAXIMUM_PROBLEMS])
-    regions = by_another_program(reading, spans)
+    if run.options.regions != Regions.LOOPS:
+        spans, run.problems = find_regions(found.markers, run.lines, len(run.text))
+    run.has_markers = bool(spans or run.problems)
+    if (dump := dumps.read(run.source)) is not None:
+        dumped = read_dump(run, dump, spans)
+        return replace(dumped, problems=(*run.problems, *dumped.problems)[:MAXIMUM_PROBLEMS])
+    regions = by_another_program(run, spans)
     if regions is None:
-        reported = len(reading.problems)
-        regions = OwnReading(reading).regions(found, spans)
-        regions = or_by_nasm(reading, spans, regions, reported)
-        if reading.is_foreign:
-            regions = _without_derived(regions, reading.problems[reported:])
-            del reading.problems[reported:]
-    if not (reading.has_code or reading.has_markers):
-        left_out.report(reading, found.statements())
-    if reading.stop():
+        reported = len(run.problems)
+        regions = BuiltinPass(run).regions(found, spans)
+        regions = or_by_nasm(run, spans, regions, reported)
+        if run.is_foreign:
+            regions = _without_derived(regions, run.problems[reported:])
+            del run.problems[reported:]
+    if not (run.has_code or run.has_markers):
+        left_out.report(run, found.statements())
+    if run.stop():
         return nothing
-    latencies, problems = find_latencies(found.markers, reading.lines, coverage(reading.spans))
+    latencies, problems = find_latencies(found.markers, run.lines, coverage(run.spans))
     regions = [with_latencies(region, latencies) for region in regions] if latencies else regions
     counts = None
     if profile is not None and regions:
-        counts, unmatched = counts_of(profile, regions, reading.branchings, reading.spot)
+        counts, unmatched = counts_of(profile, regions, run.branchings, run.spot)
         problems += unmatched
-    problems = list(dict.fromkeys(reading.problems + problems))
+    problems = list(dict.fromkeys(run.problems + problems))
     problems.sort(key=lambda problem: (problem.line, problem.column))
     return AssembledFile(
         tuple(regions),
         tuple(problems[:MAXIMUM_PROBLEMS]),
-        reading.dialect.name,
-        tuple(reading.branchings),
-        reading.unmarked and bool(regions),
+        run.dialect.name,
+        tuple(run.branchings),
+        run.unmarked and bool(regions),
         counts,
-        functions=tuple((span.name, span.first_line, span.last_line) for span in reading.functions),
+        functions=tuple((span.name, span.first_line, span.last_line) for span in run.functions),
     )
 
 

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cyclelens.analyzer.insight.hazards import unknown_instruction
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.result import Finding, Missing
+from cyclelens.analyzer.model.result import Finding, MissingPrediction
 from cyclelens.analyzer.model.source import Severity
 
 CODE = "missing-extension"
 _COUNTS = "It is what counts here: there is no figure."
 
 
-def sentence(absent: Iterable[Missing]) -> str:
+def sentence(absent: Iterable[MissingPrediction]) -> str:
     """One sentence for all cores without a figure: ``SNB has no FMA; SKL has no AVX-512.``"""
     return f"{'; '.join(each.reason for each in absent)}."
 
 
-def findings(absent: Missing, instructions: Sequence[Instruction]) -> Iterator[Finding]:
+def findings(absent: MissingPrediction, instructions: Sequence[Instruction]) -> Iterator[Finding]:
     """One hazard for all instructions that the core lacks, or one per instruction without a record."""
     if not absent.left_out:
         yield _finding(absent, instructions)
@@ -30,7 +30,7 @@ def findings(absent: Missing, instructions: Sequence[Instruction]) -> Iterator[F
         )
 
 
-def _finding(absent: Missing, instructions: Sequence[Instruction]) -> Finding:
+def _finding(absent: MissingPrediction, instructions: Sequence[Instruction]) -> Finding:
     """A hazard at the first of the missing instructions."""
     first, more = absent.instructions[0], len(absent.instructions) - 1
     others = f" and {more} more" if more else ""

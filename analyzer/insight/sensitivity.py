@@ -63,7 +63,7 @@ class Change(Struct, frozen=True):
     parameter: tuple[str, str] = ("", "")
     """Parameter of the core: (name, value)."""
 
-    def outcome(self, experiment: Experiment) -> ChangeResult | None:
+    def result(self, experiment: Experiment) -> ChangeResult | None:
         """Simulates the change; None if it is impossible for this block."""
         try:
             if self.parameter[0]:
@@ -73,21 +73,23 @@ class Change(Struct, frozen=True):
             return None
 
 
-class Tried(Struct, frozen=True):
+class TriedChange(Struct, frozen=True):
     """A change and its result."""
 
     change: Change
-    outcome: ChangeResult | None
+    result: ChangeResult | None
     """None if the change is impossible for this block."""
     saves: float = 0.0
     """Cycles per iteration that it saves; 0 if simpler changes save as much."""
 
-    def beyond(self, simpler: float) -> Tried:
+    def beyond(self, simpler: float) -> TriedChange:
         """The same change, saving 0 unless it saves more than ``simpler`` cycles."""
         return self if self.saves > simpler + _NOTABLE else replace(self, saves=0.0)
 
 
-def explore(experiment: Experiment, base: ChangeResult, places: Sequence[str]) -> Iterator[tuple[Tried, int]]:
+def explore(
+    experiment: Experiment, base: ChangeResult, places: Sequence[str]
+) -> Iterator[tuple[TriedChange, int]]:
     """Tries every automatic change; yields each with the number still to come.
 
     Pairs are chosen after the single changes. ``base``: the result without a change. ``places``: name of each
@@ -111,17 +113,17 @@ def explore(experiment: Experiment, base: ChangeResult, places: Sequence[str]) -
         yield _try(experiment, both, base).beyond(alone[one] + alone[other]), len(pairs) - number
 
 
-def helpful(tried: Sequence[Tried]) -> list[Tried]:
+def helpful(tried: Sequence[TriedChange]) -> list[TriedChange]:
     """Changes whose savings show in two decimals: rewrites first, then by savings."""
     order = list(ChangeKind)
     found = [each for each in tried if each.saves > _NOTABLE]
     return sorted(found, key=lambda each: (order.index(each.change.kind), -each.saves))
 
 
-def _try(experiment: Experiment, change: Change, base: ChangeResult) -> Tried:
-    outcome = change.outcome(experiment)
-    saves = 0.0 if outcome is None else base.cycles_per_iteration - outcome.cycles_per_iteration
-    return Tried(change, outcome, saves)
+def _try(experiment: Experiment, change: Change, base: ChangeResult) -> TriedChange:
+    result = change.result(experiment)
+    saves = 0.0 if result is None else base.cycles_per_iteration - result.cycles_per_iteration
+    return TriedChange(change, result, saves)
 
 
 def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from cyclelens.analyzer.common.recent import Caches, Recent
-from cyclelens.analyzer.isa.codes import Said, enum_names, said_of
+from cyclelens.analyzer.isa.codes import CodeFacts, enum_names, said_of
 from cyclelens.analyzer.isa.forms import forms_of
 from cyclelens.analyzer.isa.spelling import formatter
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
@@ -79,7 +79,7 @@ _WITHOUT_REGISTER_BITS = bytes([byte & 0xF8 if byte in _REX_PREFIXES else byte f
 class _CodeFacts(Struct, frozen=True):
     """Facts shared by all instructions with the same iced-x86 code."""
 
-    said: Said
+    said: CodeFacts
     forms: Mapping[str, str]
     places: tuple[int, ...]
     """Numbers of the visible operands that are registers or addresses."""

@@ -22,7 +22,7 @@ from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.loops import measurable
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.region import vector_bits
-from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Inputs, OutputDifference, Pair
+from cyclelens.analyzer.measuring.requests import PATTERN, REGISTERS, Inputs, OutputDifference, PairRequest
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
@@ -177,7 +177,9 @@ def _stretches(old: str, new: str, region: RegionAnalysis) -> tuple[range, range
     return range(head, last), range(head, last + len(other) - len(one))
 
 
-def _assembled(text: str, stretch: range, source: SourceOptions, symbols: dict[str, int]) -> _PlacedVersion:
+def _assembled(
+    text: str, region_lines: range, source: SourceOptions, symbols: dict[str, int]
+) -> _PlacedVersion:
     """Assemble a range of lines. Raises _NotComparable."""
 
     def place(match: re.Match[str]) -> str:
@@ -189,10 +191,10 @@ def _assembled(text: str, stretch: range, source: SourceOptions, symbols: dict[s
         return f"{number:#x}"
 
     lines = _MARKER.sub("marker", text).split("\n")
-    for number in stretch:
+    for number in region_lines:
         for pattern in _DATA:
             lines[number] = pattern.sub(place, lines[number])
-    code = _code(lines, stretch, source)
+    code = _code(lines, region_lines, source)
     instructions = decode(code)
     reason = refusal(instructions)
     if reason:
@@ -211,10 +213,14 @@ def _assembled(text: str, stretch: range, source: SourceOptions, symbols: dict[s
     return _PlacedVersion(code, instructions)
 
 
-def _code(lines: Sequence[str], stretch: range, source: SourceOptions) -> bytes:
+def _code(lines: Sequence[str], region_lines: range, source: SourceOptions) -> bytes:
     sign = comment_sign(SourceText("\n".join(lines)))
-    marked = [*lines[: stretch.start], f"{sign} cyclelens-begin check", *lines[stretch.start : stretch.stop]]
-    marked += [f"{sign} cyclelens-end", *lines[stretch.stop :]]
+    marked = [
+        *lines[: region_lines.start],
+        f"{sign} cyclelens-begin check",
+        *lines[region_lines.start : region_lines.stop],
+    ]
+    marked += [f"{sign} cyclelens-end", *lines[region_lines.stop :]]
     found = assemble(
         "\n".join(marked),
         replace(source, regions=Regions.MARKERS, region=None, function=None, profile=""),
@@ -230,7 +236,7 @@ class _Use:
     def __init__(
         self,
         text: str,
-        stretch: range,
+        region_lines: range,
         source: SourceOptions,
         code: _PlacedVersion,
         region: RegionAnalysis,
@@ -238,7 +244,7 @@ class _Use:
     ):
         self.bits = bits
         self._lines = tuple(text.split("\n"))
-        self._stretch = stretch
+        self._region_lines = region_lines
         self.read, self.dead = self._behind(source)
         self.body = region.region.instructions
         carried, known = set[str](), set[str]()
@@ -256,7 +262,7 @@ class _Use:
     def _behind(self, source: SourceOptions) -> tuple[set[str], set[str]]:
         """Registers that the following code reads, and those it overwrites first, up to its first jump."""
         lines = _MARKER.sub("marker", "\n".join(self._lines)).split("\n")
-        start = self._stretch.stop
+        start = self._region_lines.stop
         end = next((line for line in range(start, len(lines)) if _begins_with(_JUMP, lines[line])), None)
         read, dead = set[str](), set[str]()
         if end is None:
@@ -278,7 +284,7 @@ class _Use:
     def judged(self, registers: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Differing registers: those that matter, and those that no known code reads."""
         differs, left = [], []
-        around = words_around(self._lines, self._stretch.start, self._stretch.stop - 1)
+        around = words_around(self._lines, self._region_lines.start, self._region_lines.stop - 1)
         for name in sorted(registers):
             if name == "flags":
                 if self.read & _FLAGS:
@@ -316,7 +322,7 @@ def _compared(
     if any(each.repeat for each in both):
         raise _NotComparable("it repeats an instruction as often as a register says")
     random = Random(1)
-    pair = Pair(
+    pair = PairRequest(
         one=one.code,
         other=other.code,
         registers={},
@@ -391,7 +397,9 @@ class _Beginning(Struct, frozen=True):
     """Iterations of the first version."""
 
 
-def _start(pair: Pair, both: Sequence[Instruction], use: _Use, beginning: _Beginning, random: Random) -> Pair:
+def _start(
+    pair: PairRequest, both: Sequence[Instruction], use: _Use, beginning: _Beginning, random: Random
+) -> PairRequest:
     """The pair with its registers set. Raises _NotComparable."""
     multiple, close = beginning.multiple, beginning.close
     addressing = set(_addressing(both))

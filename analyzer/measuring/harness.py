@@ -9,7 +9,12 @@ from pathlib import Path
 from types import TracebackType
 
 from cyclelens.analyzer.measuring.quiet_core import round_cycles
-from cyclelens.analyzer.measuring.requests import Measurement, MeasurementRequest, OutputDifference, Pair
+from cyclelens.analyzer.measuring.requests import (
+    Measurement,
+    MeasurementRequest,
+    OutputDifference,
+    PairRequest,
+)
 from cyclelens.analyzer.model.choices import Clocks, Pages
 from msgspec import Struct
 
@@ -93,7 +98,7 @@ class Harness:
         """Measure one block. Raises ``CannotMeasure`` if the harness itself has ended."""
         return Measurement.read(self._answer(request.line()))
 
-    def compare(self, pair: Pair) -> OutputDifference:
+    def compare(self, pair: PairRequest) -> OutputDifference:
         """Compare the results of two pieces of code. Raises as ``measure``."""
         return OutputDifference.read(self._answer(pair.line()))
 

@@ -153,7 +153,7 @@ def _interquartile_range(numbers: Sequence[float]) -> float:
     return ordered[len(ordered) * 3 // 4] - ordered[len(ordered) // 4]
 
 
-class Pair(Struct, frozen=True, kw_only=True):
+class PairRequest(Struct, frozen=True, kw_only=True):
     """A request to run two pieces of code on the same random inputs."""
 
     one: bytes

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.instruction import Instruction
-from cyclelens.analyzer.model.result import Missing
+from cyclelens.analyzer.model.result import MissingPrediction
 
 _IGNORED = frozenset(["CET_IBT", "CET_SS", "MPX", "PREFETCHW", "PREFETCHWT1", "PREFETCHITI", "CLDEMOTE"])
 """Instructions in the space of NOPs: a core without the extension runs them as NOPs."""
@@ -16,7 +16,9 @@ _OLDER_MEANING = {"tzcnt": "bsf", "lzcnt": "bsr"}
 _NAMES = {"AVX512F": "AVX-512", "D3NOW": "3DNow!", "HLE_OR_RTM": "RTM", "SSE4A": "SSE4a", "CX8": "CMPXCHG8B"}
 
 
-def missing(instructions: Sequence[Instruction], microarchitectures: Iterable[str]) -> tuple[Missing, ...]:
+def missing(
+    instructions: Sequence[Instruction], microarchitectures: Iterable[str]
+) -> tuple[MissingPrediction, ...]:
     """The cores that cannot run these instructions, and why. Raises ``UnknownMicroarchitecture``."""
     found = []
     for name in microarchitectures:
@@ -28,7 +30,7 @@ def missing(instructions: Sequence[Instruction], microarchitectures: Iterable[st
         }
         if absent:
             every = dict.fromkeys(title for titles in absent.values() for title in titles)
-            found.append(Missing(name, tuple(every), tuple(absent)))
+            found.append(MissingPrediction(name, tuple(every), tuple(absent)))
     return tuple(found)
 
 

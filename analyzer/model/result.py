@@ -131,7 +131,7 @@ class Finding(Struct, frozen=True):
     """True if the figure does not include its cost, so that a further simulation cannot find it."""
 
 
-class Missing(Struct, frozen=True):
+class MissingPrediction(Struct, frozen=True):
     """A requested core without a figure: it cannot run the region, or an instruction
     that matters has no record."""
 
@@ -173,7 +173,7 @@ class RegionAnalysis(Struct, frozen=True):
     """Why there is no prediction; otherwise what was added to make the region a loop."""
     latencies: Mapping[int, int] = field(default_factory=dict)
     """Instruction index -> latency in cycles requested by the text."""
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingPrediction, ...] = ()
     """Requested cores that cannot run the region; they have no prediction."""
     weight: Weight | None = None
     """Weight in a recorded profile; None without one."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cyclelens.analyzer.frontend.assemblers.external import Finished
+from cyclelens.analyzer.frontend.assemblers.external import ProgramResult
 from cyclelens.analyzer.peers.peer import Peer, PeerError, first_words
 
 _ITERATIONS = (100, 300)
@@ -20,7 +20,7 @@ def _runs(core: str) -> Sequence[Sequence[str]]:
     return [(f"--mcpu={core}", f"--iterations={count}") for count in _ITERATIONS]
 
 
-def _figure(done: Sequence[Finished]) -> float:
+def _figure(done: Sequence[ProgramResult]) -> float:
     totals = []
     for one in done:
         if _OTHER_CORE in one.errors:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cyclelens.analyzer.frontend.assemblers.external import Finished
+from cyclelens.analyzer.frontend.assemblers.external import ProgramResult
 from cyclelens.analyzer.peers.peer import Peer, PeerError, first_words
 
 _TOTALS = re.compile(r"^[ \t]*(?:\d+\.\d+[ \t]+)+\d+\.\d+[ \t]*$", re.MULTILINE)
@@ -17,7 +17,7 @@ _UNKNOWN = re.compile(r"\|[ *P]*X[ *P]*[ \t](\S.*)$", re.MULTILINE)
 """The line of an instruction without data."""
 
 
-def _figure(done: Sequence[Finished]) -> float:
+def _figure(done: Sequence[ProgramResult]) -> float:
     """The highest of its lower bounds, which its authors use for loops."""
     (one,) = done
     report = one.output.decode("utf-8", "replace")

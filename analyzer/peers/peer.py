@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from cyclelens.analyzer.frontend.assemblers.external import Finished, HungError, ProgramRun, find_program, run
+from cyclelens.analyzer.frontend.assemblers.external import (
+    HungError,
+    ProgramResult,
+    ProgramRun,
+    find_program,
+    run,
+)
 from msgspec import Struct
 
 _PATIENCE = 20.0
@@ -31,7 +37,7 @@ class Peer(Struct, frozen=True):
     """Core -> the tool's name of it; cores without a model are missing."""
     runs: Callable[[str], Sequence[Sequence[str]]]
     """Options of each run that the figure needs, for the tool's name of a core."""
-    figure: Callable[[Sequence[Finished]], float]
+    figure: Callable[[Sequence[ProgramResult]], float]
     """Cycles per iteration from the output of the runs. Raises ``PeerError``."""
 
     def version(self) -> str | None:

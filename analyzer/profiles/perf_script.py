@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cyclelens.analyzer.profiles.profile import CodeLocation, Mapped
+from cyclelens.analyzer.profiles.profile import CodeLocation, FileMapping
 
 _PLACE = r"[^\s/()]++(?:\([^)\s]*+\))?+"
 _ENTRY = re.compile(rf"(?:\([^)\s]*+\))?+({_PLACE})/({_PLACE})")
@@ -36,7 +36,7 @@ class Branches:
 
     def __init__(self) -> None:
         self._runs: Counter[tuple[str, str]] = Counter()
-        self.mapped: list[Mapped] = []
+        self.mapped: list[FileMapping] = []
 
     def read(self, line: str) -> None:
         """Count the runs of one line; other lines are ignored."""
@@ -50,7 +50,7 @@ class Branches:
             return
         if found := _MAPPED.match(line, start_of_record):
             start, size, offset = (int(found[group], 16) for group in (1, 2, 3))
-            self.mapped.append(Mapped(start, size, offset, found[4].strip()))
+            self.mapped.append(FileMapping(start, size, offset, found[4].strip()))
 
     def runs(self) -> Iterator[tuple[tuple[CodeLocation, CodeLocation], int]]:
         """Runs (first and last instruction) with their counts; those with unknown addresses are left out."""

@@ -16,7 +16,7 @@ class CodeLocation(Struct, frozen=True):
     address: int | None
 
 
-class Mapped(Struct, frozen=True):
+class FileMapping(Struct, frozen=True):
     """A file's memory mapping while the profile was recorded; sizes in bytes."""
 
     start: int
@@ -36,7 +36,7 @@ class Profile(Struct, frozen=True):
     """Samples per instruction."""
     by_instructions: bool = False
     """The sampled event counts instructions, not cycles."""
-    mapped: tuple[Mapped, ...] = ()
+    mapped: tuple[FileMapping, ...] = ()
 
 
 class ProfileError(ValueError):

@@ -13,7 +13,7 @@ from html import escape
 from cyclelens.analyzer.insight import as_written, wording
 from cyclelens.analyzer.insight.confidence import doubt, lacking
 from cyclelens.analyzer.insight.dependencies import Dependencies, Dependency, dependencies
-from cyclelens.analyzer.model.result import Analysis, Missing, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.result import Analysis, MissingPrediction, Prediction, RegionAnalysis
 
 _ROW, _LINE, _CHARACTER = 30, 20, 7.5
 """Pixels: distance of instructions, height of their boxes, width of a character."""
@@ -79,7 +79,7 @@ def _title(region: RegionAnalysis, prediction: Prediction, file: str) -> str:
     return f"{file}: {region.region.name} ({about})"
 
 
-def _absent(region: RegionAnalysis, missing: Missing, file: str) -> str:
+def _absent(region: RegionAnalysis, missing: MissingPrediction, file: str) -> str:
     return f"{file}: {region.region.name}: no figure: {missing.reason}"
 
 

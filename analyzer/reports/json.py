@@ -16,7 +16,14 @@ from cyclelens.analyzer.insight.timelines import shown
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
-from cyclelens.analyzer.model.result import Analysis, Assumption, Finding, Missing, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.result import (
+    Analysis,
+    Assumption,
+    Finding,
+    MissingPrediction,
+    Prediction,
+    RegionAnalysis,
+)
 from cyclelens.analyzer.model.simulation import LineUsage, Trace, TraceRow
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
 from cyclelens.analyzer.reports.rows import Row, rows
@@ -112,7 +119,7 @@ def _region(analysis: RegionAnalysis) -> dict[str, Any]:
     }
 
 
-def _missing(analysis: RegionAnalysis, missing: Missing) -> dict[str, Any]:
+def _missing(analysis: RegionAnalysis, missing: MissingPrediction) -> dict[str, Any]:
     return {
         "microarchitecture": missing.microarchitecture,
         "extensions": list(missing.extensions),

@@ -19,7 +19,7 @@ _FIGURE = "cycles-per-iteration"
 _SLOW = "too-slow"
 
 
-class Slow(Struct, frozen=True):
+class ExceededLimit(Struct, frozen=True):
     """A region that exceeds its limit of cycles."""
 
     file: str
@@ -32,7 +32,7 @@ def render(analysis: Analysis, file: str) -> str:
     return render_all([(analysis, file)])
 
 
-def render_all(analyses: Sequence[tuple[Analysis, str]], slow: Sequence[Slow] = ()) -> str:
+def render_all(analyses: Sequence[tuple[Analysis, str]], slow: Sequence[ExceededLimit] = ()) -> str:
     """One run with the results of several files; regions in ``slow`` are errors."""
     results = [_result(_SLOW, "error", each.message, _place_of(each.region, each.file)) for each in slow] + [
         result for analysis, file in analyses for result in _results(analysis, file)

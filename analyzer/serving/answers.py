@@ -52,11 +52,11 @@ Answer = dict[str, Any]
 _Found = TypeVar("_Found")
 
 
-class BadQuestion(ValueError):
+class BadRequest(ValueError):
     """The request is malformed; the message says why."""
 
 
-class Overtaken(Exception):
+class Superseded(Exception):
     """A later request superseded this one, or it took too long."""
 
 
@@ -116,7 +116,7 @@ class Answers:
         """Markdown about the instructions of a ``line``; empty if it has none."""
         text, options, line = self._text(asked), self._options(asked), asked.get("line")
         if not isinstance(line, int):
-            raise BadQuestion("'line' must be a number, counted from zero")
+            raise BadRequest("'line' must be a number, counted from zero")
         found = self._work(asked, "card", lambda cancel: self._analyzer.analyze(text, options, cancel))
         for region in found.regions:
             if known := instruction_cards(region).get(line):
@@ -143,7 +143,7 @@ class Answers:
         """A report about the whole text in one of the formats of ``cyclelens analyze``."""
         text, options, kind = self._text(asked), self._options(asked), asked.get("format")
         if not isinstance(kind, str) or kind not in FORMATS:
-            raise BadQuestion(f"'format' must be one of {', '.join(FORMATS)}")
+            raise BadRequest(f"'format' must be one of {', '.join(FORMATS)}")
         full = kind == "html"
         options = replace(options, detail=Detail(trace=full, account=full, prices=True))
         found = self._work(asked, "report", lambda cancel: self._analyzer.analyze(text, options, cancel))
@@ -155,7 +155,7 @@ class Answers:
         text, options, kind = self._text(asked), self._options(asked), asked.get("kind")
         region = asked.get("region")
         if kind not in _COMPARISONS or not isinstance(region, str):
-            raise BadQuestion(f"'kind' must be one of {', '.join(_COMPARISONS)}, and 'region' a name")
+            raise BadRequest(f"'kind' must be one of {', '.join(_COMPARISONS)}, and 'region' a name")
         if kind == "microarchitectures":
             # Compare all cores, whichever the page has selected.
             target = options.target
@@ -202,13 +202,13 @@ class Answers:
     def _text(self, asked: Answer) -> str:
         text = asked.get("text")
         if not isinstance(text, str) or len(text) > LONGEST_TEXT:
-            raise BadQuestion(f"'text' must be a string of at most {LONGEST_TEXT:,} characters")
+            raise BadRequest(f"'text' must be a string of at most {LONGEST_TEXT:,} characters")
         return text
 
     def _options(self, asked: Answer) -> AnalysisOptions:
         given = asked.get("options", {})
         if not isinstance(given, dict) or not given.keys() <= {*_CHOICES}:
-            raise BadQuestion(f"'options' must be an object with {', '.join(_CHOICES)}")
+            raise BadRequest(f"'options' must be an object with {', '.join(_CHOICES)}")
         values: dict[str, Any] = {}
         for setting in ANALYSIS:
             value = given.get(setting.name)
@@ -217,7 +217,7 @@ class Answers:
                     setting.default if value is None else checked(setting, value, registry.names())
                 )
             except ValueError as wrong:
-                raise BadQuestion(f"{setting.name}: {wrong}") from None
+                raise BadRequest(f"{setting.name}: {wrong}") from None
         # Settings on the page override the markers, like the options of a command.
         given = {name for name, value in given.items() if value is not None}
         options = to_options(values)
@@ -227,10 +227,10 @@ class Answers:
         )
 
     def _work(self, asked: Answer, kind: str, job: Callable[[Cancel], _Found]) -> _Found:
-        """Run a job in its turn. Raises ``Overtaken``."""
+        """Run a job in its turn. Raises ``Superseded``."""
         window = asked.get("window", "")
         if not isinstance(window, str) or len(window) > 64:
-            raise BadQuestion("'window' must be a short string")
+            raise BadRequest("'window' must be a short string")
         with self._numbering:
             self._latest[window, kind] += 1
             if kind == "analysis":
@@ -245,11 +245,11 @@ class Answers:
                 return self._latest[window, kind] != number or time.monotonic() > end
 
             if cancel():
-                raise Overtaken
+                raise Superseded
             try:
                 return job(cancel)
             except Cancelled:
-                raise Overtaken from None
+                raise Superseded from None
 
         return self._worker.submit(turn).result()
 

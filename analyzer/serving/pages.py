@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from cyclelens.analyzer.reports.html import colours
-from cyclelens.analyzer.serving.answers import LONGEST_TEXT, Answers, BadQuestion, Overtaken, cores
+from cyclelens.analyzer.serving.answers import LONGEST_TEXT, Answers, BadRequest, Superseded, cores
 
 ADDRESS = "127.0.0.1"
 _MOST_BYTES = 8 * LONGEST_TEXT
@@ -109,11 +109,11 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             asked = _json(self.rfile.read(int(length)))
             if not isinstance(asked, dict):
-                raise BadQuestion("a request must be a JSON object")
+                raise BadRequest("a request must be a JSON object")
             self._answer(HTTPStatus.OK, question(asked))
-        except (BadQuestion, RecursionError) as wrong:
+        except (BadRequest, RecursionError) as wrong:
             self._refuse(HTTPStatus.BAD_REQUEST, str(wrong))
-        except Overtaken:
+        except Superseded:
             self._refuse(HTTPStatus.CONFLICT, "a later request superseded this one, or it took too long")
         except Exception as error:
             message = f"internal error: {type(error).__name__}: {error}"
@@ -165,11 +165,11 @@ def _is_length(text: str) -> bool:
 
 
 def _json(content: bytes) -> Any:
-    """Parse a JSON value whose strings can be encoded. Raises BadQuestion, RecursionError."""
+    """Parse a JSON value whose strings can be encoded. Raises BadRequest, RecursionError."""
     try:
         value = json.loads(content)
         # JSON and Python accept half of a surrogate pair; encodings do not.
         json.dumps(value, ensure_ascii=False).encode()
     except ValueError as wrong:
-        raise BadQuestion(f"this is not usable JSON: {str(wrong)[:200]}") from None
+        raise BadRequest(f"this is not usable JSON: {str(wrong)[:200]}") from None
     return value

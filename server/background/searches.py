@@ -15,7 +15,7 @@ from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.analyzer.rewrites.search import Advice
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.worker_messages.results import SEARCH, Job, JobResult, RegionFindings, SearchUpdate
-from cyclelens.server.workers.jobs import Jobs, Trouble
+from cyclelens.server.workers.jobs import JobFailure, Jobs
 from cyclelens.server.workers.schedule import Priority
 from msgspec import Struct, field
 
@@ -98,15 +98,13 @@ class Searches:
             return None
         return searched
 
-    def _answered(self, job: Job, outcome: JobResult) -> None:
+    def _answered(self, job: Job, reply: JobResult) -> None:
         known = self._known.get(job.uri)
-        if outcome.error:
-            self._log(f"The search for rewrites failed:\n{outcome.error}")
-        elif (
-            isinstance(outcome.result, SearchUpdate) and known is not None and known.revision == job.revision
-        ):
+        if reply.error:
+            self._log(f"The search for rewrites failed:\n{reply.error}")
+        elif isinstance(reply.result, SearchUpdate) and known is not None and known.revision == job.revision:
             # Regions that have not been searched yet keep their earlier findings.
-            new = outcome.result.regions
+            new = reply.result.regions
             present = known.present | new.keys()
             self._known[job.uri] = _RegionSearch(job.revision, {**known.regions, **new}, present)
             before = {name: each.advice for name, each in known.regions.items()}
@@ -114,5 +112,5 @@ class Searches:
             if advised or any(each.costs for each in new.values()):
                 self._found(job.uri, advised)
 
-    def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
+    def _in_trouble(self, job: Job | None, trouble: JobFailure) -> None:
         self._log(f"The search for rewrites was stopped: {trouble}.")

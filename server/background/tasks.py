@@ -15,7 +15,7 @@ from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.protocol.progress import Progress
 from cyclelens.server.worker_messages.results import Job, JobResult
-from cyclelens.server.workers.jobs import Jobs, Trouble
+from cyclelens.server.workers.jobs import JobFailure, Jobs
 from msgspec import Struct
 
 
@@ -94,8 +94,8 @@ class Tasks:
             self.jobs.forget(key)
             self._activity.ended(key)
 
-    def _answered(self, job: Job, outcome: JobResult) -> None:
-        result, future = outcome.result, self._futures.get(job.uri)
+    def _answered(self, job: Job, reply: JobResult) -> None:
+        result, future = reply.result, self._futures.get(job.uri)
         if future is None or future.done():
             return
         if isinstance(result, ComparisonProgress):
@@ -103,10 +103,10 @@ class Tasks:
         elif isinstance(result, ComparisonTable):
             future.set_result(result)
         else:
-            self._log(f"The comparison failed:\n{outcome.error}")
+            self._log(f"The comparison failed:\n{reply.error}")
             future.set_exception(TaskFailed(messages.COMPARISON_FAILED))
 
-    def _in_trouble(self, job: Job | None, trouble: Trouble) -> None:
+    def _in_trouble(self, job: Job | None, trouble: JobFailure) -> None:
         future = self._futures.get(job.uri) if job is not None else None
         if future is not None and not future.done():
             reason = trouble.said("comparison", "process for comparisons", self.jobs.timeout)

@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r".*[-.]\d+")
 region."""
 
 
-class _Figures(Struct, frozen=True):
+class _BaselineFigures(Struct, frozen=True):
     names: tuple[str, ...] = ()
     """Names of all regions of the text, in order."""
     paces: Mapping[Key, Pace] = field(default_factory=dict)
@@ -37,15 +37,15 @@ class _Figures(Struct, frozen=True):
         }
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> _Figures:
+    def restored(cls, state: Mapping[str, Any]) -> _BaselineFigures:
         """The figures that ``state`` holds."""
         paces = {(region, name): pace_from(pace) for region, name, pace in state["paces"]}
         return cls(tuple(state["names"]), paces)
 
 
 class _Document(Struct):
-    saved: _Figures = _Figures()
-    pinned: _Figures | None = None
+    saved: _BaselineFigures = _BaselineFigures()
+    pinned: _BaselineFigures | None = None
     due: int | None = None
     """Revision whose pending analysis gives the saved figures."""
 
@@ -120,7 +120,8 @@ class Baselines:
         """Restore the baselines from ``state``."""
         pinned = state["pinned"]
         self._documents[uri] = _Document(
-            _Figures.restored(state["saved"]), None if pinned is None else _Figures.restored(pinned)
+            _BaselineFigures.restored(state["saved"]),
+            None if pinned is None else _BaselineFigures.restored(pinned),
         )
 
 
@@ -144,11 +145,11 @@ def _names(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(region.result.name for region in snapshot.regions)
 
 
-def _figures(snapshot: Snapshot, *, stale: bool = False) -> _Figures:
+def _figures(snapshot: Snapshot, *, stale: bool = False) -> _BaselineFigures:
     """The figures known now; ``stale``: include regions edited since."""
     paces = {
         _key(region.result): Pace(region.result.cycles, region.result.work)
         for region in snapshot.regions
         if region.result.cycles is not None and (stale or not region.stale)
     }
-    return _Figures(_names(snapshot), paces, snapshot.analysed)
+    return _BaselineFigures(_names(snapshot), paces, snapshot.analysed)

@@ -7,7 +7,7 @@ from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.worker_messages.results import MEASURE
 
 
-class Measurements:
+class StoredMeasurements:
     """Results by document, region and job. Any edit invalidates them."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ _KEPT_MESSAGES = 8
 
 
 class _Message(Struct, frozen=True):
-    outcome: JobResult
+    reply: JobResult
     """The result of a file, without its regions."""
     regions: tuple[RegionResult | int, ...] = ()
     """Its regions; of one that the server has, only the version."""
@@ -49,13 +49,13 @@ class Sender:
         self._connection = connection
         self._sent = _Sent()
 
-    def send(self, outcome: JobResult) -> None:
+    def send(self, reply: JobResult) -> None:
         """Send a result. Raises OSError if the server has closed the connection."""
-        if not isinstance(outcome.result, FileResult):
-            self._connection.send(_Message(outcome))
+        if not isinstance(reply.result, FileResult):
+            self._connection.send(_Message(reply))
             return
-        regions, known = outcome.result.regions, self._sent.regions
-        bare = replace(outcome, result=replace(outcome.result, regions=()))
+        regions, known = reply.result.regions, self._sent.regions
+        bare = replace(reply, result=replace(reply.result, regions=()))
         needed = tuple(each.version if each.version in known else each for each in regions)
         self._connection.send(_Message(bare, needed))
         self._sent.note(regions)
@@ -71,9 +71,9 @@ class Receiver:
     def receive(self) -> JobResult:
         """Wait for the next complete result. Raises EOFError or OSError if the worker is gone."""
         message: _Message = self._connection.recv()
-        if not isinstance(message.outcome.result, FileResult):
-            return message.outcome
+        if not isinstance(message.reply.result, FileResult):
+            return message.reply
         known = self._sent.regions
         regions = tuple(known[each] if isinstance(each, int) else each for each in message.regions)
         self._sent.note(regions)
-        return replace(message.outcome, result=replace(message.outcome.result, regions=regions))
+        return replace(message.reply, result=replace(message.reply.result, regions=regions))

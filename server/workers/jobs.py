@@ -25,7 +25,7 @@ CANCEL_TIMEOUT = 2.0
 runs."""
 
 
-class Trouble(StrEnum):
+class JobFailure(StrEnum):
     """Why a job has no result."""
 
     TIMEOUT = "timeout"
@@ -37,11 +37,11 @@ class Trouble(StrEnum):
     def said(self, work: str, process: str, timeout: float) -> str:
         """The message for users, without a full stop."""
         match self:
-            case Trouble.TIMEOUT:
+            case JobFailure.TIMEOUT:
                 return f"The {work} took more than {timeout:g} s and was stopped"
-            case Trouble.CRASH:
+            case JobFailure.CRASH:
                 return f"The {process} ended unexpectedly, twice in a row"
-            case Trouble.START:
+            case JobFailure.START:
                 return f"The {process} cannot be started"
 
 
@@ -89,7 +89,7 @@ class Jobs:
     def __init__(
         self,
         on_outcome: Callable[[Job, JobResult], None],
-        on_trouble: Callable[[Job | None, Trouble], None],
+        on_trouble: Callable[[Job | None, JobFailure], None],
         *,
         factory: str = worker.REAL_ENGINE,
         timeout: float = 10.0,
@@ -300,7 +300,7 @@ class Jobs:
             known = job.uri, job.revision, job.task
             if known == self._repeated:
                 self._schedule.drop(job.uri)
-                self._on_trouble(job, Trouble.CRASH)
+                self._on_trouble(job, JobFailure.CRASH)
             else:
                 self._repeated = known
                 self._schedule.add(job.uri, turn.priority, self._again(job))
@@ -320,7 +320,7 @@ class Jobs:
             self._schedule.drop(work.uri)
         jobs: list[Job | None] = [work.make(0) for work in waiting]
         for job in jobs or [None]:
-            self._on_trouble(job, Trouble.START)
+            self._on_trouble(job, JobFailure.START)
 
     def _timed_out(self) -> None:
         """Kill a worker that hangs; the next job starts another one."""
@@ -333,7 +333,7 @@ class Jobs:
             self._not_started()
         elif turn is not None and not turn.cancelled:
             self._schedule.drop(turn.job.uri)
-            self._on_trouble(turn.job, Trouble.TIMEOUT)
+            self._on_trouble(turn.job, JobFailure.TIMEOUT)
         self._next()
 
     def _end_process(self) -> None:

@@ -41,7 +41,7 @@ class Process:
         try:
             self._process.start()
             self._writer.start()
-            threading.Thread(target=self._read, name="cyclelens-outcomes", daemon=True).start()
+            threading.Thread(target=self._read, name="cyclelens-replies", daemon=True).start()
         except (OSError, RuntimeError) as error:
             self.end()
             raise OSError(str(error)) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.facts.zen import Described, completed, is_zen, measured_latency
+from cyclelens.analyzer.facts.zen import VariantDescription, completed, is_zen, measured_latency
 from cyclelens.analyzer.model.facts import OperandFacts
 from msgspec.structs import replace
 
@@ -22,7 +22,9 @@ WIDE = OperandFacts(2, "MEM0", "mem", read=True, width=256)
 
 
 def of(name, *operands, on="ZEN2", category="BINARY", zero=False, fusible="", **attributes):
-    return completed(attributes, Described(name, category, operands, fusible), on, zero_latencies=zero)
+    return completed(
+        attributes, VariantDescription(name, category, operands, fusible), on, zero_latencies=zero
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import random
 import re
 
 import pytest
-from cyclelens.analyzer.frontend.encoding.choice import Asked, choose
+from cyclelens.analyzer.frontend.encoding.choice import EncodingRequest, choose
 from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.encoding.instructions import prepare
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
@@ -166,5 +166,5 @@ def test_these_are_refused(dialect: str) -> None:
     ],
 )
 def test_gnu_as_prefers(mnemonic: str, operands: list[Register | Immediate], expected: str) -> None:
-    chosen = choose(Asked(mnemonic, operands, is_att=False))
+    chosen = choose(EncodingRequest(mnemonic, operands, is_att=False))
     assert (chosen.code.hex() if chosen else "") == expected

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not os.access(SHELL, os.X_OK), reason="the stand
 needs_landlock = pytest.mark.skipif(not confinement.version(), reason="the kernel has no Landlock")
 
 
-def shell(script: str, **options: Any) -> external.Finished:
+def shell(script: str, **options: Any) -> external.ProgramResult:
     return external.run(external.ProgramRun([SHELL, "-c", script], timeout=5, **options))
 
 

@@ -10,7 +10,7 @@ import pytest
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Reply, Request
-from cyclelens.analyzer.frontend.programs import reading
+from cyclelens.analyzer.frontend.programs import build
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import chunks
 from cyclelens.analyzer.frontend.source.chunks import SourceText, SourceVersions
@@ -116,13 +116,13 @@ def numbered(count: int) -> list[str]:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """How many statements were read since the last call."""
     read = []
-    plain = reading.parse
+    plain = build.parse
 
     def parse(*given: Any) -> Any:
         read.append(given)
         return plain(*given)
 
-    monkeypatch.setattr(reading, "parse", parse)
+    monkeypatch.setattr(build, "parse", parse)
 
     def count() -> int:
         done = len(read)
@@ -164,31 +164,31 @@ def test_a_definition_that_others_use_is_read_with_them(monkeypatch: pytest.Monk
 def test_stretches_outside_of_an_edit_stay() -> None:
     versions = SourceVersions()
     lines = numbered(1_000)
-    before = SourceText("".join(lines), versions).stretches
-    after = SourceText("".join([*lines[:500], "    nop\n", *lines[500:]]), versions).stretches
-    assert sum(stretch in before for stretch in after) >= len(before) - 2
+    before = SourceText("".join(lines), versions).chunks
+    after = SourceText("".join([*lines[:500], "    nop\n", *lines[500:]]), versions).chunks
+    assert sum(chunk in before for chunk in after) >= len(before) - 2
 
 
 def test_rewrites_that_are_tried_out_cut_little_anew() -> None:
     versions = SourceVersions()
     lines = numbered(1_000)
     other = SourceText("\n".join(f"    sub ${number}, %rbx" for number in range(1_000)), versions)
-    before = SourceText("".join(lines), versions).stretches
+    before = SourceText("".join(lines), versions).chunks
     for number in random.Random(1).sample(range(1_000), 100):
-        after = SourceText("".join([*lines[:number], "    nop\n", *lines[number + 1 :]]), versions).stretches
-        assert sum(stretch in before for stretch in after) >= len(before) - 2
+        after = SourceText("".join([*lines[:number], "    nop\n", *lines[number + 1 :]]), versions).chunks
+        assert sum(chunk in before for chunk in after) >= len(before) - 2
         before = after
-    assert SourceText(other.text, versions).stretches == other.stretches
+    assert SourceText(other.text, versions).chunks == other.chunks
 
 
 def test_edits_far_apart_leave_what_is_between_them() -> None:
     versions = SourceVersions()
     lines = numbered(1_000)
-    before = SourceText("".join(lines), versions).stretches
+    before = SourceText("".join(lines), versions).chunks
     lines[3] = lines[500] = lines[990] = "    nop\n"
-    after = SourceText("".join(lines), versions).stretches
-    assert "".join(stretch.text for stretch in after) == "".join(lines)
-    assert sum(stretch in before for stretch in after) >= len(before) - 3
+    after = SourceText("".join(lines), versions).chunks
+    assert "".join(chunk.text for chunk in after) == "".join(lines)
+    assert sum(chunk in before for chunk in after) >= len(before) - 3
 
 
 class Counting(AssemblerClient):

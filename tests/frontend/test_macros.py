@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.programs import reading
+from cyclelens.analyzer.frontend.programs import build
 from cyclelens.analyzer.model.source import AssembledFile
 
 TEXTS = {
@@ -367,7 +367,7 @@ def test_what_cannot_be_followed_is_reported_at_its_line(
 def test_macros_that_grow_without_end_are_stopped(
     region: Callable[..., AssembledFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MAXIMUM_EXPANDED", 2000)
+    monkeypatch.setattr(build, "MAXIMUM_EXPANDED", 2000)
     result = region(".macro m\nm\nm\n.endm\nm")
     assert {(problem.line, problem.code) for problem in result.problems} == {(5, "not-supported")}
 

@@ -164,7 +164,7 @@ def test_no_file_outside_of_the_workspace_is_read(
     os.symlink(secret, workspace / "link.h")
     plain = external.run
 
-    def watched(job: external.ProgramRun) -> external.Finished:
+    def watched(job: external.ProgramRun) -> external.ProgramResult:
         assert "-E" not in job.command, "the preprocessor was run"
         return plain(job)
 
@@ -264,7 +264,7 @@ def test_headers_known_to_be_missing_cost_no_run_of_their_own(
     runs = []
     plain = external.run
 
-    def watched(job: external.ProgramRun) -> external.Finished:
+    def watched(job: external.ProgramRun) -> external.ProgramResult:
         runs.append(job)
         return plain(job)
 

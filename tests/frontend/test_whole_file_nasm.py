@@ -350,7 +350,7 @@ def test_the_configuration_of_a_project_wins(
         runs = []
         plain = external.run
 
-        def run(job: external.ProgramRun) -> external.Finished:
+        def run(job: external.ProgramRun) -> external.ProgramResult:
             runs.append(job.command)
             return plain(job)
 

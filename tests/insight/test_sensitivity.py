@@ -45,7 +45,7 @@ def promised(text: str, name: str = "SKL") -> dict[str, float]:
     experiment = experiment_with(analyzer.workspace, region, prediction)
     places = [f"line {index}" for index in range(len(prediction.instructions))]
     found = helpful([tried for tried, _ in explore(experiment, experiment.baseline(), places)])
-    return {tried.change.words: some(tried.outcome).cycles_per_iteration for tried in found}
+    return {tried.change.words: some(tried.result).cycles_per_iteration for tried in found}
 
 
 def figure(text: str, name: str = "SKL") -> float:
@@ -182,7 +182,7 @@ def test_nothing_is_promised_that_no_edit_does():
     subject = experiment("480fafc04801db49ffcf75f4")
     tried = [each for each, _ in explore(subject, subject.baseline(), ["mul", "add", "dec", "jnz"])]
     (only,) = helpful(tried)
-    assert (only.change.words, only.change.kind, some(only.outcome).cycles_per_iteration) == (
+    assert (only.change.words, only.change.kind, some(only.result).cycles_per_iteration) == (
         "without mul",
         ChangeKind.REMOVAL,
         1,

@@ -206,7 +206,7 @@ def test_what_would_help_first_of_all_is_to_keep_nothing(core):
     base = tried.baseline()
     found = helpful([each for each, _ in explore(tried, base, as_written.with_places(region, prediction))])
     assert "SSE with VEX, or vzeroupper" in found[0].change.words
-    assert some(found[0].outcome).cycles_per_iteration == pytest.approx(1.0, abs=0.01)
+    assert some(found[0].result).cycles_per_iteration == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.parametrize(("core", "switch"), [("HSW", 70), ("SPR", 199), ("ZEN3", 170)])

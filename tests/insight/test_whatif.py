@@ -26,8 +26,8 @@ def experiment(code, name="SKL", *, settled=False, model=PUBLISHED, latencies=NO
     return Experiment(prediction, store(), latencies=latencies, settled=settled, options=model)
 
 
-def cycles(outcome):
-    return outcome.cycles_per_iteration
+def cycles(result):
+    return result.cycles_per_iteration
 
 
 def test_no_change_is_the_prediction():
@@ -46,9 +46,9 @@ def test_the_only_instruction_cannot_be_removed():
 
 @pytest.mark.parametrize("latency", [1, 2, 7])
 def test_the_latency_of_the_chain_is_the_figure(latency):
-    outcome = experiment(MULTIPLY).with_latency(0, latency)
-    assert cycles(outcome) == latency
-    assert "Dependencies" in outcome.bottlenecks
+    result = experiment(MULTIPLY).with_latency(0, latency)
+    assert cycles(result) == latency
+    assert "Dependencies" in result.bottlenecks
 
 
 def test_latencies_that_the_text_asks_for_hold_in_every_experiment():

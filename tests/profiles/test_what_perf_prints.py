@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.common.recent import Caches
-from cyclelens.analyzer.profiles.profile import CodeLocation, Mapped, Profile
-from cyclelens.analyzer.profiles.reading import Profiles
+from cyclelens.analyzer.profiles.cache import Profiles
+from cyclelens.analyzer.profiles.profile import CodeLocation, FileMapping, Profile
 
 
 def read(tmp_path: Path, *lines: str) -> Profile:
@@ -66,8 +66,8 @@ def test_the_places_of_files_in_memory_are_read(tmp_path: Path) -> None:
         "0x8/0x1/P/-/-/1 0x2/0x1/P/-/-/1",
     )
     assert found.mapped == (
-        Mapped(0x5567D34AB000, 0x1000, 0x1000, "/tmp/a b/prog"),
-        Mapped(0x7F3F0E64A000, 0x2000, 0, "[vdso]"),
+        FileMapping(0x5567D34AB000, 0x1000, 0x1000, "/tmp/a b/prog"),
+        FileMapping(0x7F3F0E64A000, 0x2000, 0, "[vdso]"),
     )
 
 

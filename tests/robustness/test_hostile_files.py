@@ -27,10 +27,10 @@ from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.analyzer.profiles.cache import Profiles
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
 from cyclelens.analyzer.profiles.perf_script import Branches
 from cyclelens.analyzer.profiles.profile import ProfileError
-from cyclelens.analyzer.profiles.reading import Profiles
 from whole_files import needs_gnu_as, needs_nasm
 
 TEXTS = {

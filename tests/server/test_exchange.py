@@ -45,9 +45,9 @@ def test_every_outcome_arrives_as_it_was_sent() -> None:
     for identifier in range(300):
         regions[choose.randrange(6)] = region(f"{identifier}")
         shown = tuple(choose.sample(regions, choose.randrange(7)))
-        outcome = JobResult(identifier, FileResult(shown), last=not identifier % 3)
-        sender.send(outcome)
-        assert receiver.receive() == outcome
+        reply = JobResult(identifier, FileResult(shown), last=not identifier % 3)
+        sender.send(reply)
+        assert receiver.receive() == reply
         if choose.random() < 0.2:
             sender.send(JobResult(identifier, error="failed", last=True))
             assert receiver.receive() == JobResult(identifier, error="failed", last=True)
@@ -71,9 +71,9 @@ def test_a_region_that_is_there_is_not_sent_again() -> None:
 def test_a_region_without_a_version_is_sent_each_time() -> None:
     sender, receiver, sent = ends()
     for text in ("one", "two"):
-        outcome = JobResult(1, FileResult((region(text, version=0),)))
-        sender.send(outcome)
-        assert receiver.receive() == outcome
+        reply = JobResult(1, FileResult((region(text, version=0),)))
+        sender.send(reply)
+        assert receiver.receive() == reply
     assert sent[1] == sent[0]
 
 
@@ -81,7 +81,7 @@ def test_regions_that_are_gone_are_forgotten() -> None:
     sender, receiver, sent = ends()
     kept, gone = region("kept"), region("gone")
     for regions in ((kept, gone), *[(kept,)] * 20, (kept, gone)):
-        outcome = JobResult(1, FileResult(regions))
-        sender.send(outcome)
-        assert receiver.receive() == outcome
+        reply = JobResult(1, FileResult(regions))
+        sender.send(reply)
+        assert receiver.receive() == reply
     assert sent[-1] > len(gone.summary) > sent[-2]

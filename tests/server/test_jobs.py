@@ -14,7 +14,7 @@ import pytest_asyncio
 from cyclelens.analyzer.common import log
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.server.worker_messages.results import FileResult, Job, JobResult
-from cyclelens.server.workers.jobs import Jobs, Trouble
+from cyclelens.server.workers.jobs import JobFailure, Jobs
 from cyclelens.server.workers.schedule import Priority
 
 TIMEOUT = 60.0
@@ -45,16 +45,16 @@ class Desk:
             while self.jobs._running is None:
                 await asyncio.sleep(0.01)
 
-    def _outcome(self, job: Job, outcome: JobResult) -> None:
-        result = outcome.result
+    def _outcome(self, job: Job, reply: JobResult) -> None:
+        result = reply.result
         assert result is None or isinstance(result, FileResult)
-        names = [region.name for region in result.regions] if result else outcome.error
+        names = [region.name for region in result.regions] if result else reply.error
         if result and result.dialect == "more":
             names = ["more"]
         self.events.append((job.uri, job.revision, names))
         self.changed.set()
 
-    def _trouble(self, job: Job | None, trouble: Trouble) -> None:
+    def _trouble(self, job: Job | None, trouble: JobFailure) -> None:
         self.events.append((job.uri if job else None, trouble))
         self.changed.set()
 
@@ -197,7 +197,7 @@ async def test_what_fails_ahead_is_told_once(desk: Desk, text: str, what: str) -
     await desk.event()
     desk.submit(text, revision=1, delay=0.2)
     *_, reason = await desk.event()
-    told = reason.said("analysis", "process", 1) if isinstance(reason, Trouble) else reason
+    told = reason.said("analysis", "process", 1) if isinstance(reason, JobFailure) else reason
     assert what in told
     await asyncio.sleep(0.4)
     assert desk.events == []
@@ -234,7 +234,7 @@ async def test_details_that_wait_are_found_in_the_next_worker_if_this_one_dies(d
     assert await desk.event() == ("a", 0, ["a"])
     desk.submit("die", uri="b")
     events = [await desk.event() for _ in range(3)]
-    assert events.count(("b", Trouble.CRASH)) == 1
+    assert events.count(("b", JobFailure.CRASH)) == 1
     assert ("a", 0, ["more"]) in events or await desk.event() == ("a", 0, ["more"])
 
 
@@ -258,7 +258,7 @@ async def test_a_closed_document_gets_no_answer(desk: Desk) -> None:
 @pytest.mark.asyncio
 async def test_a_crash_is_reported_once_and_the_next_job_gets_a_new_worker(desk: Desk) -> None:
     desk.submit("die")
-    assert await desk.event() == ("a", Trouble.CRASH)
+    assert await desk.event() == ("a", JobFailure.CRASH)
     desk.submit("region after\nend", revision=1)
     assert await desk.event() == ("a", 1, ["after"])
 
@@ -271,7 +271,7 @@ async def test_an_analysis_that_takes_too_long_is_ended_with_its_process(desk: D
     desk.jobs.timeout = 0.05
     desk.submit("hang", uri="a")
     desk.submit("region other\nend", uri="b")
-    assert await desk.event() == ("a", Trouble.TIMEOUT)
+    assert await desk.event() == ("a", JobFailure.TIMEOUT)
     desk.jobs.timeout = TIMEOUT
     assert await desk.event() == ("b", 0, ["other"]), "what waited behind it is still answered"
     assert worker is not None
@@ -294,10 +294,10 @@ async def test_an_engine_that_cannot_start_is_told_once_for_each_attempt() -> No
     desk = Desk("fake_engine:create_broken")
     desk.submit("region a\nend")
     desk.submit("region b\nend", uri="b")
-    assert [await desk.event(), await desk.event()] == [("a", Trouble.START), ("b", Trouble.START)]
+    assert [await desk.event(), await desk.event()] == [("a", JobFailure.START), ("b", JobFailure.START)]
     assert desk.jobs.worker_pid is None, "no restart without a new job: it would fail again and again"
     desk.submit("region a\nend")
-    assert await desk.event() == ("a", Trouble.START)
+    assert await desk.event() == ("a", JobFailure.START)
     desk.jobs.close()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.common.recent import Caches
-from cyclelens.analyzer.compiling.background import CannotCompileError, GivenUp, Objects
+from cyclelens.analyzer.compiling.background import CannotCompileError, Objects, RequestCancelled
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from editor import Editor
 from narrowing import some
@@ -361,7 +361,7 @@ def test_a_compiler_that_nobody_waits_for_is_ended_with_all_that_it_started(proj
     database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
     command = command_for(str(project / "src" / "dot.c"), [str(project)], Databases(Caches()))
     started = project / "pid"
-    with pytest.raises(GivenUp):
+    with pytest.raises(RequestCancelled):
         Objects(Caches()).object_of(
             command, DOT, lambda: started.exists() and started.read_text().endswith("\n")
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.cli import main as cli
-from cyclelens.analyzer.serving.answers import LONGEST_CODE, Answers, Overtaken
+from cyclelens.analyzer.serving.answers import LONGEST_CODE, Answers, Superseded
 from cyclelens.analyzer.serving.pages import PageServer
 
 ROOT = Path(__file__).parents[2]
@@ -213,7 +213,7 @@ def test_a_question_that_is_overtaken_is_given_up(later: str, more: dict[str, st
     def first() -> None:
         try:
             answers.comparison({"window": "w", "text": long, "kind": "microarchitectures", "region": "x"})
-        except Overtaken:
+        except Superseded:
             given_up.append(True)
 
     thread = threading.Thread(target=first)

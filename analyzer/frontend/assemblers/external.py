@@ -69,7 +69,7 @@ class TooMuchError(HungError):
         self.written = written
 
 
-class Finished(Struct, frozen=True):
+class ProgramResult(Struct, frozen=True):
     """Result of a run. ``files`` has the requested files that were written."""
 
     status: int
@@ -87,7 +87,7 @@ def find_program(name: str) -> str | None:
     return found
 
 
-def run(job: ProgramRun) -> Finished:
+def run(job: ProgramRun) -> ProgramResult:
     """Run a job; once more if another process kills the program. Raises OSError and HungError."""
     try:
         done = job.run()
@@ -119,7 +119,7 @@ class ProgramRun(Struct, frozen=True):
     """Bytes of one file that the program may write."""
     cancel: Callable[[], bool] = lambda: False
 
-    def run(self) -> Finished:
+    def run(self) -> ProgramResult:
         """Run the program once. Raises OSError, HungError and KilledError."""
         with temporary.folder() as place:
             folder, source, messages = (Path(place, name) for name in ("run", "input", "messages"))
@@ -147,7 +147,7 @@ class ProgramRun(Struct, frozen=True):
             # The system, too, kills a program that takes too long, but not before its time is over.
             is_early = time.monotonic() - begun < self.timeout
             raise KilledError if is_early and -process.returncode in _KILLS else HungError
-        return Finished(process.returncode, output, errors, files)
+        return ProgramResult(process.returncode, output, errors, files)
 
     def _read(self, place: Path) -> bytes | None:
         with contextlib.suppress(OSError), place.open("rb") as file:

@@ -117,7 +117,7 @@ def find_cycles(
     loops: dict[int, Cycle] = {}
     outermost = list(range(len(successors)))
     """Header of the largest loop so far that contains a node, by way of others; otherwise the node itself."""
-    doors: dict[int, Sequence[int]] = {}
+    entries_of: dict[int, Sequence[int]] = {}
     """Entry nodes of each loop, by header."""
 
     def header_of(node: int) -> int:
@@ -129,7 +129,7 @@ def find_cycles(
         return top
 
     def add(loop: Cycle, nodes: Iterable[int], entered: Sequence[int]) -> None:
-        loops[loop.header], doors[loop.header] = loop, entered
+        loops[loop.header], entries_of[loop.header] = loop, entered
         for node in nodes:
             outermost[node] = loop.header
 
@@ -147,7 +147,7 @@ def find_cycles(
                 loop.inner.append(loops[node])
             else:
                 loop.nodes.append(node)
-            left += (other for door in doors.get(node, [node]) for other in before[door])
+            left += (other for entry in entries_of.get(node, [node]) for other in before[entry])
         add(loop, seen, [header])
     return list(loops.values())
 

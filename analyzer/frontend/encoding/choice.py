@@ -47,7 +47,7 @@ _CLASSES = frozenset(["r8", "r16", "r32", "r64"])
 _WORDS = {size: (word,) for word, size in _SIZES.items()}
 
 
-class Asked(Struct, frozen=True):
+class EncodingRequest(Struct, frozen=True):
     """An instruction to encode."""
 
     mnemonic: str
@@ -58,7 +58,7 @@ class Asked(Struct, frozen=True):
     """Names of the pseudo-prefixes (``evex``, ``load``, ``disp32``)."""
 
 
-class Chosen(Struct, frozen=True):
+class ChosenEncoding(Struct, frozen=True):
     """The encoding of an instruction."""
 
     code: bytes
@@ -66,10 +66,10 @@ class Chosen(Struct, frozen=True):
     """The encoded immediate if the written one is too long for its operand."""
 
 
-def choose(asked: Asked) -> Chosen | None:
+def choose(request: EncodingRequest) -> ChosenEncoding | None:
     """The encoding of an instruction; None if GNU as rejects it or the instruction set lacks it."""
-    ranked = sorted(_candidates(asked), key=lambda each: each[0])
-    if "swap" in asked.wishes and all(isinstance(operand, Register) for operand in asked.operands):
+    ranked = sorted(_candidates(request), key=lambda each: each[0])
+    if "swap" in request.wishes and all(isinstance(operand, Register) for operand in request.operands):
         # The registers the other way round; GNU as then does not look for the shorter VEX prefix.
         ranked.sort(key=lambda each: (*each[0][:2], each[0][-1]))
         ranked = ranked[1:2] or ranked
@@ -77,31 +77,31 @@ def choose(asked: Asked) -> Chosen | None:
         return None
     _, code, shortened = ranked[0]
     code = _SIZE_BEFORE_ADDRESS.sub(b"\\1\x67\x66", code)
-    return Chosen(code, shortened)
+    return ChosenEncoding(code, shortened)
 
 
-def _candidates(asked: Asked) -> Iterator[tuple[tuple[object, ...], bytes, int | None]]:
+def _candidates(request: EncodingRequest) -> Iterator[tuple[tuple[object, ...], bytes, int | None]]:
     """The possible encodings: their ranks, the lowest of which is chosen, their bytes, and the number that
     was truncated."""
-    operands = [operand for operand in asked.operands if not isinstance(operand, Rounding)]
-    decoration = _decoration(asked.operands)
-    if not _is_decorated_right(asked, operands, decoration):
+    operands = [operand for operand in request.operands if not isinstance(operand, Rounding)]
+    decoration = _decoration(request.operands)
+    if not _is_decorated_right(request, operands, decoration):
         return
-    for meaning in names.meanings(asked.mnemonic, is_att=asked.is_att, operands=operands):
+    for meaning in names.meanings(request.mnemonic, is_att=request.is_att, operands=operands):
         given = [*operands, *(Immediate(number) for number in meaning.predicate)]
         matching = []
         for order, form in enumerate(encodable.forms(meaning.name)):
             filled = written_out(form, given, meaning.name)
-            if filled is not None and _fits(form, filled, decoration, asked, meaning):
+            if filled is not None and _fits(form, filled, decoration, request, meaning):
                 matching.append((order, form, filled))
-        matching = _of_one_size(matching, asked, meaning, decoration)
+        matching = _of_one_size(matching, request, meaning, decoration)
         for order, form, filled in matching:
             width = immediates.known_width(form, filled, meaning.suffix)
-            given_to = _given(form, filled, asked, width)
-            code = None if given_to is None else _bytes(form, given_to, decoration, asked)
+            given_to = _given(form, filled, request, width)
+            code = None if given_to is None else _bytes(form, given_to, decoration, request)
             if given_to is not None and code is not None:
                 yield (
-                    _rank(form, code, order, filled, asked),
+                    _rank(form, code, order, filled, request),
                     code,
                     immediates.shortened(filled, given_to, width),
                 )
@@ -117,10 +117,12 @@ def _may_have(word: str, operand: Operand, *, is_target: bool) -> bool:
 _Matching = list[tuple[int, Form, Sequence[Operand]]]
 
 
-def _of_one_size(matching: _Matching, asked: Asked, meaning: Meaning, decoration: Decoration) -> _Matching:
+def _of_one_size(
+    matching: _Matching, request: EncodingRequest, meaning: Meaning, decoration: Decoration
+) -> _Matching:
     """The matching forms if the text says how many bytes of memory are accessed; otherwise those of the
     default, if there is one."""
-    memory = next((operand for operand in asked.operands if isinstance(operand, MemoryOperand)), None)
+    memory = next((operand for operand in request.operands if isinstance(operand, MemoryOperand)), None)
     if memory is None or memory.size is not None or meaning.suffix:
         return matching
     sizes = {form.element if decoration.broadcast else form.size for _, form, _ in matching}
@@ -128,9 +130,9 @@ def _of_one_size(matching: _Matching, asked: Asked, meaning: Meaning, decoration
         return matching
     if meaning.name in _DEFAULT_64:
         default = 8
-    elif meaning.name in ("movzx", "movsx") and asked.is_att:
+    elif meaning.name in ("movzx", "movsx") and request.is_att:
         default = 1
-    elif not asked.is_att:
+    elif not request.is_att:
         return []
     elif meaning.name.startswith("fi"):
         default = 2
@@ -142,16 +144,16 @@ def _of_one_size(matching: _Matching, asked: Asked, meaning: Meaning, decoration
 
 
 def _rank(
-    form: Form, code: bytes, order: int, operands: Sequence[Operand], asked: Asked
+    form: Form, code: bytes, order: int, operands: Sequence[Operand], request: EncodingRequest
 ) -> tuple[object, ...]:
     is_turned = (
         len(operands) > 1
         and all(isinstance(operand, Register) for operand in operands)
         and form.operands[:1] != ("k",)
-    ) and (("store" in asked.wishes and not form.stores) or ("load" in asked.wishes and form.stores))
+    ) and (("store" in request.wishes and not form.stores) or ("load" in request.wishes and form.stores))
     has_memory = any(isinstance(operand, MemoryOperand) for operand in operands)
     by_number = has_memory and "r64/m" in form.operands and bool({"xmm", "mm"} & set(form.operands))
-    fused = asked.mnemonic.startswith("vf") and len(form.operands) == 4 and form.operands[-1].endswith("/m")
+    fused = request.mnemonic.startswith("vf") and len(form.operands) == 4 and form.operands[-1].endswith("/m")
     return (
         is_turned,
         2 if form.is_late else form.encoding == "evex",
@@ -180,7 +182,9 @@ def _decoration(operands: Sequence[Operand]) -> Decoration:
     )
 
 
-def _is_decorated_right(asked: Asked, operands: Sequence[Operand], decoration: Decoration) -> bool:
+def _is_decorated_right(
+    request: EncodingRequest, operands: Sequence[Operand], decoration: Decoration
+) -> bool:
     """Whether masks, broadcasts and rounding stand where GNU as accepts them."""
     for number, operand in enumerate(operands):
         words = operand.decorations if isinstance(operand, Register | MemoryOperand) else ()
@@ -192,33 +196,37 @@ def _is_decorated_right(asked: Asked, operands: Sequence[Operand], decoration: D
         return False
     if decoration.mask == "K0" or (decoration.zeroing and isinstance(operands[0], MemoryOperand)):
         return False
-    if not asked.is_att and any(
+    if not request.is_att and any(
         isinstance(operand, MemoryOperand)
         and operand.is_absolute
         and operand.decorations not in ((), ("bcst",))
         for operand in operands
     ):
         return False
-    at = next((at for at, operand in enumerate(asked.operands) if isinstance(operand, Rounding)), None)
+    at = next((at for at, operand in enumerate(request.operands) if isinstance(operand, Rounding)), None)
     if at is None:
         return True
     if any(isinstance(operand, MemoryOperand) for operand in operands):
         return False
-    if at == 0 or isinstance(asked.operands[at - 1], Immediate):
+    if at == 0 or isinstance(request.operands[at - 1], Immediate):
         return False
-    behind = asked.operands[at + 1 :]
+    behind = request.operands[at + 1 :]
     last = operands[-1]
     if len(operands) == 3 and isinstance(last, Register) and registers.width(last.name):
         # A general-purpose source: the one place where the dialects differ.
-        return len(behind) == asked.is_att
+        return len(behind) == request.is_att
     return all(isinstance(operand, Immediate) for operand in behind)
 
 
 def _fits(
-    form: Form, operands: Sequence[Operand], decoration: Decoration, asked: Asked, meaning: Meaning
+    form: Form,
+    operands: Sequence[Operand],
+    decoration: Decoration,
+    request: EncodingRequest,
+    meaning: Meaning,
 ) -> bool:
     """Whether a form has such operands, whatever the values of numbers."""
-    wishes = asked.wishes
+    wishes = request.wishes
     if "evex" in wishes and form.encoding != "evex":
         return False
     if not wishes.isdisjoint(("vex", "vex2", "vex3")) and form.encoding != "vex":
@@ -242,7 +250,7 @@ def _fits(
     if meaning.written.startswith("movabs") and not {"moffs", "imm64"} & set(form.operands):
         return False
     if (
-        len(operands) > len(asked.operands)
+        len(operands) > len(request.operands)
         and "eax" not in form.operands
         and meaning.written in ("in", "out")
     ):
@@ -318,7 +326,9 @@ def _is_memory(kind: str, operand: MemoryOperand, form: Form, meaning: Meaning) 
 _Given = str | int | EncoderMemory
 
 
-def _given(form: Form, operands: Sequence[Operand], asked: Asked, width: int) -> list[_Given] | None:
+def _given(
+    form: Form, operands: Sequence[Operand], request: EncodingRequest, width: int
+) -> list[_Given] | None:
     """The operands for the encoder; None if a number does not fit."""
     given: list[_Given] = []
     named = (kind for kind in form.operands if not kind.startswith(IMPLIED))
@@ -326,7 +336,7 @@ def _given(form: Form, operands: Sequence[Operand], asked: Asked, width: int) ->
         if isinstance(operand, Register):
             given.append(registers.model_name(operand.name))
         elif isinstance(operand, MemoryOperand):
-            given.append(_address(operand, asked))
+            given.append(_address(operand, request))
         elif isinstance(operand, Immediate):
             number = immediates.encoded(kind, operand, width)
             if number is None:
@@ -335,11 +345,13 @@ def _given(form: Form, operands: Sequence[Operand], asked: Asked, width: int) ->
     return given
 
 
-def _bytes(form: Form, given: Sequence[_Given], decoration: Decoration, asked: Asked) -> bytes | None:
-    return encodable.code_of(form, given, decoration, long_vex="vex3" in asked.wishes)
+def _bytes(
+    form: Form, given: Sequence[_Given], decoration: Decoration, request: EncodingRequest
+) -> bytes | None:
+    return encodable.code_of(form, given, decoration, long_vex="vex3" in request.wishes)
 
 
-def _address(operand: MemoryOperand, asked: Asked) -> EncoderMemory:
-    size = 1 if "disp8" in asked.wishes else 4 if "disp32" in asked.wishes else 0
+def _address(operand: MemoryOperand, request: EncodingRequest) -> EncoderMemory:
+    size = 1 if "disp8" in request.wishes else 4 if "disp32" in request.wishes else 0
     base, index = ((name or "").upper() for name in (operand.base, operand.index))
     return EncoderMemory(base, index, operand.scale, operand.displacement, size)

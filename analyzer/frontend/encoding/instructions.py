@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cyclelens.analyzer.frontend.encoding.choice import Asked
+from cyclelens.analyzer.frontend.encoding.choice import EncodingRequest
 from cyclelens.analyzer.frontend.encoding.encoded import Encoded, encoded
 from cyclelens.analyzer.frontend.encoding.nasm_choices import as_nasm_chooses, shortest
 from cyclelens.analyzer.frontend.encoding.string_instructions import OPCODES, STRING, string_instruction
@@ -157,8 +157,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
             prefix += bytes([SEGMENT_BYTES[operand.segment]])
     ordered = _intel_order(mnemonic, operands, dialect.is_att)
     check_target(named, mnemonic, ordered)
-    asked = Asked(mnemonic, ordered, dialect.is_att, _wished(wishes, suffix))
-    return encoded(asked, prefix, before, is_nasm=dialect.is_nasm)
+    request = EncodingRequest(mnemonic, ordered, dialect.is_att, _wished(wishes, suffix))
+    return encoded(request, prefix, before, is_nasm=dialect.is_nasm)
 
 
 def _operands(text: str, dialect: Dialect, scope: Scope, *, is_branch: bool) -> list[Operand]:

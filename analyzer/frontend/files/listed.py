@@ -10,7 +10,7 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
 from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, described, name_loops
-from cyclelens.analyzer.frontend.files.listings import Listed, Listing
+from cyclelens.analyzer.frontend.files.listings import ListedBytes, Listing
 from cyclelens.analyzer.frontend.objects.machine_flow import PADDING, MachineCode, Surroundings, code_of
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
@@ -38,7 +38,7 @@ class SectionCode(Struct):
 
     name: str
     pieces: list[Piece]
-    listed: list[Listed]
+    listed: list[ListedBytes]
     firsts: list[int]
     """For each piece the index of the first one of the same statement."""
     caches: Caches = field(default_factory=Caches)
@@ -104,13 +104,13 @@ def sections(
     return found
 
 
-def _jumps(listed: Listed, caches: Caches) -> bool:
+def _jumps(listed: ListedBytes, caches: Caches) -> bool:
     """Whether NASM filled the gap with a jump to its end, as it does with long gaps."""
     instructions = decode(listed.code[:_LONGEST_INSTRUCTION], caches)
     return bool(instructions) and instructions[0].mnemonic == "jmp"
 
 
-def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piece]:
+def _instructions(listed: ListedBytes, backend: str, caches: Caches) -> Iterator[Piece]:
     offset = listed.address
     for instruction in decode(listed.code, caches):
         piece = Piece(instruction.code, backend, offset=offset)
@@ -123,7 +123,7 @@ def _instructions(listed: Listed, backend: str, caches: Caches) -> Iterator[Piec
         yield piece
 
 
-def _texts(listed: Listed, parts: Sequence[Piece], caches: Caches) -> list[str]:
+def _texts(listed: ListedBytes, parts: Sequence[Piece], caches: Caches) -> list[str]:
     """Written text of each piece, if the pieces can be matched with the statements; otherwise the decoded
     text."""
     written = [] if listed.unlike else [text.strip() for text in _without_label(listed.text).split(";")]

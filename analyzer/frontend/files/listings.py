@@ -48,7 +48,7 @@ _NASM_DATA = re.compile(
 _ALIGNMENT = re.compile(r"\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b", re.IGNORECASE)
 
 
-class Listed(Struct):
+class ListedBytes(Struct):
     """Bytes of one statement, or of several on one line."""
 
     line: int
@@ -77,7 +77,7 @@ class Listing(Struct):
     """A parsed listing in file order. ``labels``: (section, address) -> (name, line). ``alignments``: bytes
     by section. ``object``: the assembled object, if it can be read."""
 
-    statements: list[Listed] = field(default_factory=list)
+    statements: list[ListedBytes] = field(default_factory=list)
     labels: dict[tuple[str, int], tuple[str, int]] = field(default_factory=dict)
     code_sections: set[str] = field(default_factory=lambda: {".text"})
     alignments: dict[str, int] = field(default_factory=dict)
@@ -152,7 +152,7 @@ def read_gnu(text: str) -> Listing:
             continue
         address = int(match[2], 16) if match[2][0] != "?" else 0
         code = bytes.fromhex(match[3])
-        listed = Listed(int(match[1]) - 1, sections.current, address, code, statement)
+        listed = ListedBytes(int(match[1]) - 1, sections.current, address, code, statement)
         _add(listing, listed, waiting)
     return listing
 
@@ -163,7 +163,7 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
     listing, sections = Listing(), _Sections()
     waiting: list[tuple[str, int]] = []
     labels: list[tuple[int, tuple[str, int]]] = []
-    stretches: list[_ListedSection] = []
+    listed_sections: list[_ListedSection] = []
     user_line, continued, repeats = 0, False, False
     for raw in BytesIO(_NASM_NOTHING.sub(b"", content)):
         line = raw.decode("utf-8", "replace").rstrip("\n")
@@ -178,7 +178,7 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
             repeats = repeats if level else source.strip().lower().startswith("%endrep")
         if _NASM_SWITCH.match(source):
             sections.nasm(source, listing)
-            stretches.append(_ListedSection(len(listing.statements), sections.current, level is None))
+            listed_sections.append(_ListedSection(len(listing.statements), sections.current, level is None))
         if not continued:
             waiting += ((name, user_line) for name in _labels(source))
         data = match[3]
@@ -190,13 +190,13 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
         else:
             code = _nasm_bytes(data)
             unlike = level is not None
-            listed = Listed(user_line, sections.current, int(match[2], 16), code, source.strip(), unlike)
+            listed = ListedBytes(user_line, sections.current, int(match[2], 16), code, source.strip(), unlike)
             labels += ((len(listing.statements), label) for label in waiting)
             waiting.clear()
             listing.statements.append(listed)
         continued = data.endswith("-")
     if file is not None:
-        _settle(listing, stretches, file)
+        _settle(listing, listed_sections, file)
     for number, label in labels:
         listed = listing.statements[number]
         listing.labels.setdefault((listed.section, listed.address), label)
@@ -204,26 +204,26 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
     return listing
 
 
-def _settle(listing: Listing, stretches: Sequence[_ListedSection], file: ObjectFile) -> None:
+def _settle(listing: Listing, listed_sections: Sequence[_ListedSection], file: ObjectFile) -> None:
     """Assign statements after section directives in macros to the sections that have their bytes in the
     object. Listings include untaken macro branches, and names with unexpanded parameters."""
     codes = {name: file.section(name)[0] for name in file.names_of_code}
-    ends = [*(stretch.first for stretch in stretches), len(listing.statements)][1:]
-    for stretch, end in zip(stretches, ends, strict=True):
-        own = listing.statements[stretch.first : end]
-        if stretch.is_sure or not own:
+    ends = [*(listed_section.first for listed_section in listed_sections), len(listing.statements)][1:]
+    for listed_section, end in zip(listed_sections, ends, strict=True):
+        own = listing.statements[listed_section.first : end]
+        if listed_section.is_sure or not own:
             continue
         same = {
             name: sum(code[one.address : one.address + len(one.code)] == one.code for one in own)
             for name, code in codes.items()
         }
-        found = max(same, key=lambda name: (same[name], name == stretch.section), default="")
+        found = max(same, key=lambda name: (same[name], name == listed_section.section), default="")
         if 2 * same.get(found, 0) > len(own):
             listing.code_sections.add(found)
-        elif stretch.section in listing.code_sections:
+        elif listed_section.section in listing.code_sections:
             found = ""
         else:
-            found = stretch.section
+            found = listed_section.section
         for listed in own:
             listed.section = found
 
@@ -265,7 +265,7 @@ def _labels(source: str) -> Iterator[str]:
         position = match.end()
 
 
-def _add(listing: Listing, listed: Listed, waiting: list[tuple[str, int]]) -> None:
+def _add(listing: Listing, listed: ListedBytes, waiting: list[tuple[str, int]]) -> None:
     for label in waiting:
         listing.labels.setdefault((listed.section, listed.address), label)
     waiting.clear()

@@ -9,7 +9,7 @@ from cyclelens.analyzer.frontend.files.includes import may_read
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.model.source import Origin
-from cyclelens.analyzer.profiles.profile import CodeLocation, Mapped, Profile
+from cyclelens.analyzer.profiles.profile import CodeLocation, FileMapping, Profile
 from msgspec.structs import replace
 
 _MAXIMUM_BYTES = 256 << 20
@@ -47,7 +47,7 @@ class _ElfSymbols:
         self._file = file
         self._names = sorted((address, name) for name, address in file.named.items())
 
-    def named(self, place: CodeLocation, mapped: Mapped) -> CodeLocation:
+    def named(self, place: CodeLocation, mapped: FileMapping) -> CodeLocation:
         assert place.address is not None
         address = self._file.address_of_offset(place.address - mapped.start + mapped.offset)
         at = -1 if address is None else bisect_right(self._names, address, key=lambda known: known[0]) - 1

@@ -164,7 +164,7 @@ class _Call(Struct):
     origin: Origin
     cancel: Callable[[], bool]
 
-    def run(self, lines: Sequence[str]) -> external.Finished:
+    def run(self, lines: Sequence[str]) -> external.ProgramResult:
         """Run the assembler. Raises OSError, HungError, and _OutsideError if it read a file that it may not
         read."""
         return self.assemble([], self.input, lines, _WRITTEN)
@@ -176,7 +176,7 @@ class _Call(Struct):
         lines: Sequence[str],
         wanted: Sequence[str],
         file_limit: int = external.FILE_LIMIT,
-    ) -> external.Finished:
+    ) -> external.ProgramResult:
         """Run the assembler with further options. Raises like ``run``."""
         job = external.ProgramRun(
             [*self.command, *options, name],
@@ -206,7 +206,7 @@ def _accepted(
     lines: list[str],
     call: _Call,
     mistakes_of: Callable[[str, int], Mapping[int, str]],
-) -> external.Finished | None:
+) -> external.ProgramResult | None:
     """Assemble the text, and again without the rejected lines, which are emptied, until it succeeds. None,
     with a reason in the result, if it never does."""
     for _ in range(_MAXIMUM_RUNS):
@@ -304,7 +304,7 @@ class _NasmCall(_Call):
     made: ExpandedText | None = None
     """Expansion of the latest text, if the preprocessor ran separately."""
 
-    def run(self, lines: Sequence[str]) -> external.Finished:
+    def run(self, lines: Sequence[str]) -> external.ProgramResult:
         self.made = None
         marked = nasm_macros.mark(lines, smart_alignment=self.smart_alignment)
         if marked is not None:
@@ -320,7 +320,7 @@ class _NasmCall(_Call):
                 text = followed.files.get(RESULT, b"").decode("utf-8", "replace")
                 self.made = nasm_macros.follow(text, marked, lines, smart_alignment=self.smart_alignment)
                 if directives := self.made.directives():
-                    return external.Finished(1, b"", directives)
+                    return external.ProgramResult(1, b"", directives)
                 done = self.assemble(_LISTED, RESULT, self.made.text, _WRITTEN)
                 return replace(done, errors=followed.errors + self.made.messages(done.errors))
             if nasm_macros.NEEDS_ASSEMBLER not in followed.errors:
@@ -348,7 +348,7 @@ def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
     return found
 
 
-def _object(done: external.Finished) -> ObjectFile | None:
+def _object(done: external.ProgramResult) -> ObjectFile | None:
     """The assembled object, if it can be read."""
     try:
         return ObjectFile(done.files.get("out.o", b""))

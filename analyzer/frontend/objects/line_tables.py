@@ -85,7 +85,7 @@ def _inlined_calls(
     start = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
     lists = dwarf.range_lists()
 
-    def stretches(die: DIE) -> Iterator[tuple[int, int]]:
+    def ranges(die: DIE) -> Iterator[tuple[int, int]]:
         low, high = (die.attributes.get(name) for name in ("DW_AT_low_pc", "DW_AT_high_pc"))
         if low is not None and high is not None:
             yield low.value, high.value + (0 if high.form == "DW_FORM_addr" else low.value)
@@ -101,9 +101,7 @@ def _inlined_calls(
     def walk(die: DIE) -> Iterator[_Call]:
         for child in die.iter_children():
             meets = [
-                (low, high)
-                for low, high in stretches(child)
-                if low < function.end and high > function.address
+                (low, high) for low, high in ranges(child) if low < function.end and high > function.address
             ]
             attributes = child.attributes
             if meets and "DW_AT_call_line" in attributes and "DW_AT_call_file" in attributes:

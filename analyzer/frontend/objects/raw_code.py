@@ -81,7 +81,7 @@ class CodeSection(Struct, frozen=True):
     relocations: Sequence[MadeRelocation] = ()
 
 
-def elf_of(stretches: Sequence[CodeSection], *, is_linked: bool = False) -> bytes:
+def elf_of(sections: Sequence[CodeSection], *, is_linked: bool = False) -> bytes:
     """An ELF file with these sections: a program if ``is_linked``, otherwise an object, whose addresses are
     relative to each section."""
     strings, names = bytearray(b"\0"), bytearray(b"\0")
@@ -93,33 +93,33 @@ def elf_of(stretches: Sequence[CodeSection], *, is_linked: bool = False) -> byte
     symbols = bytearray(struct.calcsize(_SYMBOL))
     numbers: dict[str, int] = {}
     count = 1
-    for section, stretch in enumerate(stretches, 1):
-        for symbol in stretch.symbols:
-            value = symbol.address if is_linked else symbol.address - stretch.address
+    for number, section in enumerate(sections, 1):
+        for symbol in section.symbols:
+            value = symbol.address if is_linked else symbol.address - section.address
             kind = 0x12 if symbol.is_function else 0
-            symbols += struct.pack(_SYMBOL, put(strings, symbol.name), kind, 0, section, value, symbol.size)
+            symbols += struct.pack(_SYMBOL, put(strings, symbol.name), kind, 0, number, value, symbol.size)
             count += 1
-    for symbol_name in dict.fromkeys(each.symbol for stretch in stretches for each in stretch.relocations):
+    for symbol_name in dict.fromkeys(each.symbol for section in sections for each in section.relocations):
         symbols += struct.pack(_SYMBOL, put(strings, symbol_name), 0x10, 0, 0, 0, 0)
         numbers[symbol_name] = count
         count += 1
-    table = len(stretches) + 1
+    table = len(sections) + 1
     # Name, kind, flags, address, content, link, info, alignment, entry size.
     rows: list[tuple[int, int, int, int, bytes, int, int, int, int]] = []
-    for stretch in stretches:
-        address = stretch.address if is_linked else 0
-        rows.append((put(names, stretch.name), 1, 6, address, stretch.code, 0, 0, stretch.alignment, 0))
+    for section in sections:
+        address = section.address if is_linked else 0
+        rows.append((put(names, section.name), 1, 6, address, section.code, 0, 0, section.alignment, 0))
     entry = struct.calcsize(_SYMBOL)
     rows.append((put(names, ".symtab"), 2, 0, 0, bytes(symbols), table + 1, 1, 8, entry))
     rows.append((put(names, ".strtab"), 3, 0, 0, bytes(strings), 0, 0, 1, 0))
-    for section, stretch in enumerate(stretches, 1):
-        if stretch.relocations and not is_linked:
+    for number, section in enumerate(sections, 1):
+        if section.relocations and not is_linked:
             fields = b"".join(
-                _RELOCATION.pack(each.address - stretch.address, numbers[each.symbol] << 32 | each.kind, -4)
-                for each in stretch.relocations
+                _RELOCATION.pack(each.address - section.address, numbers[each.symbol] << 32 | each.kind, -4)
+                for each in section.relocations
             )
-            name = put(names, f".rela{stretch.name}")
-            rows.append((name, 4, 0, 0, fields, table, section, 8, _RELOCATION.size))
+            name = put(names, f".rela{section.name}")
+            rows.append((name, 4, 0, 0, fields, table, number, 8, _RELOCATION.size))
     rows.append((put(names, ".shstrtab"), 3, 0, 0, b"", 0, 0, 1, 0))
     rows[-1] = (*rows[-1][:4], bytes(names), *rows[-1][5:])
     place, headers = _HEADER.size, bytearray(_SECTION.size)

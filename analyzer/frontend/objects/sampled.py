@@ -24,7 +24,7 @@ Placed = tuple[int, Instruction]
 """An instruction with its address."""
 
 
-def in_file(profile: Profile, file: ObjectFile, path: str) -> Sampled:
+def in_file(profile: Profile, file: ObjectFile, path: str) -> LocatedProfile:
     """The profile of an ELF file that was at ``path`` when the profile was recorded."""
     own = os.path.basename(path)
     mapped = [each for each in profile.mapped if own and os.path.basename(each.path) == own]
@@ -38,10 +38,10 @@ def in_file(profile: Profile, file: ObjectFile, path: str) -> Sampled:
         base = file.named.get(place.symbol)
         return None if base is None else base + place.offset
 
-    return Sampled(profile, address_of)
+    return LocatedProfile(profile, address_of)
 
 
-class Sampled:
+class LocatedProfile:
     """A profile of code in which ``address_of`` locates the profile's places."""
 
     def __init__(self, profile: Profile, address_of: Callable[[CodeLocation], int | None]) -> None:

@@ -9,11 +9,11 @@ from cyclelens.analyzer.frontend.control_flow.functions import find_functions
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, LoopRegion, find_loops
 from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
-from cyclelens.analyzer.frontend.passes.reading import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
+from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
 from cyclelens.analyzer.frontend.passes.remarks import remark
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
+from cyclelens.analyzer.frontend.programs.build import build
 from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Program, StatementKind
-from cyclelens.analyzer.frontend.programs.reading import build
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt
 from cyclelens.analyzer.frontend.regions.iaca import find_iaca, may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import spots_of_text
@@ -59,65 +59,61 @@ class _RegionStatements(Struct):
         return self.found.span
 
 
-class OwnReading:
+class BuiltinPass:
     """Reads one text with the built-in front end."""
 
     program: Program
     encoder: Encoder
     layouts: Layouts
 
-    def __init__(self, reading: AssemblyRun) -> None:
-        self.reading = reading
+    def __init__(self, run: AssemblyRun) -> None:
+        self.run = run
 
     def regions(self, found: Scan, spans: list[Span]) -> list[Region]:
         """Regions of the text, encoded."""
-        expanded = self.reading.expanded()
-        source, parts = self.reading.source, found.parts
-        if expanded.text != self.reading.text:
-            source = SourceText(expanded.text, self.reading.memory.versions)
-            if self.reading.options.syntax not in BY_NAME:
+        expanded = self.run.expanded()
+        source, parts = self.run.source, found.parts
+        if expanded.text != self.run.text:
+            source = SourceText(expanded.text, self.run.memory.versions)
+            if self.run.options.syntax not in BY_NAME:
                 # Macros may stand for registers, so the expanded text shows the dialect as GNU as sees it.
-                self.reading.dialect = detect(source)
-            again = scan(source, semicolon_starts_comment(source, self.reading.dialect), self.reading.stop)
-            placed = place_statements(
-                again.statements(), source, expanded, self.reading.lines, self.reading.text
-            )
+                self.run.dialect = detect(source)
+            again = scan(source, semicolon_starts_comment(source, self.run.dialect), self.run.stop)
+            placed = place_statements(again.statements(), source, expanded, self.run.lines, self.run.text)
             parts = [(0, ScannedPart(placed))]
-        if style(self.reading.source) is AssemblerStyle.MASM:
+        if style(self.run.source) is AssemblerStyle.MASM:
             message = "This looks like MASM: instructions and labels are read, directives and macros are not."
-            place = self.reading.lines.content(0, self.reading.text)
-            self.reading.report("not-supported", message, *place, Severity.INFORMATION)
-            is_listing = masm.is_listing(self.reading.text)
+            place = self.run.lines.content(0, self.run.text)
+            self.run.report("not-supported", message, *place, Severity.INFORMATION)
+            is_listing = masm.is_listing(self.run.text)
             parts = [(0, ScannedPart(list(masm.statements(found.statements(), is_listing=is_listing))))]
-        self.program = build(parts, self.reading.dialect, self.reading.stop, self._measure)
-        if self.reading.stop():
+        self.program = build(parts, self.run.dialect, self.run.stop, self._measure)
+        if self.run.stop():
             return []
-        self.reading.has_code = any(
-            each.kind is StatementKind.INSTRUCTION for each in self.program.statements
-        )
-        if style(self.reading.source) is AssemblerStyle.NASM:
+        self.run.has_code = any(each.kind is StatementKind.INSTRUCTION for each in self.program.statements)
+        if style(self.run.source) is AssemblerStyle.NASM:
             self.program.follow_nasm()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
-        self.reading.spot = spots_of_text(self.layouts)
+        self.run.spot = spots_of_text(self.layouts)
         places = [CodeRange(span, *self.program.slice(span.start, span.end)) for span in spans]
-        if self.reading.options.regions != Regions.LOOPS and may_have_iaca(source):
-            found_iaca, problems = find_iaca(self.program, self.reading.lines)
-            self.reading.problems += problems
+        if self.run.options.regions != Regions.LOOPS and may_have_iaca(source):
+            found_iaca, problems = find_iaca(self.program, self.run.lines)
+            self.run.problems += problems
             places += found_iaca
-        places = self.reading.choose(places, self._functions, self._loops)
+        places = self.run.choose(places, self._functions, self._loops)
         places.sort(key=lambda place: place.span.start)
-        self.reading.spans = spans = [place.span for place in places]
+        self.run.spans = spans = [place.span for place in places]
         self._report_includes()
         self._report_open_comment(found.open_comment, spans)
         covers = coverage(spans)
         for start, end in found.preprocessor:
-            if covers(start) and not wants_preprocessor(self.reading.source, self.reading.options.origin):
+            if covers(start) and not wants_preprocessor(self.run.source, self.run.options.origin):
                 message = "C preprocessor directives only apply in .S files; this one is read as a comment."
-                self.reading.report("not-supported", message, start, end, Severity.WARNING)
+                self.run.report("not-supported", message, start, end, Severity.WARNING)
         self._report_duplicate_labels(covers)
         windows = self._windows(places)
-        if self.reading.stop():
+        if self.run.stop():
             return []
         earlier = [self._earlier(window) for window in windows]
         chosen: dict[int, Encoded] = {}
@@ -126,31 +122,31 @@ class OwnReading:
         by_keystone = self.encoder.by_keystone(chosen)
         made: list[tuple[CodeRange, Sequence[Region]]] = []
         for window, same in zip(windows, earlier, strict=True):
-            if self.reading.stop():
+            if self.run.stop():
                 break
             regions, branching = self._regions(window, by_keystone) if same is None else same
             made.append((window.found, regions))
-            self.reading.branchings += [] if branching is None else [branching]
-        self.reading.describe_loops(
+            self.run.branchings += [] if branching is None else [branching]
+        self.run.describe_loops(
             LoopRegion(found.span, found.loop, found.numbers, regions)
             for found, regions in made
             if found.loop is not None
         )
         firsts = [(found.first, regions) for found, regions in made]
         refused = {index for each in windows if each.code is not None for index in each.code.refused}
-        remark_wide_code(self.reading, self.program, firsts, refused)
+        remark_wide_code(self.run, self.program, firsts, refused)
         return [region for _, regions in made for region in regions]
 
     def _functions(self) -> list[CodeRange]:
-        return [function.code(self.reading.lines, self.program) for function in find_functions(self.program)]
+        return [function.code(self.run.lines, self.program) for function in find_functions(self.program)]
 
     def _loops(self) -> list[CodeRange]:
-        size, caches = self.layouts.known_size, self.reading.memory.caches
-        return find_loops(self.program, self.reading.lines, size, caches)
+        size, caches = self.layouts.known_size, self.run.memory.caches
+        return find_loops(self.program, self.run.lines, size, caches)
 
     def _encoder(self, program: Program) -> Encoder:
-        reading = self.reading
-        return Encoder(program, reading.client, reading.stop, reading.memory)
+        run = self.run
+        return Encoder(program, run.client, run.stop, run.memory)
 
     def _measure(self, program: Program) -> DistanceAt:
         """Function for distances between labels in the part of the text read so far."""
@@ -171,10 +167,10 @@ class OwnReading:
                 code = RegionCode(self.layouts, self.encoder, section, parts, is_marked)
             else:
                 message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
-                self.reading.report_region("region-too-large", message, span, Severity.ERROR)
+                self.run.report_region("region-too-large", message, span, Severity.ERROR)
             windows.append(_RegionStatements(found, section, code))
         self.layouts.prepare({window.section for window in windows if window.code is not None})
-        if not self.reading.stop():
+        if not self.run.stop():
             for window in windows:
                 if window.code is not None:
                     window.code.read()
@@ -190,9 +186,9 @@ class OwnReading:
     def _circumstances(self, window: _RegionStatements) -> _Circumstances:
         found = window.found
         span, first, last = found.span, found.first, found.last
-        parts = tuple(self.reading.lines.locate(offset) for offset in self.program.offsets(first, last))
+        parts = tuple(self.run.lines.locate(offset) for offset in self.program.offsets(first, last))
         marker = (
-            self.reading.options.allow_external_programs,
+            self.run.options.allow_external_programs,
             span.name,
             span.first_line,
             span.last_line,
@@ -210,23 +206,23 @@ class OwnReading:
 
     def _regions(self, window: _RegionStatements, by_keystone: Collection[int]) -> Made:
         """A marked region or a loop: one region, or its basic blocks if it branches within itself."""
-        reported = len(self.reading.problems)
+        reported = len(self.run.problems)
         code = window.code
         failure = self.layouts.laid(window.section).failure if code is not None else ""
         if failure:
-            self.reading.report_region("not-supported", failure, window.span, Severity.ERROR)
+            self.run.report_region("not-supported", failure, window.span, Severity.ERROR)
         pieces = code.pieces(by_keystone) if code is not None and not failure else []
         indices = code.indices if code is not None else []
         if code is not None:
-            remark(self.reading, self.program, code, window.found, window.section)
+            remark(self.run, self.program, code, window.found, window.section)
         incomplete = code is None or bool(failure or code.refused)
 
         def source_line(at: int) -> SourceLine:
             piece, index = pieces[at], indices[at]
             statement, (start, end) = self.program.statements[index], self.program.span(index)
-            line, column, end_column = self.reading.lines.span(start, end)
+            line, column, end_column = self.run.lines.span(start, end)
             is_made = statement.stop >= 0
-            use = self.reading.text[start : start + end_column - column].strip() if is_made else ""
+            use = self.run.text[start : start + end_column - column].strip() if is_made else ""
             return SourceLine(line, column, end_column, statement.text, piece.code, piece.backend, use=use)
 
         found = None
@@ -242,8 +238,8 @@ class OwnReading:
         enclosed = Enclosed(
             window.span, pieces, everything, source_line, placement, where, incomplete, is_function
         )
-        made = self.reading.cut(enclosed, found)
-        if len(self.reading.problems) == reported and not incomplete:
+        made = self.run.cut(enclosed, found)
+        if len(self.run.problems) == reported and not incomplete:
             key, outside = window.circumstances
             self.encoder.memory.regions[key] = outside, made
         return made
@@ -251,7 +247,7 @@ class OwnReading:
     def _placement(self, window: _RegionStatements, index: int) -> Placement:
         """Placement of a statement, as far as known."""
         offset, modulus = self.layouts.offset(index), self.layouts.modulus(index)
-        usual = 1 if style(self.reading.source) is AssemblerStyle.GAS else _NASM_ALIGNMENT
+        usual = 1 if style(self.run.source) is AssemblerStyle.GAS else _NASM_ALIGNMENT
         known = min(max(self.layouts.laid(window.section).alignment, usual), LINE_BYTES)
         if modulus and modulus < known:
             return Placement(offset % modulus, modulus, REFUSED_BEFORE)
@@ -259,20 +255,20 @@ class OwnReading:
 
     def _report_includes(self) -> None:
         """Report includes in macros or with other statements on their line: they may contain code."""
-        told = {problem.line for problem in self.reading.problems if problem.code == "include-not-read"}
+        told = {problem.line for problem in self.run.problems if problem.code == "include-not-read"}
         for first, part in zip(self.program.firsts, self.program.parts, strict=True):
             for index in part.includes:
                 place = self.program.span(first + index)
-                if self.reading.lines.locate(place[0])[0] not in told:
+                if self.run.lines.locate(place[0])[0] not in told:
                     message = "An include is only read on a line of its own; --assembler gas reads this one."
-                    self.reading.report("include-not-read", message, *place, Severity.WARNING)
+                    self.run.report("include-not-read", message, *place, Severity.WARNING)
 
     def _report_open_comment(self, offset: int | None, spans: Iterable[Span]) -> None:
         if offset is not None and any(span.start <= offset for span in spans):
-            self.reading.report("comment-not-closed", "This comment is never closed.", offset, offset + 2)
+            self.run.report("comment-not-closed", "This comment is never closed.", offset, offset + 2)
 
     def _report_duplicate_labels(self, covers: Callable[[int], bool]) -> None:
         for name, label in self.program.labels_again():
             if covers(label.start):
                 message = f"The label '{name}' is already defined; jumps go to its first definition."
-                self.reading.report("duplicate-label", message, label.start, label.end)
+                self.run.report("duplicate-label", message, label.start, label.end)

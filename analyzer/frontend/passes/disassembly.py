@@ -14,8 +14,8 @@ from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 from cyclelens.analyzer.frontend.objects.machine_flow import near
 from cyclelens.analyzer.frontend.objects.raw_code import CodeSection, MadeRelocation, MadeSymbol, elf_of
-from cyclelens.analyzer.frontend.passes.builtin import OwnReading
-from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
+from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
+from cyclelens.analyzer.frontend.passes.builtin import BuiltinPass
 from cyclelens.analyzer.frontend.source import dumps
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect, detect
@@ -58,21 +58,21 @@ _OPEN = bytes(4)
 _LONG_JUMP = 5
 
 
-def read(reading: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
+def read(run: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
     """Regions of a dump: its marked code, the loops of its functions, or the functions. Problems are at the
     lines of the dump."""
     rows = [row for part in dump.parts for row in part.rows]
-    dialect = _dialect(reading, rows)
-    problems = _encode(reading, dump, dialect)
+    dialect = _dialect(run, rows)
+    problems = _encode(run, dump, dialect)
     doubtful = {problem.line for problem in problems}
     regions: list[Region] = []
     branchings: list[Branching] = []
     functions: list[tuple[str, int, int]] = []
     parts = [_DumpCode(part, spans, dump.is_object) for part in dump.parts]
-    whole = _wants_whole(reading, parts)
+    whole = _wants_whole(run, parts)
     for code in parts:
         try:
-            found = code.regions(reading, spans, whole=whole)
+            found = code.regions(run, spans, whole=whole)
         except ObjectFileError as error:
             row = code.part.rows[0]
             message = f"{str(error).capitalize()}."
@@ -85,11 +85,11 @@ def read(reading: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFi
         problems += [code.problem(problem) for problem in found.problems]
         problems += code.gaps
         functions += code.functions
-    wanted = reading.options.function
+    wanted = run.options.function
     if wanted is not None:
-        reading.functions = [Span(name, 0, 0, first, last, 0, 0) for name, first, last in functions]
+        run.functions = [Span(name, 0, 0, first, last, 0, 0) for name, first, last in functions]
         if not any(name == wanted for name, _, _ in functions):
-            problems.append(reading.no_function(wanted))
+            problems.append(run.no_function(wanted))
     problems.sort(key=lambda problem: (problem.line, problem.column))
     return AssembledFile(
         tuple(regions),
@@ -100,11 +100,11 @@ def read(reading: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFi
     )
 
 
-def _wants_whole(reading: AssemblyRun, parts: Sequence[_DumpCode]) -> bool:
+def _wants_whole(run: AssemblyRun, parts: Sequence[_DumpCode]) -> bool:
     """Whether functions are regions, because no part has a loop."""
-    if reading.options.function is not None:
+    if run.options.function is not None:
         return True
-    if reading.options.regions != Regions.AUTO or any(code.is_marked for code in parts):
+    if run.options.regions != Regions.AUTO or any(code.is_marked for code in parts):
         return False
     return not any(regions_of(code.file, code.file.functions, Regions.LOOPS).regions for code in parts)
 
@@ -115,12 +115,12 @@ class _DumpCode:
     def __init__(self, part: DumpSection, spans: Sequence[Span], is_object: bool) -> None:
         self.part = part
         is_linked = not (is_object or _is_of_object(part))
-        stretch = _stretch(part, spans, is_linked)
-        self.file = ObjectFile(elf_of([stretch], is_linked=is_linked))
-        base = 0 if is_linked else stretch.address
+        section = _code_section(part, spans, is_linked)
+        self.file = ObjectFile(elf_of([section], is_linked=is_linked))
+        base = 0 if is_linked else section.address
         self._rows = {row.address - base: row for row in part.rows}
         """Rows by address in the file."""
-        self.is_marked = any(not symbol.is_function for symbol in stretch.symbols)
+        self.is_marked = any(not symbol.is_function for symbol in section.symbols)
         ends = {end: row.line for row in part.rows for end in (row.address + len(row.code),)}
         self.functions = [
             (name, line, max(ends.get(end, line), line)) for name, line, _, end in dumps.functions_of(part)
@@ -129,9 +129,9 @@ class _DumpCode:
         self.gaps: list[Problem] = []
         """Problems for regions with code that the dump does not show."""
 
-    def regions(self, reading: AssemblyRun, spans: Sequence[Span], *, whole: bool) -> AssembledFile:
+    def regions(self, run: AssemblyRun, spans: Sequence[Span], *, whole: bool) -> AssembledFile:
         """The wanted regions, as found in the file. Raises ObjectFileError."""
-        options, functions = reading.options, list(self.file.functions)
+        options, functions = run.options, list(self.file.functions)
         if options.function is not None:
             functions = [function for function in functions if function.name == options.function]
         elif options.regions in (Regions.AUTO, Regions.MARKERS) and (
@@ -190,9 +190,9 @@ class _DumpCode:
         return replace(problem, line=line) if problem.line == UNKNOWN_LINE else problem
 
 
-def _dialect(reading: AssemblyRun, rows: Sequence[DumpRow]) -> Dialect:
-    if reading.options.syntax != "auto":
-        return reading.dialect
+def _dialect(run: AssemblyRun, rows: Sequence[DumpRow]) -> Dialect:
+    if run.options.syntax != "auto":
+        return run.dialect
     return INTEL if not detect(SourceText("\n".join(row.text for row in rows))).is_att else ATT
 
 
@@ -208,7 +208,7 @@ def _is_of_object(part: DumpSection) -> bool:
     )
 
 
-def _stretch(part: DumpSection, spans: Sequence[Span], is_linked: bool) -> CodeSection:
+def _code_section(part: DumpSection, spans: Sequence[Span], is_linked: bool) -> CodeSection:
     functions = list(dumps.functions_of(part))
     first = part.rows[0].address
     base = first if is_linked else first // LINE_BYTES * LINE_BYTES if part.functions else first
@@ -266,7 +266,7 @@ def _open_field(code: bytes) -> int:
 # Bytes that are missing in the dump
 
 
-def _encode(reading: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]:
+def _encode(run: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]:
     """Encode the rows without bytes. Returns a problem for each that has no encoding of the right length."""
     sizes: dict[int, int] = {}
     """By row identity."""
@@ -283,9 +283,9 @@ def _encode(reading: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]
         if not row.code:
             left.append(row)
     for wish in _WISHES:
-        if not left or reading.stop():
+        if not left or run.stop():
             break
-        codes = list(_assembled(reading, [f"{wish}{row.text}" for row in left], dialect))
+        codes = list(_assembled(run, [f"{wish}{row.text}" for row in left], dialect))
         for row, code in zip(left, codes, strict=True):
             size = sizes.get(id(row), 0)
             if code and size in (0, len(code)):
@@ -331,14 +331,14 @@ def _jump(row: DumpRow, size: int) -> bytes | None:
     return None
 
 
-def _assembled(reading: AssemblyRun, statements: Sequence[str], dialect: Dialect) -> Iterator[bytes]:
+def _assembled(run: AssemblyRun, statements: Sequence[str], dialect: Dialect) -> Iterator[bytes]:
     """Bytes of each statement; empty if it cannot be encoded."""
-    options = replace(reading.options, syntax=Syntax(dialect.name), regions=Regions.MARKERS, function=None)
+    options = replace(run.options, syntax=Syntax(dialect.name), regions=Regions.MARKERS, function=None)
     for first in range(0, len(statements), _CHUNK):
         chunk = [statement.replace(";", " ") for statement in statements[first : first + _CHUNK]]
         source = SourceText("\n".join(chunk))
-        inner = AssemblyRun(source, dialect, options, reading.client, reading.stop, reading.memory)
+        inner = AssemblyRun(source, dialect, options, run.client, run.stop, run.memory)
         span = Span("dump", 0, len(source.text), 0, len(chunk) - 1, 0, 0)
-        regions = OwnReading(inner).regions(scan(source, False, reading.stop), [span])
+        regions = BuiltinPass(inner).regions(scan(source, False, run.stop), [span])
         codes = {line.line: line.code for region in regions for line in region.lines}
         yield from (codes.get(number, b"") for number in range(len(chunk)))

@@ -18,7 +18,7 @@ from cyclelens.analyzer.frontend.files.whole_file import (
     assemble_file,
     has_nasm,
 )
-from cyclelens.analyzer.frontend.passes.reading import (
+from cyclelens.analyzer.frontend.passes.assembly_run import (
     MAXIMUM_REGION,
     NO_PROGRAMS,
     REFUSED_BEFORE,
@@ -31,84 +31,76 @@ from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Placement, Region, Severity
 
 
-def or_by_nasm(reading: AssemblyRun, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
+def or_by_nasm(run: AssemblyRun, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
     """Regions of a text that looked plain, read by NASM if that understands more of it. ``reported``: number
     of problems before the built-in pass."""
     refused = sum(region.incomplete for region in regions)
     is_asked = (
-        reading.options.assembler == Assembler.AUTO
-        and reading.options.allow_external_programs
-        and not needs_nasm(reading.source)
+        run.options.assembler == Assembler.AUTO
+        and run.options.allow_external_programs
+        and not needs_nasm(run.source)
     )
-    if not refused or not is_asked or style(reading.source) is not AssemblerStyle.NASM or not has_nasm():
+    if not refused or not is_asked or style(run.source) is not AssemblerStyle.NASM or not has_nasm():
         return regions
-    own = reading.problems, reading.branchings, reading.spans, reading.spot, reading.is_foreign
-    reading.problems, reading.branchings = reading.problems[:reported], []
-    found = by_another_program(reading, spans, Assembler.NASM)
+    own = run.problems, run.branchings, run.spans, run.spot, run.is_foreign
+    run.problems, run.branchings = run.problems[:reported], []
+    found = by_another_program(run, spans, Assembler.NASM)
     if found is not None and sum(region.incomplete for region in found) < refused:
         return found
-    reading.problems, reading.branchings, reading.spans, reading.spot, reading.is_foreign = own
+    run.problems, run.branchings, run.spans, run.spot, run.is_foreign = own
     return regions
 
 
 def by_another_program(
-    reading: AssemblyRun, spans: list[Span], wanted: Assembler | None = None
+    run: AssemblyRun, spans: list[Span], wanted: Assembler | None = None
 ) -> list[Region] | None:
     """Regions from the user's assembler, or from the ``wanted`` one. None if no assembler applies or it
     fails."""
-    wanted = wanted or reading.options.assembler
-    if (
-        wanted == Assembler.AUTO
-        and style(reading.source) is AssemblerStyle.NASM
-        and needs_nasm(reading.source)
-    ):
+    wanted = wanted or run.options.assembler
+    if wanted == Assembler.AUTO and style(run.source) is AssemblerStyle.NASM and needs_nasm(run.source):
         wanted = Assembler.NASM
     if wanted not in ASSEMBLERS:
         return None
-    expanded = plain(reading.text) if wanted == Assembler.NASM else reading.expanded()
+    expanded = plain(run.text) if wanted == Assembler.NASM else run.expanded()
 
     def user_line(line: int) -> int:
         return expanded.lines[min(line, len(expanded.lines) - 1)]
 
     assembled = Assembled(BACKENDS[wanted], failure=NO_PROGRAMS)
-    if reading.options.allow_external_programs:
-        assembled = assemble_file(
-            wanted, expanded.text, reading.options.origin, reading.stop, reading.memory.caches
-        )
-    reading.report_notes(assembled.notes)
+    if run.options.allow_external_programs:
+        assembled = assemble_file(wanted, expanded.text, run.options.origin, run.stop, run.memory.caches)
+    run.report_notes(assembled.notes)
     if assembled.failure:
         message = f"The file is read without {assembled.backend}. {assembled.failure}"
         line = user_line(assembled.failure_line)
-        reading.report_notes([ExpansionNote(line, "assembler-unavailable", message)])
-        reading.is_foreign = assembled.gave_up or (wanted == Assembler.NASM and needs_nasm(reading.source))
+        run.report_notes([ExpansionNote(line, "assembler-unavailable", message)])
+        run.is_foreign = assembled.gave_up or (wanted == Assembler.NASM and needs_nasm(run.source))
         return None
-    found = listed.sections(assembled.listing, user_line, assembled.backend, reading.memory.caches)
-    reading.spot = spots_of_listing(assembled.listing.object)
-    reading.has_code = bool(assembled.refused) or any(section.pieces for section in found.values())
+    found = listed.sections(assembled.listing, user_line, assembled.backend, run.memory.caches)
+    run.spot = spots_of_listing(assembled.listing.object)
+    run.has_code = bool(assembled.refused) or any(section.pieces for section in found.values())
     refused = {user_line(line): message for line, message in assembled.refused.items()}
     places = [
-        listed.ListedCode(
-            span, *(listed.within(found, span, reading.lines, reading.text) or (listed.EMPTY, []))
-        )
+        listed.ListedCode(span, *(listed.within(found, span, run.lines, run.text) or (listed.EMPTY, [])))
         for span in spans
     ]
-    if reading.options.regions != Regions.LOOPS:
-        places += listed.iaca(found, reading.lines, reading.text)
-    places = reading.choose(
+    if run.options.regions != Regions.LOOPS:
+        places += listed.iaca(found, run.lines, run.text)
+    places = run.choose(
         places,
-        partial(_functions, reading, assembled.listing, found, user_line),
-        partial(_loops, reading, assembled.listing, found, user_line),
+        partial(_functions, run, assembled.listing, found, user_line),
+        partial(_loops, run, assembled.listing, found, user_line),
     )
     places.sort(key=lambda place: place.span.start)
-    reading.spans = [place.span for place in places]
-    covers = coverage(reading.spans)
+    run.spans = [place.span for place in places]
+    covers = coverage(run.spans)
     for line, message in refused.items():
-        start, end = reading.lines.content(line, reading.text)
+        start, end = run.lines.content(line, run.text)
         severity = Severity.ERROR if covers(start) else Severity.WARNING
-        reading.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
+        run.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
 
     # A macro may expand to thousands of instructions on one line.
-    place_of = cache(partial(_place_of, reading))
+    place_of = cache(partial(_place_of, run))
     regions: list[Region] = []
     made: list[LoopRegion] = []
     for place in places:
@@ -116,7 +108,7 @@ def by_another_program(
         incomplete = any(span.first_line <= line <= span.last_line for line in refused)
         if len(inside) > MAXIMUM_REGION:
             message = f"Regions of more than {MAXIMUM_REGION:,} statements are not analysed."
-            reading.report_region("region-too-large", message, span, Severity.ERROR)
+            run.report_region("region-too-large", message, span, Severity.ERROR)
             inside, incomplete = [], True
         source_line = partial(section.source_line, place_of=place_of)
         start = section.pieces[inside[0]].offset if inside else 0
@@ -127,12 +119,12 @@ def by_another_program(
         enclosed = Enclosed(
             span, section.pieces, inside, source_line, placement, where, incomplete, place.is_function
         )
-        own, branching = reading.cut(enclosed, place.runs)
+        own, branching = run.cut(enclosed, place.runs)
         regions += own
-        reading.branchings += [] if branching is None else [branching]
+        run.branchings += [] if branching is None else [branching]
         if place.loop is not None and place.runs is not None:
             made.append(LoopRegion(span, place.loop, place.runs.numbers, own))
-    reading.describe_loops(made)
+    run.describe_loops(made)
     return regions
 
 
@@ -141,18 +133,18 @@ _UserLine = Callable[[int], int]
 
 
 def _functions(
-    reading: AssemblyRun, listing: Listing, found: _Sections, user_line: _UserLine
+    run: AssemblyRun, listing: Listing, found: _Sections, user_line: _UserLine
 ) -> list[listed.ListedCode]:
-    return list(functions(listing, found, user_line, reading.lines, reading.text))
+    return list(functions(listing, found, user_line, run.lines, run.text))
 
 
 def _loops(
-    reading: AssemblyRun, listing: Listing, found: _Sections, user_line: _UserLine
+    run: AssemblyRun, listing: Listing, found: _Sections, user_line: _UserLine
 ) -> list[listed.ListedCode]:
-    return listed.loops(listing, found, user_line, reading.lines, reading.text, reading.memory.caches)
+    return listed.loops(listing, found, user_line, run.lines, run.text, run.memory.caches)
 
 
-def _place_of(reading: AssemblyRun, line: int) -> tuple[tuple[int, int, int], str]:
+def _place_of(run: AssemblyRun, line: int) -> tuple[tuple[int, int, int], str]:
     """(line, column, end column) of a line's content, and the content."""
-    start, end = reading.lines.content(line, reading.text)
-    return reading.lines.span(start, end), reading.text[start:end]
+    start, end = run.lines.content(line, run.text)
+    return run.lines.span(start, end), run.text[start:end]

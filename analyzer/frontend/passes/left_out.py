@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
+from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.programs.parsed import parse
 from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.source.scanner import RawStatement, block_edge
@@ -20,7 +20,7 @@ _NAME = re.compile(r"(?<![\w.$\"'])([A-Za-z_$][\w$]*)[ \t]*(\([^()]*\))?(?:[ \t]
 _DEFINED = re.compile(r"\bdefined[ \t]*(?:\([ \t]*(\w+)[ \t]*\)|[ \t](\w+))")
 
 
-def report(reading: AssemblyRun, raw: Iterable[RawStatement]) -> None:
+def report(run: AssemblyRun, raw: Iterable[RawStatement]) -> None:
     """Report the condition that excludes all code, if there is one. ``raw``: statements without regard to
     conditions."""
     inside = 0
@@ -28,10 +28,10 @@ def report(reading: AssemblyRun, raw: Iterable[RawStatement]) -> None:
         word, _ = block_edge(statement.text, inside=bool(inside))
         if word:
             inside = max(inside - 1, 0) if word.startswith("end") else inside + 1
-        elif not inside and parse(statement.text, reading.dialect.is_att).kind is StatementKind.INSTRUCTION:
-            condition = _around(reading.text, statement.start + _blanks(statement.text))
+        elif not inside and parse(statement.text, run.dialect.is_att).kind is StatementKind.INSTRUCTION:
+            condition = _around(run.text, statement.start + _blanks(statement.text))
             if condition is not None:
-                _report(reading, *condition)
+                _report(run, *condition)
             return
 
 
@@ -53,18 +53,16 @@ def _around(text: str, offset: int) -> tuple[re.Match[str], bool] | None:
     return opened[0] if opened else None
 
 
-def _report(reading: AssemblyRun, condition: re.Match[str], is_first: bool) -> None:
+def _report(run: AssemblyRun, condition: re.Match[str], is_first: bool) -> None:
     rest = _COMMENT.sub("", condition["rest"]).strip()
     said = f"{condition['sign'].strip()}{condition['word']} {rest}".strip()
-    line, _ = reading.lines.locate(condition.start())
+    line, _ = run.lines.locate(condition.start())
     way = "define what it tests"
     if condition["sign"] != "." and is_first and (options := _options(condition["word"].lower(), rest)):
         way = f"{options} (setting: defines) includes it"
     message = f"All code is excluded by '{said[:80]}' at line {line + 1}; {way}."
     start = condition.start() + _blanks(condition[0])
-    reading.report(
-        "left-out", message, start, condition.start() + len(condition[0].rstrip()), Severity.WARNING
-    )
+    run.report("left-out", message, start, condition.start() + len(condition[0].rstrip()), Severity.WARNING)
 
 
 def _options(word: str, condition: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 from cyclelens.analyzer.common.suggestions import did_you_mean
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
-from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
+from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.regions.statement_code import RefusedStatement
@@ -23,25 +23,25 @@ _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 _ONLY_SYMBOL = re.compile(rf"{QUOTED_NAME}|{letters('_.?', digits=False)}{letters('_.$?', digits=True)}*")
 
 
-def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: CodeRange, section: str) -> None:
+def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRange, section: str) -> None:
     """Report the problems of a region, each at its statement."""
     for index in (index for part in found.own for index in part.places):
         statement = program.statements[index]
         if statement.section == section and statement.kind is StatementKind.DIRECTIVE:
-            _remark_directive(reading, program, index)
+            _remark_directive(run, program, index)
     for index in sorted(code.divided):
         message = "This divides by zero: GNU as warns and divides by one instead."
-        reading.report("division-by-zero", message, *program.span(index), Severity.WARNING)
+        run.report("division-by-zero", message, *program.span(index), Severity.WARNING)
     for index, content in code.contents.items():
         if index in code.refused:
-            _report_refused(reading, found.span, program.span(index), code.refused[index])
+            _report_refused(run, found.span, program.span(index), code.refused[index])
         elif index in code.shortened:
             message = f"This number is too long for its operand; it is truncated to {code.shortened[index]}."
-            reading.report("number-shortened", message, *program.span(index), Severity.WARNING)
+            run.report("number-shortened", message, *program.span(index), Severity.WARNING)
         elif index in code.undefined:
             name = shown(code.undefined[index])
             message = f"'{name}' is not defined in this file; it is treated as an address."
-            reading.report("undefined-symbol", message, *program.span(index), Severity.WARNING)
+            run.report("undefined-symbol", message, *program.span(index), Severity.WARNING)
         elif isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             target = content.target.text.strip()
             symbol = symbol_of(target)
@@ -51,25 +51,25 @@ def remark(reading: AssemblyRun, program: Program, code: RegionCode, found: Code
                 message = (
                     f"The label '{name}' is not defined in this file; it is treated as far away{hint or '.'}"
                 )
-                reading.report("undefined-label", message, *program.span(index), Severity.WARNING)
+                run.report("undefined-label", message, *program.span(index), Severity.WARNING)
 
 
-def _remark_directive(reading: AssemblyRun, program: Program, index: int) -> None:
+def _remark_directive(run: AssemblyRun, program: Program, index: int) -> None:
     statement = program.statements[index]
     if not statement.refusal and not directives.is_known(statement.name):
         message = f".{statement.name} is not a known directive; it is assumed to make no code."
-        reading.report("unknown-directive", message, *program.span(index), Severity.WARNING)
+        run.report("unknown-directive", message, *program.span(index), Severity.WARNING)
 
 
 def _report_refused(
-    reading: AssemblyRun, region: Span, place: tuple[int, int], refused: RefusedStatement
+    run: AssemblyRun, region: Span, place: tuple[int, int], refused: RefusedStatement
 ) -> None:
     if refused.code == "assembler-unavailable":
         # The statement is not at fault, so this is reported once per region.
         problem = make_problem(
             refused.code, refused.message, region.first_line, region.column, region.end_column
         )
-        if problem not in reading.problems:
-            reading.problems.append(problem)
+        if problem not in run.problems:
+            run.problems.append(problem)
         return
-    reading.report(refused.code, refused.message, *place)
+    run.report(refused.code, refused.message, *place)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import Enum
 
-from cyclelens.analyzer.frontend.passes.reading import AssemblyRun
+from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.source.lexer import cut_operands
 from cyclelens.analyzer.frontend.source.problems import make_problem
@@ -32,14 +32,14 @@ _BETWEEN_FUNCTIONS = frozenset(
 
 
 def remark_wide_code(
-    reading: AssemblyRun,
+    run: AssemblyRun,
     program: Program,
     made: Sequence[tuple[int, Sequence[Region]]],
     refused: Collection[int],
 ) -> None:
     """Report these places, each at its statement. ``made``: first statement and regions of each window.
     ``refused``: statements that cannot be encoded."""
-    if not _WIDE.search(reading.text):
+    if not _WIDE.search(run.text):
         return
     entered = dict(made)
     turns = {
@@ -53,15 +53,15 @@ def remark_wide_code(
     since = -1
     for index in sorted({*turns, *entered}):
         if since >= 0 and index in entered:
-            _remark_regions(reading, entered[index], _line(reading, program, since))
+            _remark_regions(run, entered[index], _line(run, program, since))
         turn = turns.get(index)
         if turn is _HalvesEffect.WIDE:
             since = index
         elif turn is not None:
             if since >= 0 and turn in (_HalvesEffect.RETURN, _HalvesEffect.CALL):
-                line = _line(reading, program, since)
+                line = _line(run, program, since)
                 message = _returning(line) if turn is _HalvesEffect.RETURN else _calling(line)
-                reading.report(_CODE, message, *program.span(index), Severity.INFORMATION)
+                run.report(_CODE, message, *program.span(index), Severity.INFORMATION)
             since = -1
 
 
@@ -106,9 +106,9 @@ def _writes_wide(statement: Statement) -> bool:
     return _TARGET.match(target.strip()) is not None
 
 
-def _line(reading: AssemblyRun, program: Program, index: int) -> int:
+def _line(run: AssemblyRun, program: Program, index: int) -> int:
     """One-based line of a statement."""
-    return reading.lines.locate(program.span(index)[0])[0] + 1
+    return run.lines.locate(program.span(index)[0])[0] + 1
 
 
 def _returning(line: int) -> str:
@@ -125,7 +125,7 @@ def _calling(line: int) -> str:
     )
 
 
-def _remark_regions(reading: AssemblyRun, regions: Iterable[Region], line: int) -> None:
+def _remark_regions(run: AssemblyRun, regions: Iterable[Region], line: int) -> None:
     """Report legacy SSE in regions without 256-bit code of their own; with it, the hazard reports the mix."""
     for region in regions:
         uses = [upper_halves(instruction.code) for instruction in region.instructions]
@@ -143,7 +143,7 @@ def _remark_regions(reading: AssemblyRun, regions: Iterable[Region], line: int) 
             f"the old register; other cores put the upper halves aside, {often}. The figures leave that out; "
             "vzeroupper before the region avoids it, if no upper half is needed any more."
         )
-        reading.problems.append(
+        run.problems.append(
             make_problem(_CODE, message, place.line, place.column, place.end_column, Severity.INFORMATION)
         )
 

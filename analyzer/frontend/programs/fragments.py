@@ -29,7 +29,7 @@ class _SubsectionRun(Struct, eq=False):
     """The jump of each element; None for other elements."""
 
 
-class Fragment(Struct, eq=False):
+class SectionPart(Struct, eq=False):
     """The statements of a part in one section, with their sizes."""
 
     indices: list[int]

@@ -59,12 +59,12 @@ _Section = tuple[str, int]
 """Section and subsection."""
 
 
-class Pushed(Struct, frozen=True):
+class SavedSection(Struct, frozen=True):
     """Stack entry of `.pushsection`, restored by `.popsection`."""
 
     section: _Section
     previous: _Section
-    outer: Pushed | None
+    outer: SavedSection | None
 
 
 class AssemblerState(Struct, eq=False):
@@ -74,7 +74,7 @@ class AssemblerState(Struct, eq=False):
     dialect: Dialect
     section: _Section = (CODE_SECTION, 0)
     previous: _Section = (CODE_SECTION, 0)
-    pushed: Pushed | None = None
+    pushed: SavedSection | None = None
     condition: Condition | None = None
     alternate: bool = False
     """Between `.altmacro` and `.noaltmacro`."""

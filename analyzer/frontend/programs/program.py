@@ -112,8 +112,8 @@ class ParsedText(Struct, eq=False):
     """Number of statements that macros produced."""
     expanded_text: int = 0
     """Characters of these statements."""
-    chunks: dict[str, Any] = field(default_factory=dict)
-    """Latest layout fragment of each section (sections.py)."""
+    section_parts: dict[str, Any] = field(default_factory=dict)
+    """The latest sizes of its statements by section (``sections.py``)."""
     _answers: dict[Callable[[list[Statement]], Any], Any] = field(default_factory=dict)
     _indices: dict[str, list[int]] | None = None
 

@@ -27,7 +27,7 @@ _MAXIMUM_DEPTH = 50
 _HERE = frozenset([".", "$"])
 
 
-class Places(Protocol):
+class FinalLayout(Protocol):
     """Final layout, once it is known."""
 
     def final(self, text: str, index: int, dot: int = 0) -> ExpressionValue:
@@ -44,7 +44,7 @@ class StatementScope(Struct):
     program: Program
     index: int
     distance_at: DistanceAt | None = None
-    places: Places | None = None
+    places: FinalLayout | None = None
     asked: set[str] = field(default_factory=set)
     """Symbols whose assignments were used."""
     is_fleeting: bool = False

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
-from cyclelens.analyzer.frontend.objects.sampled import OTHER_CODE, Placed, Sampled
+from cyclelens.analyzer.frontend.objects.sampled import OTHER_CODE, LocatedProfile, Placed
 from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError
@@ -58,7 +58,7 @@ def counts_of(
         start = known[name]
         return None if start is None else start + place.offset
 
-    sampled = Sampled(profile, address_of)
+    sampled = LocatedProfile(profile, address_of)
     if sampled.is_empty:
         if lost:
             return {}, [make_problem("no-profile", _NOT_LAID_OUT.format(lost[0]), 0, 0, 0, Severity.WARNING)]

@@ -20,8 +20,8 @@ from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder,
 from cyclelens.analyzer.frontend.statements.directives import (
     MAXIMUM_BYTES,
     Alignment,
-    Repeated,
-    Sized,
+    RepeatedBytes,
+    SizedDirective,
     executed,
     fits,
     leb128,
@@ -139,7 +139,7 @@ class RegionCode(Struct):
                 distance = target and target - self.layouts.offset(index)
                 is_known = self.is_defined(symbol_of(content.target.text.strip()), index)
                 found += (content, self.layouts.known_size(index), distance, is_known)
-            elif isinstance(content, Alignment | Sized):
+            elif isinstance(content, Alignment | SizedDirective):
                 found += (content, self.layouts.known_size(index))
             elif index in self.asked:
                 found.append(self.asked[index])
@@ -268,8 +268,8 @@ class RegionCode(Struct):
             raise RefusedStatement("not-supported", _TOO_MUCH)
         return size
 
-    def _filling(self, index: int, content: Repeated | Sized) -> bytes:
-        if isinstance(content, Repeated):
+    def _filling(self, index: int, content: RepeatedBytes | SizedDirective) -> bytes:
+        if isinstance(content, RepeatedBytes):
             if len(content) > MAXIMUM_BYTES:
                 raise RefusedStatement("not-supported", _TOO_MUCH)
             return content.unit * content.count

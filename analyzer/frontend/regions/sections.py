@@ -14,18 +14,18 @@ from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.programs.fragments import (
     LONGEST_INSTRUCTION,
     MAXIMUM_DEPTH,
-    Fragment,
     JumpTarget,
     OpenError,
     PendingError,
     SectionLayout,
+    SectionPart,
 )
 from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, Program, register_of
 from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.regions.jump_targets import find_target, jump_scope
 from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, RefusedStatement
-from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized, leb128
+from cyclelens.analyzer.frontend.statements.directives import Alignment, RepeatedBytes, SizedDirective, leb128
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue, evaluate
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import (
@@ -62,56 +62,56 @@ class Layouts(Struct):
     def prepare(self, names: Collection[str]) -> None:
         """Find the sizes of all statements in some sections."""
         self._prepared.update(names)
-        work: list[tuple[int, int, Fragment]] = []
+        work: list[tuple[int, int, SectionPart]] = []
         circumstances = self.encoder.circumstances
         for first, part in zip(self.program.firsts, self.program.parts, strict=True):
             for name in names:
                 indices = part.in_section(name)
-                known: Fragment | None = part.chunks.get(name)
+                known: SectionPart | None = part.section_parts.get(name)
                 if not indices or (known is not None and self._holds(known, first, circumstances)):
                     continue
-                chunk = part.chunks[name] = Fragment(
+                section_part = part.section_parts[name] = SectionPart(
                     indices, [None] * len(indices), circumstances=circumstances
                 )
-                work += ((first, at, chunk) for at in range(len(indices)))
+                work += ((first, at, section_part) for at in range(len(indices)))
         if not work:
             return
-        pending: list[tuple[int, int, Fragment]] = []
-        for first, at, chunk in work:
+        pending: list[tuple[int, int, SectionPart]] = []
+        for first, at, section_part in work:
             try:
-                self._read(first, at, chunk, self._not_yet)
+                self._read(first, at, section_part, self._not_yet)
             except PendingError:
-                pending.append((first, at, chunk))
-        for first, at, chunk in pending:
-            self._read(first, at, chunk, self.distance)
-        for first, at, chunk in work:
+                pending.append((first, at, section_part))
+        for first, at, section_part in pending:
+            self._read(first, at, section_part, self.distance)
+        for first, at, section_part in work:
             if at == 0:
                 part = self.program.parts[bisect_right(self.program.firsts, first) - 1]
-                chunk.divide(part)
+                section_part.divide(part)
 
-    def _holds(self, chunk: Fragment, first: int, circumstances: tuple[object, ...]) -> bool:
+    def _holds(self, section_part: SectionPart, first: int, circumstances: tuple[object, ...]) -> bool:
         return (
-            not chunk.is_fleeting
-            and chunk.circumstances == circumstances
-            and not (self.program.changed and self.program.changed.intersection(chunk.places(first)))
-            and all(self._before(name, first) == assigned for name, assigned in chunk.asked.items())
+            not section_part.is_fleeting
+            and section_part.circumstances == circumstances
+            and not (self.program.changed and self.program.changed.intersection(section_part.places(first)))
+            and all(self._before(name, first) == assigned for name, assigned in section_part.asked.items())
         )
 
     def _before(self, name: str, first: int) -> Assigned | None:
         found = self.program.assignment(name, first)
         return found.assigned if found is not None else None
 
-    def _read(self, first: int, at: int, chunk: Fragment, distance: DistanceAt) -> None:
+    def _read(self, first: int, at: int, section_part: SectionPart, distance: DistanceAt) -> None:
         """Find the size of a statement."""
-        index = first + chunk.indices[at]
+        index = first + section_part.indices[at]
         scope = StatementScope(self.program, index, distance)
         content = self.encoder.content(index, scope)
-        chunk.is_fleeting |= scope.is_fleeting or index in self.program.changed
-        for name in scope.asked - chunk.asked.keys():
-            chunk.asked[name] = self._before(name, first)
+        section_part.is_fleeting |= scope.is_fleeting or index in self.program.changed
+        for name in scope.asked - section_part.asked.keys():
+            section_part.asked[name] = self._before(name, first)
         if isinstance(content, Jump) and 0 not in content.sizes:
-            chunk.jumps[chunk.indices[at]] = content
-        chunk.sizes[at] = self._size(index, content)
+            section_part.jumps[section_part.indices[at]] = content
+        section_part.sizes[at] = self._size(index, content)
 
     def _size(self, index: int, content: Content | RefusedStatement | None) -> int | Element | None:
         if content is None:
@@ -124,13 +124,13 @@ class Layouts(Struct):
                 # GNU as does not know yet that this jump has only one size.
                 return Element(ElementKind.BRANCH, near, near)
             return Element(ElementKind.BRANCH, short, near) if short and near else short or near
-        if isinstance(content, Repeated):
+        if isinstance(content, RepeatedBytes):
             return len(content)
         if isinstance(content, Alignment):
             if content.boundary == 1:
                 return 0
             return Element(ElementKind.FILL, 0, content.most, content)
-        if isinstance(content, Sized):
+        if isinstance(content, SizedDirective):
             if content.name == "nops":
                 # GNU as reserves no room for them before it determines sizes.
                 size = self._amount(index, content)
@@ -144,7 +144,7 @@ class Layouts(Struct):
             return Element(ElementKind.UNKNOWN, 0, LONGEST_INSTRUCTION)
         return Element(ElementKind.UNKNOWN, -UNBOUNDED, UNBOUNDED)
 
-    def _amount(self, index: int, content: Sized) -> int:
+    def _amount(self, index: int, content: SizedDirective) -> int:
         value = self.final(content.expression, index)
         if content.name == "org" and value.symbol == SECTION_SIGN + self.program.statements[index].section:
             return value.constant
@@ -196,8 +196,8 @@ class Layouts(Struct):
         if section not in self._prepared:
             self.prepare([section])
         part = bisect_right(self.program.firsts, index) - 1
-        chunk: Fragment = self.program.parts[part].chunks[section]
-        return chunk.sizes[bisect_left(chunk.indices, index - self.program.firsts[part])]
+        section_part: SectionPart = self.program.parts[part].section_parts[section]
+        return section_part.sizes[bisect_left(section_part.indices, index - self.program.firsts[part])]
 
     # Places
 
@@ -218,7 +218,7 @@ class Layouts(Struct):
             (run.subsection, part, number, run)
             for part, found in enumerate(self.program.parts)
             if found.in_section(name)
-            for number, run in enumerate(found.chunks[name].runs)
+            for number, run in enumerate(found.section_parts[name].runs)
         ]
         runs.sort(key=lambda each: each[0])
         jumps: list[tuple[int, Jump | None]] = []
@@ -289,8 +289,10 @@ class Layouts(Struct):
         part = bisect_right(self.program.firsts, index) - 1
         section = self.program.statements[index].section
         laid = self.laid(section)
-        chunk: Fragment = self.program.parts[part].chunks[section]
-        run, fragment, distance = chunk.spots[bisect_left(chunk.indices, index - self.program.firsts[part])]
+        of_part: SectionPart = self.program.parts[part].section_parts[section]
+        run, fragment, distance = of_part.spots[
+            bisect_left(of_part.indices, index - self.program.firsts[part])
+        ]
         base, carried = laid.bases[part, run]
         return (base + fragment, distance) if fragment else (base, carried + distance)
 

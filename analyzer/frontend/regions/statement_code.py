@@ -17,7 +17,7 @@ from cyclelens.analyzer.frontend.source.chunks import SourceVersions
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.frontend.statements import directives
-from cyclelens.analyzer.frontend.statements.directives import Alignment, Repeated, Sized
+from cyclelens.analyzer.frontend.statements.directives import Alignment, RepeatedBytes, SizedDirective
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.operand_types import OperandError, UnsupportedError
 from msgspec import Struct
@@ -35,7 +35,7 @@ _EVEX = 0x62
 _FOR_KEYSTONE = re.compile(r"[A-Za-z]\w{0,15}(?:[ \t]+[-+*$%.:,()\[\]\w \t]{1,100})?", re.ASCII)
 """Statements that Keystone, whose parser has memory errors, is given."""
 
-Content = Encoded | Jump | Alignment | Repeated | Sized
+Content = Encoded | Jump | Alignment | RepeatedBytes | SizedDirective
 
 
 class EncodingCache:

@@ -61,19 +61,19 @@ class Chunk:
 class SourceText:
     """A text and its chunks, shared as far as possible with earlier versions."""
 
-    __slots__ = ("_found", "stretches", "text")
+    __slots__ = ("_found", "chunks", "text")
 
     def __init__(self, text: str, versions: SourceVersions | None = None) -> None:
         """``versions``: texts to share chunks with; this one is added to them."""
         self.text = text
-        self.stretches = (versions or SourceVersions()).cut(self)
+        self.chunks = (versions or SourceVersions()).cut(self)
         self._found: dict[Search, bool] = {}
 
     def has(self, search: Search) -> bool:
         """Whether ``search`` finds something in any line."""
         found = self._found.get(search)
         if found is None:
-            found = self._found[search] = any(stretch.has(search) for stretch in self.stretches)
+            found = self._found[search] = any(chunk.has(search) for chunk in self.chunks)
         return found
 
 
@@ -91,23 +91,23 @@ class SourceVersions:
     def cut(self, source: SourceText) -> list[Chunk]:
         """Divide a new text into chunks, and keep it for the next one."""
         text, kept = source.text, self._kept
-        stretches: list[Chunk] | None = None
+        chunks: list[Chunk] | None = None
         shared, earlier = -1, None
         # The latest text is the likeliest earlier version; a text that shares half of its characters is one.
         for known in kept:
-            if len(known.stretches) == 1 and known.stretches[0].text not in text:
+            if len(known.chunks) == 1 and known.chunks[0].text not in text:
                 continue  # a single chunk is shared as a whole or not at all
-            found = _recut(text, known.stretches)
-            old = set(known.stretches)
-            same = sum(len(stretch.text) for stretch in found if stretch in old)
+            found = _recut(text, known.chunks)
+            old = set(known.chunks)
+            same = sum(len(chunk.text) for chunk in found if chunk in old)
             if same > shared:
-                stretches, shared, earlier = found, same, known
+                chunks, shared, earlier = found, same, known
             if 0 < 2 * shared >= len(text):
                 break
         else:
             earlier = None
-        if stretches is None:
-            stretches = _stretches(text, _lines(text))
+        if chunks is None:
+            chunks = _chunks(text, _lines(text))
         left = _KEPT_CHARACTERS - len(text)
         self._kept = (source,)
         for known in kept:
@@ -115,7 +115,7 @@ class SourceVersions:
             if left >= 0 and known is not earlier:
                 self._kept += (known,)
         self._kept = self._kept[:_KEPT_TEXTS]
-        return stretches
+        return chunks
 
 
 def _recut(text: str, known: Sequence[Chunk]) -> list[Chunk]:
@@ -140,20 +140,20 @@ def _recut(text: str, known: Sequence[Chunk]) -> list[Chunk]:
             return
         while result and text.count("\n", position, stop) < length // 2:
             position -= len(result.pop().text)
-        result.extend(_stretches(text[position:stop], length))
+        result.extend(_chunks(text[position:stop], length))
         position = stop
 
     misses = 0
-    for stretch in known[first:last]:
-        at = text.find(stretch.text, position, end) if stretch.is_ended else -1
+    for chunk in known[first:last]:
+        at = text.find(chunk.text, position, end) if chunk.is_ended else -1
         if at < 0 or (at > position and text[at - 1] != "\n"):
             misses += 1
             if misses > _MOST_MISSES:
                 break
             continue
         cut(at)
-        result.append(stretch)
-        position = at + len(stretch.text)
+        result.append(chunk)
+        position = at + len(chunk.text)
     cut(end)
     return result + list(known[last:])
 
@@ -163,7 +163,7 @@ def _lines(text: str) -> int:
     return min(max(len(text) // _CHARACTERS_A_LINE, _FEWEST_LINES), _LINES)
 
 
-def _stretches(text: str, length: int) -> list[Chunk]:
+def _chunks(text: str, length: int) -> list[Chunk]:
     """New chunks of about ``length`` lines."""
     *whole, rest = text.split("\n")
     lines = [f"{line}\n" for line in whole] + ([rest] if rest else [])

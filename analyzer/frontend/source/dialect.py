@@ -105,12 +105,12 @@ def detect(source: SourceText) -> Dialect:
 def _evidence(source: SourceText, end: int) -> Iterator[int]:
     """1 for every line before an offset that can only be AT&T, -1 for every line that can only be Intel."""
     offset = 0
-    for stretch in source.stretches:
-        if offset + len(stretch.text) > end or stretch.has(_leaves_comment_open):
+    for chunk in source.chunks:
+        if offset + len(chunk.text) > end or chunk.has(_leaves_comment_open):
             yield from _evidence_of(source.text[offset:end])
             break
-        yield from stretch.ask(_evidence_of)
-        offset += len(stretch.text)
+        yield from chunk.ask(_evidence_of)
+        offset += len(chunk.text)
 
 
 def _leaves_comment_open(text: str) -> bool:

@@ -26,7 +26,7 @@ class _Language(Struct, frozen=True):
     """One matching line is enough, regardless of other lines."""
 
 
-class Other(Struct, frozen=True):
+class UnsupportedText(Struct, frozen=True):
     """An unsupported text: range of the first telling line, and a message."""
 
     start: int
@@ -178,16 +178,16 @@ _HEAD = 40_000
 """Characters that are examined."""
 
 
-def find(source: SourceText) -> Other | None:
+def find(source: SourceText) -> UnsupportedText | None:
     """The unsupported language of a text, as far as its beginning tells; None if it is supported."""
     head = _head(source)
     if not head:
         return None
-    is_x86 = any(stretch.ask(_lines_of_x86)[0] > _FEWEST for stretch in head)
+    is_x86 = any(chunk.ask(_lines_of_x86)[0] > _FEWEST for chunk in head)
     for language in _LANGUAGES:
         if (is_x86 and not language.is_sure) or not any(each.has(language.telling.search) for each in head):
             continue
-        text = "".join(stretch.text for stretch in head)
+        text = "".join(chunk.text for chunk in head)
         if not language.is_sure and not _is_in(language, text):
             continue
         match = language.telling.search(text)
@@ -195,17 +195,17 @@ def find(source: SourceText) -> Other | None:
         found = text[match.start() :].partition("\n")[0]
         start = match.start() + len(found) - len(found.lstrip())
         message = f"This is {language.what}, which Cyclelens does not read. {language.way_out}"
-        return Other(start, max(match.start() + len(found.rstrip()), start), message)
+        return UnsupportedText(start, max(match.start() + len(found.rstrip()), start), message)
     return None
 
 
 def _head(source: SourceText) -> list[Chunk]:
     head, length = [], 0
-    for stretch in source.stretches:
+    for chunk in source.chunks:
         if length > _HEAD:
             break
-        head.append(stretch)
-        length += len(stretch.text)
+        head.append(chunk)
+        length += len(chunk.text)
     return head
 
 

@@ -36,9 +36,9 @@ class LineIndex:
     """Converts offsets to zero-based lines and columns. Lines end as in editors: LF, CR LF or CR."""
 
     def __init__(self, source: SourceText) -> None:
-        self._stretches = source.stretches
-        self._offsets = list(accumulate((len(each.text) for each in source.stretches), initial=0))
-        self._firsts = list(accumulate((len(each.starts) for each in source.stretches), initial=0))
+        self._chunks = source.chunks
+        self._offsets = list(accumulate((len(each.text) for each in source.chunks), initial=0))
+        self._firsts = list(accumulate((len(each.starts) for each in source.chunks), initial=0))
         """Number of each chunk's first line, and at the end the number after the last complete line."""
         is_open = source.text[-1:] not in ("", "\r", "\n")
         self.count = self._firsts[-1] + (not is_open)
@@ -48,15 +48,15 @@ class LineIndex:
         """Offset of a line."""
         at = bisect_right(self._firsts, line) - 1
         within = line - self._firsts[at]
-        return self._offsets[at] + (self._stretches[at].starts[within] if at < len(self._stretches) else 0)
+        return self._offsets[at] + (self._chunks[at].starts[within] if at < len(self._chunks) else 0)
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset."""
         at = bisect_right(self._offsets, offset) - 1
-        if at == len(self._stretches):
+        if at == len(self._chunks):
             last = self.count - 1
             return last, offset - self.start(last)
-        starts = self._stretches[at].starts
+        starts = self._chunks[at].starts
         within = bisect_right(starts, offset - self._offsets[at]) - 1
         return self._firsts[at] + within, offset - self._offsets[at] - starts[within]
 
@@ -70,9 +70,9 @@ class LineIndex:
     def _width_of_end(self, line: int) -> int:
         """Characters in the line end of a line that is not the last."""
         at = bisect_right(self._firsts, line) - 1
-        stretch, behind = self._stretches[at], line - self._firsts[at] + 1
-        stop = stretch.starts[behind] if behind < len(stretch.starts) else len(stretch.text)
-        return 2 if stretch.text.endswith("\r\n", 0, stop) else 1
+        chunk, behind = self._chunks[at], line - self._firsts[at] + 1
+        stop = chunk.starts[behind] if behind < len(chunk.starts) else len(chunk.text)
+        return 2 if chunk.text.endswith("\r\n", 0, stop) else 1
 
     def content(self, line: int, text: str) -> tuple[int, int]:
         """Offsets of a line's content, without surrounding blanks."""
@@ -144,15 +144,15 @@ def scan(source: SourceText, semicolon_comments: bool, cancel: Callable[[], bool
     """Scan a text, reusing the results of chunks that were scanned before. Stops early if ``cancel()``
     becomes true."""
     found = Scan()
-    stretches = source.stretches
+    chunks = source.chunks
     offset = at = 0
-    while at < len(stretches):
-        first = stretches[at]
+    while at < len(chunks):
+        first = chunks[at]
         part: ScannedPart | None = first.scanned.get(semicolon_comments)
-        if part is None or not _is_followed(part, stretches, at):
+        if part is None or not _is_followed(part, chunks, at):
             if cancel():
                 return found
-            part = first.scanned[semicolon_comments] = _scan_part(stretches, at, semicolon_comments)
+            part = first.scanned[semicolon_comments] = _scan_part(chunks, at, semicolon_comments)
         found.parts.append((offset, part))
         if part.markers or part.preprocessor:
             found.markers += [Comment(offset + one.start, offset + one.end, one.text) for one in part.markers]
@@ -164,25 +164,25 @@ def scan(source: SourceText, semicolon_comments: bool, cancel: Callable[[], bool
     return found
 
 
-def _is_followed(part: ScannedPart, stretches: Sequence[Chunk], at: int) -> bool:
+def _is_followed(part: ScannedPart, chunks: Sequence[Chunk], at: int) -> bool:
     """Whether the same chunks follow as when the part was scanned."""
-    behind = stretches[at + 1 : at + 1 + len(part.following)]
+    behind = chunks[at + 1 : at + 1 + len(part.following)]
     return (
         len(behind) == len(part.following)
         and all(one is other for one, other in zip(behind, part.following, strict=True))
-        and (part.is_closed or at + 1 + len(behind) == len(stretches))
+        and (part.is_closed or at + 1 + len(behind) == len(chunks))
     )
 
 
-def _scan_part(stretches: Sequence[Chunk], at: int, semicolon_comments: bool) -> ScannedPart:
+def _scan_part(chunks: Sequence[Chunk], at: int, semicolon_comments: bool) -> ScannedPart:
     """Scan chunks up to the first border that no comment or block crosses."""
     count = 1
     while True:
-        joined = stretches[at : at + count]
-        borders = list(accumulate(len(stretch.text) for stretch in joined))
-        text = "".join(stretch.text for stretch in joined)
+        joined = chunks[at : at + count]
+        borders = list(accumulate(len(chunk.text) for chunk in joined))
+        text = "".join(chunk.text for chunk in joined)
         part = _scan_text(text, frozenset(borders), semicolon_comments)
-        if part.is_closed or at + count >= len(stretches):
+        if part.is_closed or at + count >= len(chunks):
             part.following = joined[1 : borders.index(part.length) + 1]
             return part
         count *= 2

@@ -152,7 +152,7 @@ class Alignment(Struct, frozen=True):
         return nop_fill(count)
 
 
-class Repeated(Struct, frozen=True):
+class RepeatedBytes(Struct, frozen=True):
     """Repeated bytes, perhaps too many to be written out."""
 
     unit: bytes
@@ -162,7 +162,7 @@ class Repeated(Struct, frozen=True):
         return len(self.unit) * self.count
 
 
-class Sized(Struct, frozen=True):
+class SizedDirective(Struct, frozen=True):
     """A directive whose size is an expression that depends on the layout."""
 
     name: str
@@ -243,7 +243,7 @@ def alignment(name: str, text: str, scope: Scope) -> Alignment:
     return Alignment(first, pattern, maximum or None)
 
 
-def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
+def data(name: str, text: str, scope: Scope) -> bytes | RepeatedBytes | SizedDirective:
     """Encode a data directive. Raises OperandError and UnsupportedError."""
     if name in _STRINGS:
         return _strings(text, *_STRINGS[name])
@@ -260,7 +260,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
         if len(arguments) != 1 and not all(_value(argument, scope).is_constant for argument in arguments):
             raise UnsupportedError(f".{name} of several addresses is not supported.")
         if len(arguments) == 1 and not _value(text, scope).is_constant:
-            return Sized(name, text)
+            return SizedDirective(name, text)
         numbers = [_constant(argument, scope) for argument in arguments]
         if name == "sleb128" and not all(
             number >= 0 or _PLAIN_NUMBER.fullmatch(argument)
@@ -271,7 +271,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
         return b"".join(leb128(name, number) for number in numbers)
     if name == "org":
         fill = _constant(arguments[1], scope) if len(arguments) == 2 else 0
-        return Sized(name, arguments[0] if arguments else "", bytes([fill & 0xFF]))
+        return SizedDirective(name, arguments[0] if arguments else "", bytes([fill & 0xFF]))
     if name == "nops":
         return _nops(arguments, scope)
     if name in _REPEATED:
@@ -280,7 +280,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
             raise OperandError(f".{name} takes a count and perhaps a number.")
         value = _constant(arguments[1], scope) if len(arguments) > 1 else 0
         unit = (value % (1 << 8 * size)).to_bytes(size, "little")
-        return Repeated(unit, max(_constant(arguments[0], scope), 0))
+        return RepeatedBytes(unit, max(_constant(arguments[0], scope), 0))
     if name == "fill":
         numbers = [_constant(argument, scope) for argument in arguments[1:]]
         size, value = (*numbers, *(1, 0)[len(numbers) :])[:2]
@@ -294,7 +294,11 @@ def data(name: str, text: str, scope: Scope) -> bytes | Repeated | Sized:
     else:
         raise OperandError(f".{name} takes a size and perhaps a byte to fill with.")
     count = _value(arguments[0], scope) if arguments else ExpressionValue(0)
-    return Repeated(unit, max(count.constant, 0)) if count.is_constant else Sized("skip", arguments[0], unit)
+    return (
+        RepeatedBytes(unit, max(count.constant, 0))
+        if count.is_constant
+        else SizedDirective("skip", arguments[0], unit)
+    )
 
 
 def leb128(name: str, number: int) -> bytes:
@@ -312,7 +316,7 @@ def leb128(name: str, number: int) -> bytes:
             return bytes(result)
 
 
-def _nops(arguments: list[str], scope: Scope) -> Sized:
+def _nops(arguments: list[str], scope: Scope) -> SizedDirective:
     if not 1 <= len(arguments) <= 2:
         raise OperandError(".nops takes a size and perhaps the longest NOP.")
     longest = _constant(arguments[1], scope) if len(arguments) > 1 else 0
@@ -323,7 +327,7 @@ def _nops(arguments: list[str], scope: Scope) -> Sized:
     count = _constant(arguments[0], scope)
     if not 0 <= count <= MAXIMUM_BYTES:
         raise UnsupportedError(f".nops of more than {MAXIMUM_BYTES} bytes is not supported.")
-    return Sized("nops", arguments[0], longest=longest or _LONGEST_NOP)
+    return SizedDirective("nops", arguments[0], longest=longest or _LONGEST_NOP)
 
 
 def _value(text: str, scope: Scope) -> ExpressionValue:

@@ -19,7 +19,7 @@ from cyclelens.analyzer.frontend.programs.part import (
     MAXIMUM_STATEMENTS,
     AssemblerState,
     ParsedChunk,
-    Pushed,
+    SavedSection,
 )
 from cyclelens.analyzer.frontend.programs.program import Assigned, Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import DistanceAt
@@ -362,7 +362,7 @@ def _follow(part: ParsedChunk, statement: Statement, state: AssemblerState) -> N
         state.previous, state.section = state.section, (section, subsection)
     elif name in ("section", "pushsection"):
         if name == "pushsection":
-            state.pushed = Pushed(state.section, state.previous, state.pushed)
+            state.pushed = SavedSection(state.section, state.previous, state.pushed)
         if not arguments:
             return
         subsection, rest = 0, arguments[1:]
