@@ -91,6 +91,7 @@ def _cut(simulation: Simulation, trace: Trace, count: int, *, keep: bool) -> Sim
         elimination=simulation.elimination[:count],
         renamed_loads=simulation.renamed_loads[:count],
         colliding_loads=simulation.colliding_loads[:count],
+        merging_stores=simulation.merging_stores[:count],
         failed_forwards=simulation.failed_forwards[:count],
         lsd_unroll=0,
         period=None,

@@ -18,8 +18,10 @@ from cyclelens.analyzer.insight.hazards import (
     microcode,
     move_elimination,
     op_cache_windows,
+    partial_word_store,
     register_merge,
     serialization,
+    split_by_index,
     sse_avx_mix,
     stack_sync,
     unlamination,
@@ -48,6 +50,11 @@ def _laminated(template: InstructionTemplate) -> InstructionTemplate:
     return replace(template, fused_uops=tuple(sizes), idq_uops=(1,) * len(sizes), retire_slots=len(sizes))
 
 
+def _unsplit(template: InstructionTemplate) -> InstructionTemplate:
+    """The instruction as a single macro-op."""
+    return replace(template, fused_uops=(sum(template.fused_uops),), idq_uops=(1,), retire_slots=1)
+
+
 def _of_unknown_size(template: InstructionTemplate) -> InstructionTemplate:
     """Loads whose size the memory rules do not know: they can always forward and are
     never mistaken for others."""
@@ -59,6 +66,7 @@ _WITHOUT: Mapping[str, Callable[[InstructionTemplate], InstructionTemplate]] = {
     length_changing_prefix.CODE: lambda template: replace(template, length_changing_prefix=False),
     jcc_erratum.CODE: lambda template: replace(template, jcc_erratum=False),
     unlamination.CODE: _laminated,
+    split_by_index.CODE: _unsplit,
     register_merge.CODE: lambda template: replace(template, merge_uops=()),
     serialization.CODE: lambda template: replace(template, serializing=False),
     microcode.CODE: lambda template: replace(
@@ -93,9 +101,19 @@ def _all_short(experiment: Experiment) -> ChangeResult:
     )
 
 
+def _whole_words(experiment: Experiment) -> ChangeResult:
+    """The experiment with a cache that makes no chunk wait for an earlier one."""
+    rules = experiment.model.macro_ops
+    assert rules is not None
+    assert rules.store_gathering is not None
+    rules = replace(rules, store_gathering=replace(rules.store_gathering, restart=0))
+    return experiment.with_model(replace(experiment.model, macro_ops=rules))
+
+
 _WITHOUT_ALL: Mapping[str, Callable[[Experiment], ChangeResult]] = {
     stack_sync.CODE: _in_step,
     long_instruction.CODE: _all_short,
+    partial_word_store.CODE: _whole_words,
     sse_avx_mix.CODE: lambda experiment: experiment.edited(BlockEdit(apart=True)),
     load_words.CODE: lambda experiment: experiment.with_model(
         replace(experiment.model, policies=replace(experiment.model.policies, dispatch_rule=""))

@@ -91,7 +91,8 @@ MODELS = (
             "macro_ops.small_loop_entries macro_ops.long_line_eighths macro_ops.store_gathering "
             "macro_ops.domain_cycles macro_ops.load_queue",
             _NOT_MEASURED: "upper_halves upper_half_switch_cycles macro_ops.long_pair_eighths "
-            "macro_ops.indexed_is_two_ops macro_ops.long_lea_by_encoding macro_ops.one_operation_per_alu "
+            "macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops macro_ops.long_lea_by_encoding "
+            "macro_ops.one_operation_per_alu "
             "macro_ops.vector_pipes_shared macro_ops.transfer_alu_cycles "
             "macro_ops.failed_narrow_forwarding macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
             "macro_ops.renaming_distance macro_ops.learnt_loads macro_ops.unlearnt_loads",
@@ -115,6 +116,7 @@ MODELS = (
             long_pair_eighths=0,
             one_operation_per_alu=False,
             indexed_is_two_ops=False,
+            memory_change_is_two_ops=False,
             long_lea_by_encoding=False,
             vector_pipes_shared=False,
             transfer_alu_cycles=0,

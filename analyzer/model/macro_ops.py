@@ -124,6 +124,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Of the macro-ops dispatched in a cycle, each ALU's scheduler takes one operation (M30)."""
     indexed_is_two_ops: bool
     """A load with operation and a store whose address has an index are two macro-ops (M31)."""
+    memory_change_is_two_ops: bool
+    """An integer instruction that changes a word in memory is two macro-ops at least (M31)."""
     long_lea_by_encoding: bool
     """LEA with base and index is two operations if its encoding has a displacement, even 0."""
     fuses_nops: bool

@@ -155,6 +155,9 @@ class Simulation(Struct, frozen=True):
     """Loads of each instruction that were renamed to a stored value (W6), per round."""
     colliding_loads: tuple[float, ...] = ()
     """Loads of each instruction that waited because two others read the same word (Z6), per round."""
+    merging_stores: tuple[float, ...] = ()
+    """Stores of each instruction that waited to be merged with bytes on their way to the cache (M28), per
+    round."""
     failed_forwards: tuple[FailedForward | None, ...] = ()
     """Per instruction; None if every load got its data."""
     lsd_unroll: int = 0

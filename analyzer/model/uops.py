@@ -103,6 +103,8 @@ class MacroOps(Struct, frozen=True):
     serializing: bool = False
     moves: bool = False
     """The move of a pair: the renamer carries it out with the next instruction."""
+    split_by_index: bool = False
+    """The index in its address makes it two macro-ops instead of one (M31)."""
 
 
 class MemoryAccess(Struct, frozen=True):

@@ -1,4 +1,5 @@
-"""Replaces an address with an index register, which keeps a store off port 7 or splits a micro-fused uop.
+"""Replaces an address with an index register, which keeps a store off port 7, or splits a micro-fused uop or
+a macro-op.
 
 mov %rax, (%rdi,%rcx,8)   ->   lea (%rdi,%rcx,8), %r11
                                mov %rax, (%r11)
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from cyclelens.analyzer.rewrites.proposal import Proposal
 from cyclelens.analyzer.rewrites.site import Site
 
-CODE = "unlamination"
+CODES = ("unlamination", "split-by-index")
 
 
 def propose(site: Site) -> Iterator[Proposal]:
@@ -28,7 +29,8 @@ def propose(site: Site) -> Iterator[Proposal]:
     if edit is None:
         return
     lea = site.write("lea", site.register(scratch), written)
-    code = CODE if CODE in site.findings else "indexed-store" if _stores(site) else ""
+    split = next((code for code in CODES if code in site.findings), "")
+    code = split or ("indexed-store" if _stores(site) else "")
     yield Proposal(
         f"Compute the address into {scratch.lower()} (which the region does not use)",
         site.statement.line,

@@ -15,6 +15,7 @@ from cyclelens.analyzer.rewrites import (
     indexed_address,
     jcc_erratum,
     length_changing_prefix,
+    long_instruction,
     loop_alignment,
     macro_fusion,
     microcoded,
@@ -39,6 +40,7 @@ from msgspec.structs import replace
 
 PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     length_changing_prefix.propose,
+    long_instruction.propose,
     jcc_erratum.propose,
     false_dependency.propose,
     macro_fusion.propose,

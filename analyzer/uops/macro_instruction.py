@@ -75,6 +75,7 @@ class MacroInstruction:
         if self.instruction.mask:
             names.add(self.instruction.mask)
         self.vector = any(is_simd(n) or n[:1] == "K" or n.startswith("ST") for n in names if n)
+        self.split_by_index = False
         self._internal = 0
 
     def does_nothing(self) -> bool:

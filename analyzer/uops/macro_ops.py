@@ -144,6 +144,7 @@ class _Expander(MacroInstruction):
             begins_decode_group=count > 2,
             ends_group=self.mnemonic in _ENDS_GROUP and not self._zeroes_upper_for_free(),
             serializing=self.mnemonic in _SERIALIZES,
+            split_by_index=self.split_by_index,
         )
 
     def _zeroes_upper_for_free(self) -> bool:
@@ -169,9 +170,12 @@ class _Expander(MacroInstruction):
             return self._long_lea(), count
         integer, vector = computing_units(self)
         computes = [*integer, *vector]
+        if self.rules.memory_change_is_two_ops and not self.vector and set(self.reads) & set(self.writes):
+            count = max(count, 2)
         if self.rules.indexed_is_two_ops and self.memory and not self.vector and (computes or self.writes):
             indexed = any(o.index for o in self.instruction.operands if o.kind is OperandKind.MEMORY)
-            count = max(count, 2) if indexed else count
+            self.split_by_index = indexed and count == 1
+            count += self.split_by_index
         store_pipe = None
         if self.vector and self.writes and self.store_pipes in vector:
             store_pipe = self.store_pipes

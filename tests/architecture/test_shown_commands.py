@@ -70,6 +70,8 @@ def test_every_option_of_a_command_in_a_document_exists() -> None:
         ("lcp-stall", "SKL"),
         ("long-instruction", "ZEN5"),
         ("page-aliasing", "ZEN4"),
+        ("partial-word-store", "ZEN3"),
+        ("split-by-index", "ZEN3"),
     ],
 )
 def test_the_example_on_the_page_of_a_hazard_has_it(code: str, core: str, tmp_path: Path) -> None:

@@ -120,6 +120,25 @@ def test_a_long_instruction_costs_what_a_shorter_one_saves():
     assert found.cost == pytest.approx(cycles - shorter, abs=0.01)
 
 
+def test_a_part_of_a_word_costs_what_a_whole_one_saves():
+    """Measured: 5.0 and 2.0 cycles."""
+    body = "    mov %al, (%rbp)\n    mov %eax, 32(%rbp)\n"
+    (found,), cycles = findings_of("partial-word-store", LOOP.format(body), "ZEN3")
+    none, whole = findings_of("partial-word-store", LOOP.format(body.replace("%al", "%eax")), "ZEN3")
+    assert not none
+    assert (cycles, found.cost) == pytest.approx((5.0, cycles - whole), abs=0.05)
+
+
+def test_an_index_costs_the_slot_that_it_takes():
+    """Measured among 24 NOPs: 4.40 and 4.18 cycles."""
+    body = "    cmp (%rsi,%rcx), %r13\n" + "    nop\n" * 24
+    (found,), cycles = findings_of("split-by-index", body, "ZEN3", mode="loop")
+    none, plain = findings_of("split-by-index", body.replace("%rsi,%rcx", "%rsi"), "ZEN3", mode="loop")
+    assert not none
+    assert found.cost == pytest.approx(cycles - plain, abs=0.01)
+    assert found.cost == pytest.approx(1 / 6, abs=0.01)
+
+
 def test_moves_that_take_a_port_cost_what_their_chain_waits_for_them():
     found, cycles = findings_of("move-not-eliminated", LOOP.format(MOVES), "SKL")
     assert len(found) == 3
@@ -143,6 +162,8 @@ EXAMPLES = {
     "false-renaming": (LOOP.format("    mov %rax, (%rsi)\n    mov 2048(%rsi), %rbx\n"), "ZEN5", "loop"),
     "page-aliasing": (LOOP.format("    mov %rax, (%rsi)\n    mov 4096(%rsi), %rbx\n"), "SKL", "loop"),
     "crowded-window": (LOOP.format("    nopl 0(%rax)\n" * 12), "ZEN5", "loop"),
+    "partial-word-store": (LOOP.format("    mov %al, (%rdi)\n    mov %eax, 32(%rdi)\n"), "ZEN3", "loop"),
+    "split-by-index": (LOOP.format("    cmp (%rsi,%rcx), %rax\n"), "ZEN3", "loop"),
     "sse-avx-mix": (LOOP.format("    vpaddd %ymm5, %ymm4, %ymm4\n    paddd %xmm0, %xmm2\n"), "ZEN4", "loop"),
     "straddling-loop": (LOOP.format("    mov %rax, %rbx\n" * 10), "ZEN5", "loop alignment=32"),
 }

@@ -65,3 +65,16 @@ def measured_as(code: str, mode: str) -> float:
 )
 def test_small_cases(rule: str, code: str, mode: str, measured: float) -> None:
     assert measured_as(code, mode) == pytest.approx(measured, rel=0.05), rule
+
+
+@pytest.mark.parametrize(
+    ("code", "measured"),
+    [
+        ("480106", 4.364),  # add [rsi], rax
+        ("481106", 4.366),  # adc [rsi], rax
+        ("48010418", 4.401),  # add [rax+rbx], rax: an index does not make it three
+    ],
+)
+def test_a_change_of_memory_is_two_macro_ops(code: str, measured: float) -> None:
+    """M31, among 24 NOPs; one macro-op would take 4.18 cycles."""
+    assert measured_as(code + 24 * NOP, "copies") == pytest.approx(measured, rel=0.02)

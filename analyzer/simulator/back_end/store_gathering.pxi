@@ -9,6 +9,7 @@ cdef enum:
 cdef struct GatheredChunk:
     long long number  # Address over the size of a chunk.
     int partial  # A store wrote a part of a group of bytes.
+    int merged  # The first of these stores.
     int groups  # Mask of the groups written.
     int store  # The store that began it.
     int sent  # Cycle in which it went to the cache, counted by the rule.
@@ -61,8 +62,9 @@ cdef class GatheredStores(TwoStores):
         self._time += 1
         if self._count == 0 or self._busy:
             return
-        if not self._held:
-            self._held = self._queue[self._head].partial and self._is_on_its_way()
+        if not self._held and self._queue[self._head].partial and self._is_on_its_way():
+            self._held = True
+            self.tables.uop[self.tables.store[self._queue[self._head].merged].uop].collided = 1
         if self._held and self._time < self._sent[self._latest].sent + self._restart:
             return
         self._held = False
@@ -132,7 +134,9 @@ cdef class GatheredStores(TwoStores):
             chunk.partial = chunk.groups = 0
             chunk.store = store
         chunk = &self._queue[(self._head + self._count - 1) % _MOST_CHUNKS]
-        chunk.partial |= start % MERGED != 0 or (end + 1) % MERGED != 0
+        if not chunk.partial and (start % MERGED != 0 or (end + 1) % MERGED != 0):
+            chunk.partial = 1
+            chunk.merged = store
         for group in range(start // MERGED, end // MERGED + 1):
             chunk.groups |= 1 << group
 

@@ -23,6 +23,7 @@ cdef object summarize(Clock pipeline, tuple window, object request):
         elimination=tally.not_eliminated() if tally else (),
         renamed_loads=tally.renamed_loads() if tally else (),
         colliding_loads=tally.colliding_loads() if tally else (),
+        merging_stores=tally.merging_stores() if tally else (),
         failed_forwards=tally.failed_forwards() if tally else (),
         busiest_port=tally.busiest_port() if tally else 0.0,
         lsd_unroll=pipeline.front_end.lsd_unroll,

@@ -36,6 +36,9 @@ cdef class Tally:
     cdef int[::1] eliminated
     cdef int[::1] renamed
     cdef int[::1] collided
+    cdef int[::1] stores
+    cdef int[::1] gone  # Stores that have left the store queue before the end of the run.
+    cdef int[::1] merged
     cdef int[::1] blocked
     cdef int[::1] mistaken  # Loads that could not get forwarded data.
     cdef int[::1] blocked_cycles
@@ -54,6 +57,9 @@ cdef class Tally:
         self.eliminated = ints(count)
         self.renamed = ints(count)
         self.collided = ints(count)
+        self.stores = ints(count)
+        self.gone = ints(count)
+        self.merged = ints(count)
         self.blocked = ints(count)
         self.mistaken = ints(count)
         self.blocked_cycles = ints(count)
@@ -103,9 +109,13 @@ cdef class Tally:
             self.counts[place + _ISSUED] += 1
         if kind == LOAD:
             self.renamed[i] += uop.renamed
-            self.collided[i] += uop.collided
             if uop.blocked and self.tables.store[uop.store].uop != NONE:
                 self._add_blocked(number, i)
+        self.collided[i] += kind == LOAD and uop.collided
+        if kind == STORE_DATA:
+            self.stores[i] += 1
+            self.gone[i] += self.tables.store[uop.store].left != UNKNOWN
+            self.merged[i] += uop.collided
         if port >= 0:
             self.counts[place + _EXECUTED] += 1
             self.counts[place + _PORTS + port] += 1
@@ -149,6 +159,14 @@ cdef class Tally:
     cdef object colliding_loads(self):
         """Loads of each instruction that had to wait because two others read the same word."""
         return tuple([self.collided[i] / self._rounds for i in range(self.program.instructions)])
+
+    cdef object merging_stores(self):
+        """Stores of each instruction that had to be merged with bytes on their way to the cache, as if those
+        that have not left behaved like the others."""
+        return tuple([self._merging(i) for i in range(self.program.instructions)])
+
+    cdef double _merging(self, int i) noexcept:
+        return self.merged[i] * (self.stores[i] / self._rounds) / max(1, self.gone[i])
 
     cdef object failed_forwards(self):
         """Loads of each instruction that waited until a store had left; None if none did."""

@@ -32,9 +32,11 @@ cdef struct Uop:
     int retired  # cycle
     int source  # part of the front end that delivered it
     int held  # what last kept it back although its inputs were ready: HELD_BY_...
+    # Whether a load had to wait because two others read the same word, or a store because it has to be merged
+    # with bytes on their way to the cache.
+    int collided
     # Only for loads:
     int renamed  # it takes over a stored value
-    int collided  # it had to wait because two others read the same word
     int words  # which words of a line it reads
     int late_by  # uop of a store that its result had to wait for, NONE if there was none
     # Only for recorded runs:
