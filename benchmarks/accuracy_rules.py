@@ -232,5 +232,5 @@ ZEN_5_OTHERS = {
         "31.7 / 40.4",
     ),
 }
-"""Errors of other tools on all blocks: ``peer_errors.py``, with ``--max-spread 5 --max-pages 12`` for vector
-code."""
+"""Errors of other tools on all blocks: ``llvm_mca_errors.py``, for vector code with
+``--max-spread 5 --max-pages 12``."""

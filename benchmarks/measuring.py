@@ -143,7 +143,7 @@ def _processor() -> str:
 # llvm-mca
 
 
-def peer_version() -> str:
+def llvm_mca_version() -> str:
     """The version of llvm-mca, installing it if possible; otherwise ends the program."""
     if shutil.which(MCA) is None:
         if shutil.which("apt-get") is None or os.geteuid() != 0:
@@ -159,12 +159,12 @@ def peer_version() -> str:
     return next(line.strip() for line in run.stdout.splitlines() if "version" in line)
 
 
-def peer_command(file: Path, cpu: str, iterations: int = 100) -> list[str | Path]:
+def llvm_mca_command(file: Path, cpu: str, iterations: int = 100) -> list[str | Path]:
     """The command that runs llvm-mca with its defaults on a file of regions."""
     return [MCA, f"--mcpu={cpu}", f"--iterations={iterations}", file]
 
 
-def write_for_peer(blocks: Sequence[str], file: Path, cpu: str) -> list[str]:
+def write_for_llvm_mca(blocks: Sequence[str], file: Path, cpu: str) -> list[str]:
     """Write the blocks that llvm-mca can analyse as regions of an AT&T file, and return them.
 
     llvm-mca stops at the first instruction that it cannot parse or has no figures for: such blocks are
@@ -174,7 +174,7 @@ def write_for_peer(blocks: Sequence[str], file: Path, cpu: str) -> list[str]:
     waiting = _without_errors(blocks, texts, file, cpu)
     kept: list[str] = []
     while waiting:
-        run = _try_peer([texts[block] for block in waiting], file, cpu)
+        run = _try_llvm_mca([texts[block] for block in waiting], file, cpu)
         # The error has no position: it is in the region after the last analysed one.
         good = len(waiting) if run.returncode == 0 else run.stdout.count("Code Region - ")
         kept += waiting[:good]
@@ -185,7 +185,7 @@ def write_for_peer(blocks: Sequence[str], file: Path, cpu: str) -> list[str]:
 
 def _without_errors(blocks: Sequence[str], texts: dict[str, str], file: Path, cpu: str) -> list[str]:
     """The blocks whose instructions llvm-mca can parse."""
-    run = _try_peer([texts[block] for block in blocks], file, cpu)
+    run = _try_llvm_mca([texts[block] for block in blocks], file, cpu)
     errors = [line.split(":")[1] for line in run.stderr.splitlines() if ": error: " in line]
     bad = {int(line) for line in errors if line.isdecimal()}
     kept = []
@@ -197,9 +197,9 @@ def _without_errors(blocks: Sequence[str], texts: dict[str, str], file: Path, cp
     return kept
 
 
-def _try_peer(texts: Sequence[str], file: Path, cpu: str) -> subprocess.CompletedProcess[str]:
+def _try_llvm_mca(texts: Sequence[str], file: Path, cpu: str) -> subprocess.CompletedProcess[str]:
     file.write_text(_regions(texts), encoding="utf-8")
-    return subprocess.run(peer_command(file, cpu, 1), capture_output=True, text=True, check=False)
+    return subprocess.run(llvm_mca_command(file, cpu, 1), capture_output=True, text=True, check=False)
 
 
 def _regions(texts: Sequence[str]) -> str:

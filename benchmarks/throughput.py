@@ -15,18 +15,18 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from cyclelens.analyzer.peers.llvm_mca import LLVM_MCA
+from cyclelens.analyzer.other_tools.llvm_mca import LLVM_MCA
 from measuring import (
     CYCLELENS,
     cpu_seconds,
     describe,
-    peer_command,
-    peer_version,
+    llvm_mca_command,
+    llvm_mca_version,
     print_table,
     real_blocks,
     spread,
     with_bytecode,
-    write_for_peer,
+    write_for_llvm_mca,
 )
 
 
@@ -41,7 +41,7 @@ def main() -> None:
     options = parser.parse_args()
 
     options.mcpu = options.mcpu or LLVM_MCA.cores[options.arch]
-    version = peer_version()
+    version = llvm_mca_version()
     describe()
     print(f"{version}, --mcpu={options.mcpu}; Cyclelens --arch {options.arch} --mode {options.mode}")
     with tempfile.TemporaryDirectory() as folder:
@@ -52,14 +52,14 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
     cpu = options.mcpu
     description, blocks = real_blocks(options.blocks, options.source)
     assembly, one_assembly = folder / "blocks.s", folder / "one.s"
-    blocks = write_for_peer(blocks, assembly, cpu)
+    blocks = write_for_llvm_mca(blocks, assembly, cpu)
     print(f"{description}, {len(blocks)} of them known to llvm-mca\n")
     if not blocks:
         raise SystemExit(f"this llvm-mca knows none of them on {cpu}: --mcpu={cpu} may need a newer LLVM")
     code, one_code = folder / "blocks.hex", folder / "one.hex"
     code.write_text("\n".join(blocks) + "\n")
     one_code.write_text(blocks[0] + "\n")
-    write_for_peer(blocks[:1], one_assembly, cpu)
+    write_for_llvm_mca(blocks[:1], one_assembly, cpu)
 
     ours = [*CYCLELENS, "predict", "--arch", options.arch, "--mode", options.mode]
     runs: dict[str, list[float]] = {
@@ -72,9 +72,9 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
     cpu_seconds(ours, one_code, cached)
     for _ in range(options.turns):
         runs["cyclelens"].append(cpu_seconds(ours, code, cached))
-        runs["llvm-mca"].append(cpu_seconds(peer_command(assembly, cpu)))
+        runs["llvm-mca"].append(cpu_seconds(llvm_mca_command(assembly, cpu)))
         runs["cyclelens, one block"].append(cpu_seconds(ours, one_code, cached))
-        runs["llvm-mca, one block"].append(cpu_seconds(peer_command(one_assembly, cpu)))
+        runs["llvm-mca, one block"].append(cpu_seconds(llvm_mca_command(one_assembly, cpu)))
 
     print_table(
         ["user + system, median (min..max)", "ms", "us per block"],
@@ -84,9 +84,11 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
         ],
     )
     whole = [theirs / mine for mine, theirs in zip(runs["cyclelens"], runs["llvm-mca"], strict=True)]
-    start, peer_start = (statistics.median(runs[f"{name}, one block"]) for name in ("cyclelens", "llvm-mca"))
+    start, llvm_mca_start = (
+        statistics.median(runs[f"{name}, one block"]) for name in ("cyclelens", "llvm-mca")
+    )
     inner = [
-        (theirs - peer_start) / (mine - start)
+        (theirs - llvm_mca_start) / (mine - start)
         for mine, theirs in zip(runs["cyclelens"], runs["llvm-mca"], strict=True)
     ]
     print(f"\nratio llvm-mca / cyclelens: {spread(whole)}; without start-up: {spread(inner)}")

@@ -14,8 +14,8 @@ from cyclelens.analyzer.comparisons.predictions import figure, found, gone, limi
 from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, grid
 from cyclelens.analyzer.isa.att_syntax import att_loop
-from cyclelens.analyzer.peers.peer import Peer, PeerError
-from cyclelens.analyzer.peers.registry import PEERS
+from cyclelens.analyzer.other_tools.registry import TOOLS
+from cyclelens.analyzer.other_tools.tool import Tool, ToolError
 from cyclelens.analyzer.simulator.failures import Cancelled
 
 COLUMNS = ("tool", "version", "CPU", "cycles/iter", "note")
@@ -32,25 +32,25 @@ def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | Compari
         yield ComparisonTable(title, COLUMNS, text=region.note if region else gone(request.region))
         return
     allowed = request.options.source.allow_external_programs
-    versions = [peer.version() if allowed else None for peer in PEERS]
+    versions = [tool.version() if allowed else None for tool in TOOLS]
     rows: list[Row] = []
     for prediction in region.predictions:
         core = prediction.microarchitecture
         own = (figure(prediction), limits(prediction))
         rows.append(("Cyclelens", version("cyclelens"), core, *own))
         listing = att_loop([template.instruction for template in prediction.instructions])
-        for peer, installed in zip(PEERS, versions, strict=True):
-            answer = _answer(peer, core, listing, request) if allowed else (None, _REFUSED)
-            rows.append((peer.name, installed, core, *answer))
-            yield ComparisonProgress(len(rows), len(region.predictions) * (1 + len(PEERS)))
+        for tool, installed in zip(TOOLS, versions, strict=True):
+            answer = _answer(tool, core, listing, request) if allowed else (None, _REFUSED)
+            rows.append((tool.name, installed, core, *answer))
+            yield ComparisonProgress(len(rows), len(region.predictions) * (1 + len(TOOLS)))
     yield ComparisonTable(title, COLUMNS, tuple(rows), grid(COLUMNS, rows))
 
 
-def _answer(peer: Peer, core: str, listing: str, request: ComparisonRequest) -> tuple[float | None, str]:
+def _answer(tool: Tool, core: str, listing: str, request: ComparisonRequest) -> tuple[float | None, str]:
     cancel = request.cancel or (lambda: False)
     try:
-        return peer.cycles(listing, core, cancel), peer.means
-    except PeerError as error:
+        return tool.cycles(listing, core, cancel), tool.means
+    except ToolError as error:
         if cancel():
             raise Cancelled from None
         return None, str(error)

@@ -88,8 +88,8 @@ class Analyzer:
             raise Cancelled  # the assembled text may be incomplete
         assembled = replace(assembled, problems=(*unread, *assembled.problems))
         for detail in details:
-            asked = replace(options, source=source, detail=detail)
-            yield from _Text(self.workspace, text, assembled, asked, cancel).analyses(due)
+            request = replace(options, source=source, detail=detail)
+            yield from _Text(self.workspace, text, assembled, request, cancel).analyses(due)
 
     def analyze_object(
         self, data: bytes, options: AnalysisOptions, function: str | None = None, cancel: Cancel | None = None
@@ -187,7 +187,7 @@ class _Text:
         through = None
         if isinstance(chosen, Branching):
             through = self.branchings[chosen.name] = self._through(chosen)
-            region = paths.along(chosen, through.way, self.blocks)
+            region = paths.along(chosen, through.path, self.blocks)
         else:
             region = chosen
         planned, problems = plan(region, self.options.target, self.text)
@@ -197,8 +197,8 @@ class _Text:
             message = f"taken= has no effect: '{region.name}' has no branch with two paths"
             line = region.first_line
             self.problems.append(at_line(line, self.text, "bad-option-value", message, Severity.WARNING))
-        asked = RegionRequest(self.workspace, self.options, self.cancel, self.problems)
-        result = analyse_region(asked, region, planned, through, is_part=is_part)
+        request = RegionRequest(self.workspace, self.options, self.cancel, self.problems)
+        result = analyse_region(request, region, planned, through, is_part=is_part)
         if is_part:
             self.figures[region.name] = _cycles(result)
         return result
@@ -206,7 +206,7 @@ class _Text:
     def _follow_paths(self) -> None:
         """The cycles of branchings whose paths are unknown, from their blocks."""
         for branching in self.assembled.branchings:
-            if not branching.ways and self.options.source.region in (None, branching.name):
+            if not branching.paths and self.options.source.region in (None, branching.name):
                 self.branchings[branching.name] = self._through(branching)
 
     def _analysis(self, regions: Sequence[RegionAnalysis]) -> Analysis:
@@ -237,8 +237,8 @@ class _Text:
         def cycles(region: Region) -> Mapping[str, float]:
             if region.name in self.figures:
                 return self.figures[region.name]
-            asked = RegionRequest(self.workspace, quiet, self.cancel, [])
-            return _cycles(analyse_region(asked, region, plan(region, quiet.target, self.text)[0]))
+            request = RegionRequest(self.workspace, quiet, self.cancel, [])
+            return _cycles(analyse_region(request, region, plan(region, quiet.target, self.text)[0]))
 
         said = next(
             (shares for name, shares in reversed(options.target.taken) if name in ("", branching.name)),
@@ -265,7 +265,7 @@ class _Text:
             given,
             {name: blocks[name] for name in figures},
             figures,
-            [cycles(paths.along(branching, way, blocks)) for way in branching.ways],
+            [cycles(paths.along(branching, path, blocks)) for path in branching.paths],
         )
 
 
@@ -289,7 +289,7 @@ def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branc
     """The wanted regions. A region with internal branches is represented by its paths if they are known,
     otherwise by its basic blocks, which have names of their own."""
     owners = {
-        name: branching for branching in assembled.branchings if branching.ways for name in branching.blocks
+        name: branching for branching in assembled.branchings if branching.paths for name in branching.blocks
     }
     chosen: dict[str, Region | Branching] = {}
     for region in assembled.regions:

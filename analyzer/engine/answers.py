@@ -57,7 +57,7 @@ class RegionQuery(Struct, frozen=True):
     options: ModelOptions
     detail: Detail
     origin: Origin
-    way: Assumption | None
+    assumed_path: Assumption | None
     """The path through the region that the query is about, if there are several."""
     forks: tuple[int, ...]
     """The instructions after which paths diverge."""
@@ -70,7 +70,7 @@ class RegionQuery(Struct, frozen=True):
 class Run(Struct, frozen=True):
     """Simulates the code of a query on a core."""
 
-    question: RegionQuery
+    query: RegionQuery
     core: Microarchitecture
     """The variant of the model that the options select."""
     store: FactsStore
@@ -78,7 +78,7 @@ class Run(Struct, frozen=True):
 
     def block(self, alignment: int) -> Block:
         """The code at an offset within a 64-byte line."""
-        return self.built(self.question.instructions, self.question.loop, alignment)
+        return self.built(self.query.instructions, self.query.loop, alignment)
 
     def built(self, instructions: Sequence[Instruction], loop: bool, alignment: int) -> Block:
         """A block of code that begins with that of the query. ``loop``: it is delivered by the uop cache."""
@@ -88,10 +88,10 @@ class Run(Struct, frozen=True):
             self.store,
             loop=loop,
             alignment=alignment,
-            options=self.question.options,
+            options=self.query.options,
         )
-        if self.question.latencies:
-            block = with_latencies(block, self.question.latencies)
+        if self.query.latencies:
+            block = with_latencies(block, self.query.latencies)
         return block
 
     def simulation(self, block: Block) -> Simulation:
@@ -100,12 +100,12 @@ class Run(Struct, frozen=True):
             block,
             self.core,
             request=RunRequest(
-                trace=self.question.detail.trace,
-                trace_rounds=self.question.detail.trace_rounds,
-                details=self.question.detail.causes,
-                account=self.question.detail.causes,
+                trace=self.query.detail.trace,
+                trace_rounds=self.query.detail.trace_rounds,
+                details=self.query.detail.causes,
+                account=self.query.detail.causes,
             ),
-            options=self.question.options,
+            options=self.query.options,
             cancel=self.cancel,
             caches=self.store.caches,
         )
@@ -125,23 +125,23 @@ class Run(Struct, frozen=True):
         def build(instructions: Sequence[Instruction]) -> Block:
             return self.built(instructions, True, alignment)
 
-        return simulate_once(build, self.question.instructions, self.others(), trace=trace)
+        return simulate_once(build, self.query.instructions, self.others(), trace=trace)
 
     def others(self) -> Runs:
         """Runs other blocks to explain this one."""
-        return Runs(self.core, self.question.options, self.cancel, self.store.caches)
+        return Runs(self.core, self.query.options, self.cancel, self.store.caches)
 
 
-def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -> CachedAnswer | LeftOut:
+def answer(workspace: Workspace, query: RegionQuery, cancel: Cancel | None) -> CachedAnswer | LeftOut:
     """The cached or new answer, or why there is no figure if an essential instruction has no record. Raises
     ``Cancelled`` and ``TooManyUopsError``."""
-    detail, model, placement = question.detail, question.model, question.placement
-    code, way, forks = question.code, question.way, question.forks
-    repeated = (question.loop, question.once, question.is_function)
-    about = (code, model.name, repeated, tuple(question.latencies.items()), question.options)
+    detail, model, placement = query.detail, query.model, query.placement
+    code, assumed_path, forks = query.code, query.assumed_path, query.forks
+    repeated = (query.loop, query.once, query.is_function)
+    about = (code, model.name, repeated, tuple(query.latencies.items()), query.options)
     # Positions are the same with and without a trace.
     places = workspace.places.get((*about, placement))
-    here = (question.origin, question.name, model.name, placement.known)
+    here = (query.origin, query.name, model.name, placement.known)
     latest = workspace.latest.get(here)
     hurried = (
         places is None
@@ -149,20 +149,20 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
         and len(placement.offsets) > 1
         and (latest is not None or len(placement.offsets) * len(code) > _QUICK_BYTES)
     )
-    rest = (detail.causes, detail.alternatives, way and way.message, forks)
-    asked = (*about, placement, hurried, *rest)
+    rest = (detail.causes, detail.alternatives, assumed_path and assumed_path.message, forks)
+    request_key = (*about, placement, hurried, *rest)
     # Port bindings are tried after the first answer, which a user waits for.
     bindings = detail.alternatives and detail.causes and not detail.quick
-    key = (*asked, detail.trace, detail.trace_rounds if detail.trace else None, bindings)
+    key = (*request_key, detail.trace, detail.trace_rounds if detail.trace else None, bindings)
     found = workspace.asked(key)
     if found is not None:
         return found
-    run = Run(question, variant(model, question.options), workspace.store, cancel)
-    if question.once:
+    run = Run(query, variant(model, query.options), workspace.store, cancel)
+    if query.once:
         passed = _once(run)
         return passed if isinstance(passed, LeftOut) else workspace.remember(key, passed)
     # Usually the position shown is the same as before the last edit; it is simulated once for both purposes.
-    last, alike = latest or (0, False)
+    last, same_everywhere = latest or (0, False)
     shown = usual(places) if places else placement.offsets[last]
     block = run.block(shown)
     lacking = what_counts(block.instructions, workspace.store)
@@ -182,23 +182,23 @@ def answer(workspace: Workspace, question: RegionQuery, cancel: Cancel | None) -
         index = placement.offsets.index(block.alignment)
         workspace.latest[here] = index, len({each.cycles_per_iteration for each in places}) == 1
     # Causes depend neither on a trace nor on other port bindings.
-    plain = workspace.known((*asked, False, None, False)) if detail.trace or bindings else None
+    plain = workspace.known((*request_key, False, None, False)) if detail.trace or bindings else None
     if plain is not None:
         found = plain.of(simulation)
     elif detail.causes:
         first = workspace.known((*about, placement, True, *rest, False, None, False))
         explained = _explained(run, block, simulation, first)
         if places is None:
-            explained = one_so_far(explained, block, len(placement.offsets), alike)
+            explained = one_so_far(explained, block, len(placement.offsets), same_everywhere)
         else:
             explained = _placed(run, block, explained, places)
         found = CachedAnswer(explained, find(explained))
     else:
         found = CachedAnswer(replace(bare(block, simulation), positions=places or ()), ())
-    if question.is_function and detail.causes and plain is None:
+    if query.is_function and detail.causes and plain is None:
         found = replace(found, prediction=_with_pass(run, block, found.prediction))
     if detail.trace and plain is None:
-        workspace.remember((*asked, False, None, False), found.of(replace(simulation, trace=None)))
+        workspace.remember((*request_key, False, None, False), found.of(replace(simulation, trace=None)))
     if bindings:
         range_of = _port_binding(workspace, (*about, block.alignment), run, block, found.prediction)
         found = replace(found, prediction=replace(found.prediction, port_binding=range_of))
@@ -217,21 +217,21 @@ def _port_binding(
 
 def _once(run: Run) -> CachedAnswer | LeftOut:
     """The answer for one pass, at the assumed position."""
-    question = run.question
-    alignment = question.placement.offsets[0]
-    behind = decode(one_pass.CLEARS) if may_mix(question.instructions) else ()
-    block = run.built((*question.instructions, *behind), False, alignment)
-    block = replace(block, entries=block.entries[: len(question.instructions)])
+    query = run.query
+    alignment = query.placement.offsets[0]
+    behind = decode(one_pass.CLEARS) if may_mix(query.instructions) else ()
+    block = run.built((*query.instructions, *behind), False, alignment)
+    block = replace(block, entries=block.entries[: len(query.instructions)])
     lacking = what_counts(block.instructions, run.store)
     if lacking is not None:
         return lacking
-    simulation = run.one_pass(alignment, trace=question.detail.trace)
-    prediction = one_pass.predicted(block, simulation, run.others(), causes=question.detail.causes)
-    if not question.detail.causes or prediction.once is None:
+    simulation = run.one_pass(alignment, trace=query.detail.trace)
+    prediction = one_pass.predicted(block, simulation, run.others(), causes=query.detail.causes)
+    if not query.detail.causes or prediction.once is None:
         return CachedAnswer(prediction, ())
-    way = () if question.way is None else (question.way,)
-    told = assumptions(prediction, accesses(block.instructions), question.forks)
-    prediction = replace(prediction, assumptions=(one_pass.assumption(prediction.once), *way, *told))
+    assumed_path = () if query.assumed_path is None else (query.assumed_path,)
+    told = assumptions(prediction, accesses(block.instructions), query.forks)
+    prediction = replace(prediction, assumptions=(one_pass.assumption(prediction.once), *assumed_path, *told))
     return CachedAnswer(prediction, find(prediction))
 
 
@@ -250,17 +250,17 @@ def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnsw
         known = replace(first.prediction, assumptions=assumed)
         return replace(known, simulation=simulation, account=simulation.account)
     accessed = accesses(block.instructions)
-    prediction = explain(block, run.core, simulation, run.question.options)
+    prediction = explain(block, run.core, simulation, run.query.options)
     prediction = replace(prediction, work=inferred(block.instructions, accessed))
-    assumed = () if run.question.way is None else (run.question.way,)
-    return replace(prediction, assumptions=assumed + assumptions(prediction, accessed, run.question.forks))
+    assumed = () if run.query.assumed_path is None else (run.query.assumed_path,)
+    return replace(prediction, assumptions=assumed + assumptions(prediction, accessed, run.query.forks))
 
 
 def _placed(run: Run, block: Block, prediction: Prediction, places: tuple[Position, ...]) -> Prediction:
     """The prediction, completed with the results at all possible positions."""
     prediction = replace(prediction, positions=places)
-    assumed = (*prediction.assumptions, *unknown_offset(prediction, run.question.placement))
-    if run.question.detail.alternatives:
+    assumed = (*prediction.assumptions, *unknown_offset(prediction, run.query.placement))
+    if run.query.detail.alternatives:
         assumed += _overlaps(run, block, prediction.cycles_per_iteration)
     return replace(prediction, assumptions=assumed)
 

@@ -48,7 +48,7 @@ class RegionRequest(Struct, frozen=True):
 
 
 def analyse_region(
-    asked: RegionRequest,
+    request: RegionRequest,
     region: Region,
     plan: Plan,
     through: BranchingAnalysis | None = None,
@@ -57,7 +57,7 @@ def analyse_region(
 ) -> RegionAnalysis:
     """Analyse a region. ``through``: the branching that the region is one path of. ``is_part``: the region is
     a basic block whose final branch stays within its region."""
-    options, workspace = asked.options, asked.workspace
+    options, workspace = request.options, request.workspace
     content = workspace.version_of(region)
 
     def without(note: str) -> RegionAnalysis:
@@ -105,12 +105,13 @@ def analyse_region(
         for model in plan.models:
             if model.name in unable:
                 continue
-            way = None if through is None else paths.assumption(through, model.name, forks)
-            question = RegionQuery(
+            assumed_path = None if through is None else paths.assumption(through, model.name, forks)
+            query = RegionQuery(
                 region.name, code, simulated, model, loop, placement, latencies, options.target.model,
-                options.detail, options.source.origin, way, forks, once, region.is_function and not is_part,
+                options.detail, options.source.origin, assumed_path, forks, once,
+                region.is_function and not is_part,
             )  # fmt: skip
-            found = answer(workspace, question, asked.cancel)
+            found = answer(workspace, query, request.cancel)
             if isinstance(found, LeftOut):
                 missing += (MissingPrediction(model.name, (), found.instructions, found.why, found.names),)
             else:
@@ -121,7 +122,7 @@ def analyse_region(
         return without(str(error))
     except Exception as error:  # keep the other regions' results, and report the error
         message = internal_error(error)
-        asked.problems.append(
+        request.problems.append(
             Problem(region.first_line, 0, 0, "internal-error", message, traceback=traceback_of(error))
         )
         return without(message)
@@ -139,10 +140,10 @@ def analyse_region(
         missing=missing,
         version=workspace.versions.of((content, note, missing, *(each.version for each in answers))),
     )
-    return _priced(asked, result) if options.detail.prices and result.findings and not once else result
+    return _priced(request, result) if options.detail.prices and result.findings and not once else result
 
 
-def _priced(asked: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
+def _priced(request: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
     """The region with the costs of its findings; costs stay unknown on a core with a lower bound."""
     findings = [each for each in region.findings if not each.microarchitecture]
     for prediction in region.predictions:
@@ -150,7 +151,9 @@ def _priced(asked: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
         if own and is_lower_bound(prediction):
             findings += own
         elif own:
-            tried = experiment(asked.workspace, region, prediction, asked.options.target.model, asked.cancel)
+            tried = experiment(
+                request.workspace, region, prediction, request.options.target.model, request.cancel
+            )
             findings += priced(tried, own)
     known = {each.microarchitecture for each in region.predictions}
     left = [each for each in region.findings if each.microarchitecture not in ("", *known)]

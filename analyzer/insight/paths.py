@@ -90,9 +90,9 @@ def described(jump: JumpPlace) -> str:
     return f"{' '.join(jump.text.split())} ({place})"
 
 
-def choices(branching: Branching, way: Sequence[int]) -> tuple[bool | None, ...]:
+def choices(branching: Branching, path: Sequence[int]) -> tuple[bool | None, ...]:
     """Whether the path jumps at each fork; None for forks that it does not reach."""
-    following = dict(zip(way, [*way[1:], END], strict=True))
+    following = dict(zip(path, [*path[1:], END], strict=True))
     return tuple(
         following[fork] == branching.taken[fork] if fork in following else None for fork in branching.forks
     )
@@ -101,9 +101,9 @@ def choices(branching: Branching, way: Sequence[int]) -> tuple[bool | None, ...]
 def shares_of_ways(branching: Branching, shares: Shares) -> tuple[float | None, ...]:
     """The share of each path; None if it depends on a fork without a share."""
     found: list[float | None] = []
-    for way in branching.ways:
+    for path in branching.paths:
         total: float | None = 1.0
-        for jumps, share in zip(choices(branching, way), shares, strict=True):
+        for jumps, share in zip(choices(branching, path), shares, strict=True):
             if jumps is None or total is None:
                 continue
             total = None if share is None else total * (share if jumps else 1 - share)
@@ -149,13 +149,13 @@ def executions(branching: Branching, shares: Shares) -> tuple[float, ...] | None
     return found if all(math.isfinite(value) and value > -_NEVER for value in found) else None
 
 
-def along(branching: Branching, way: Sequence[int], blocks: Mapping[str, Region]) -> Region:
+def along(branching: Branching, path: Sequence[int], blocks: Mapping[str, Region]) -> Region:
     """The region along one path, its blocks in order.
 
     A loop starts at its lowest block, the target of the last block's jump.
     """
-    start = way.index(min(way)) if branching.is_loop else 0
-    order = (*way[start:], *way[:start])
+    start = path.index(min(path)) if branching.is_loop else 0
+    order = (*path[start:], *path[:start])
     parts = [blocks[branching.blocks[block]] for block in order]
     is_whole = all(after == before + 1 for before, after in pairwise(order))
     placement = parts[0].placement if is_whole else parts[0].placement.pinned()
@@ -186,7 +186,7 @@ def instructions_of_forks(
     """Indices of forks among the instructions of ``along``. ``statements``: index of each
     instruction's statement."""
     branching = analysis.branching
-    forks = {branching.jumps[fork] for fork in branching.forks if fork in analysis.way}
+    forks = {branching.jumps[fork] for fork in branching.forks if fork in analysis.path}
     return tuple(
         index
         for index, statement in enumerate(statements)
@@ -200,7 +200,7 @@ def analyse(
     given: str,
     blocks: Mapping[str, Region],
     figures: Mapping[str, Mapping[str, float]],
-    along_ways: Sequence[Mapping[str, float]],
+    along_paths: Sequence[Mapping[str, float]],
 ) -> BranchingAnalysis:
     """Combines the figures of the blocks, by name and core, and those of the paths, by core.
 
@@ -208,8 +208,8 @@ def analyse(
     """
     how_often = shares_of_ways(branching, shares)
     found = tuple(
-        Path(way, choices(branching, way), share, cycles)
-        for way, share, cycles in zip(branching.ways, how_often, along_ways, strict=True)
+        Path(path, choices(branching, path), share, cycles)
+        for path, share, cycles in zip(branching.paths, how_often, along_paths, strict=True)
     )
     counts = executions(branching, shares)
     listed = tuple(
@@ -220,7 +220,7 @@ def analyse(
     averages = {}
     for microarchitecture in dict.fromkeys(name for cycles in figures.values() for name in cycles):
         parts = (
-            [(way.share, way.cycles.get(microarchitecture)) for way in found]
+            [(path.share, path.cycles.get(microarchitecture)) for path in found]
             if found
             else [(block.executions, block.cycles.get(microarchitecture)) for block in listed]
         )
@@ -247,16 +247,16 @@ def assumption(
 
     ``forks``: indices of the branching instructions.
     """
-    branching, ways = analysis.branching, analysis.ways
-    if len(ways) < 2:
+    branching, paths = analysis.branching, analysis.paths
+    if len(paths) < 2:
         return None
-    assumed = ways[analysis.assumed]
+    assumed = paths[analysis.assumed]
     others = [
-        way.cycles[microarchitecture]
-        for way in ways
-        if way is not assumed and microarchitecture in way.cycles
+        path.cycles[microarchitecture]
+        for path in paths
+        if path is not assumed and microarchitecture in path.cycles
     ]
-    values: dict[str, float | int | str] = {"ways": len(ways)}
+    values: dict[str, float | int | str] = {"ways": len(paths)}
     if others:
         values |= {"least_of_others": min(others), "most_of_others": max(others)}
     least, most = (f"{figure(others):.2f}" for figure in (min, max)) if others else ("", "")
@@ -267,7 +267,7 @@ def assumption(
         message += f"; if it {'never' if jumps else 'always'} does: {least} cycles/iter" if others else ""
     else:
         which = "taken most often" if any(assumed.taken) else "on which no branch jumps"
-        message = f"Of {len(ways)} paths through the region, this is the one {which}"
+        message = f"Of {len(paths)} paths through the region, this is the one {which}"
         message += f"; the others: {least} to {most} cycles/iter" if others else ""
     mean = analysis.averages.get(microarchitecture)
     if mean is not None:

@@ -42,17 +42,19 @@ def positions(
     return tuple(found[offset] for offset in offsets)
 
 
-def one_so_far(prediction: Prediction, block: Block, count: int, alike: bool) -> Prediction:
+def one_so_far(prediction: Prediction, block: Block, count: int, same_everywhere: bool) -> Prediction:
     """The prediction until the figures of the other positions are known.
 
-    ``count``: positions including this one. ``alike``: the previous version of the region took equally long
-    at all positions.
+    ``count``: positions including this one. ``same_everywhere``: the previous version of the region
+    took equally long at all positions.
     """
     message = (
         f"The code lies {block.alignment} bytes into a 64-byte line: the figures of the other "
         f"{count - 1} positions follow."
     )
-    first = Assumption(ONE_POSITION, message, (), {"positions": count, "alike": int(alike)})
+    first = Assumption(
+        ONE_POSITION, message, (), {"positions": count, "same_everywhere": int(same_everywhere)}
+    )
     here = alone(block, prediction.simulation)
     return replace(prediction, positions=here, assumptions=(*prediction.assumptions, first))
 
@@ -101,5 +103,5 @@ def usual(found: Sequence[Position]) -> int:
     """
     count = Counter(position.cycles_per_iteration for position in found)
     cycles = min(count, key=lambda figure: (-count[figure], figure))
-    alike = [position for position in found if position.cycles_per_iteration == cycles]
-    return min(alike, key=lambda position: len(position.erratum)).offset
+    these = [position for position in found if position.cycles_per_iteration == cycles]
+    return min(these, key=lambda position: len(position.erratum)).offset

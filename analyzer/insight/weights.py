@@ -26,7 +26,7 @@ def shares(branching: Branching, counts: CountsOf, cycles: Mapping[str, float]) 
     if not any(each is not None and (each.executed or each.samples) for each in known):
         return (None,) * len(branching.forks)
     if not any(each is not None and each.executed for each in known):
-        if branching.ways:
+        if branching.paths:
             return _from_ways(branching, [_samples(counts, name, cycles) for name in branching.blocks])
         return _from_flow(branching, [_executed(counts, name, cycles) for name in branching.blocks])
     found: list[float | None] = []
@@ -44,17 +44,17 @@ def _from_ways(branching: Branching, blocks: Sequence[tuple[float, float]]) -> S
     ``blocks``: (samples, expected samples per execution) of each. Samples fall some instructions too late, so
     no block alone tells how often it was executed.
     """
-    often = [1.0] * len(branching.ways)
+    often = [1.0] * len(branching.paths)
     for _ in range(_ROUNDS):
         executed = [0.0] * len(blocks)
-        for way, times in zip(branching.ways, often, strict=True):
-            for block in way:
+        for path, times in zip(branching.paths, often, strict=True):
+            for block in path:
                 executed[block] += times
-        for number, way in enumerate(branching.ways):
-            units = sum(blocks[block][1] for block in way)
-            found = sum(blocks[block][0] / executed[block] for block in way if executed[block])
+        for number, path in enumerate(branching.paths):
+            units = sum(blocks[block][1] for block in path)
+            found = sum(blocks[block][0] / executed[block] for block in path if executed[block])
             often[number] *= found / units if units else 0.0
-    jumps = [choices(branching, way) for way in branching.ways]
+    jumps = [choices(branching, path) for path in branching.paths]
     found_shares: list[float | None] = []
     for fork in range(len(branching.forks)):
         taken, passed = (

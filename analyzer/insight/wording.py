@@ -242,7 +242,7 @@ def at_positions(prediction: Prediction, unit: str = " positions") -> str:
     `` (…)``: the figures of the other positions follow and may differ.
     """
     first = one_position(prediction)
-    if first is not None and not first.values["alike"]:
+    if first is not None and not first.values["same_everywhere"]:
         return " (…)"
     count = Counter(position.cycles_per_iteration for position in prediction.positions)
     everywhere = count.total()

@@ -28,7 +28,7 @@ _ESCAPE_BYTES = {OpCodeTableKind.T0F: 1, OpCodeTableKind.T0F38: 2, OpCodeTableKi
 """By table: 0F, 0F 38 or 0F 3A before the opcode."""
 
 
-class CodeFacts(Struct, frozen=True):
+class EncodingForm(Struct, frozen=True):
     """Facts about one code."""
 
     description: str
@@ -47,12 +47,12 @@ class CodeFacts(Struct, frozen=True):
     """64-bit operand size regardless of prefixes (CALL)."""
 
 
-def said_of(instruction: Instruction) -> CodeFacts:
+def encoding_form_of(instruction: Instruction) -> EncodingForm:
     """Facts about the instruction's code."""
     info = OpCodeInfo(instruction.code)
     kinds = info.op_kinds()
     names = [_kind_names()[kind] for kind in kinds]
-    return CodeFacts(
+    return EncodingForm(
         description=spelling.described(info),
         mnemonic=spelling.mnemonic(instruction, info),
         extensions=frozenset([_feature_names()[feature] for feature in instruction.cpuid_features()]),

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from cyclelens.analyzer.common.recent import Caches, Recent
-from cyclelens.analyzer.isa.codes import CodeFacts, enum_names, said_of
+from cyclelens.analyzer.isa.codes import EncodingForm, encoding_form_of, enum_names
 from cyclelens.analyzer.isa.forms import forms_of
 from cyclelens.analyzer.isa.spelling import formatter
 from cyclelens.analyzer.model.instruction import Encoding, Instruction, OperandKind
@@ -79,7 +79,7 @@ _WITHOUT_REGISTER_BITS = bytes([byte & 0xF8 if byte in _REX_PREFIXES else byte f
 class _CodeFacts(Struct, frozen=True):
     """Facts shared by all instructions with the same iced-x86 code."""
 
-    said: CodeFacts
+    form: EncodingForm
     forms: Mapping[str, str]
     places: tuple[int, ...]
     """Numbers of the visible operands that are registers or addresses."""
@@ -96,11 +96,11 @@ class _Decoding(Struct, frozen=True):
 
 
 def _code_facts(instruction: IcedInstruction) -> _CodeFacts:
-    said = said_of(instruction)
+    form = encoding_form_of(instruction)
     return _CodeFacts(
-        said=said,
-        forms=forms_of(said.description),
-        places=tuple([n for n in said.visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)]),
+        form=form,
+        forms=forms_of(form.description),
+        places=tuple([n for n in form.visible if instruction.op_kind(n) in (_REGISTER, _MEMORY)]),
     )
 
 
@@ -110,14 +110,14 @@ def _signed(value: int) -> int:
 
 
 def _opcode_offset(code: bytes, facts: _CodeFacts, prefix_end: int) -> int:
-    encoding = facts.said.encoding
+    encoding = facts.form.encoding
     if encoding == _VEX:
         return prefix_end + (2 if code[prefix_end] == 0xC5 else 3)
     if encoding == _EVEX:
         return prefix_end + 4
     if encoding == _XOP:
         return prefix_end + 3
-    return prefix_end + facts.said.escape_bytes
+    return prefix_end + facts.form.escape_bytes
 
 
 def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
@@ -132,11 +132,11 @@ def _wide(code: bytes, encoding: int, prefix_end: int) -> bool:
 
 def _operand_size(facts: _CodeFacts, wide: bool, has_66: bool) -> int:
     """Operand size as 1, 2 or 3 for 16, 32 or 64 bits."""
-    if wide or facts.said.force_64:
+    if wide or facts.form.force_64:
         return 3
     if has_66:
         return 1
-    return 3 if facts.said.default_64 else 2
+    return 3 if facts.form.default_64 else 2
 
 
 def _form(instruction: IcedInstruction, facts: _CodeFacts, repeat: int, has_memory: bool) -> str:
@@ -206,13 +206,13 @@ def _instruction(
         prefix_end += 1
     prefixes = code[:prefix_end].translate(_WITHOUT_REGISTER_BITS)
     key: tuple[object, ...] = (number, len(code), prefixes, address)
-    if facts.said.encoding == _EVEX:
+    if facts.form.encoding == _EVEX:
         if (mask := REGISTERS[instruction.op_mask]) is not None:
             registers.append(mask)
         # Zeroing, vector length or rounding, broadcast.
         key = (*key, code[prefix_end + 2] & 0x80, code[prefix_end + 3] & 0xF0, mask is None)
-    elif facts.said.encoding not in _REX_ENCODINGS:
-        key = (*key, code[prefix_end], _wide(code, facts.said.encoding, prefix_end))
+    elif facts.form.encoding not in _REX_ENCODINGS:
+        key = (*key, code[prefix_end], _wide(code, facts.form.encoding, prefix_end))
     reading = decoded.readings.get(key)
     if reading is None:
         reading = decoded.readings[key] = _reading(code, instruction, decoder, facts, prefix_end)
@@ -238,12 +238,12 @@ def _reading(
     constants = decoder.get_constant_offsets(instruction)
     kinds: list[OperandKind] = []
     immediate: slice | None = None
-    for position in facts.said.visible:
+    for position in facts.form.visible:
         kind = instruction.op_kind(position)
         if kind == _REGISTER:
             kinds.append(OperandKind.REGISTER)
         elif kind == _MEMORY:
-            kinds.append(OperandKind.AGEN if facts.said.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
+            kinds.append(OperandKind.AGEN if facts.form.mnemonic in _ADDRESS_ONLY else OperandKind.MEMORY)
         elif kind in _BRANCHES:
             kinds.append(OperandKind.BRANCH)
         elif kind in _IMMEDIATES:
@@ -257,25 +257,25 @@ def _reading(
     repeat = 0
     if 0xF3 in prefixes or 0xF2 in prefixes:
         repeat = _REPNE if instruction.has_repne_prefix else _REP if instruction.has_rep_prefix else 0
-    is_evex = facts.said.encoding == _EVEX
+    is_evex = facts.form.encoding == _EVEX
     rounds = is_evex and instruction.rounding_control != RoundingControl.NONE
     encoding = Encoding(
         describe=_text,
-        mnemonic=facts.said.mnemonic,
+        mnemonic=facts.form.mnemonic,
         iform=_form(instruction, facts, repeat, has_memory),
         kinds=tuple(kinds),
         opcode_offset=opcode_offset,
         has_66_prefix=has_66,
         immediate_bits=8 * constants.immediate_size if immediate else 0,
         displacement_bits=8 * constants.displacement_size if has_memory else 0,
-        effective_operand_size=_operand_size(facts, _wide(code, facts.said.encoding, prefix_end), has_66),
+        effective_operand_size=_operand_size(facts, _wide(code, facts.form.encoding, prefix_end), has_66),
         masked=is_evex and instruction.op_mask != Register.NONE,
         zeroing=is_evex and instruction.zeroing_masking,
         broadcast=is_evex and instruction.is_broadcast,
         suppress_exceptions=rounds or (is_evex and instruction.suppress_all_exceptions),
         repeat=repeat,
-        has_modrm=facts.said.has_modrm,
-        extensions=facts.said.extensions,
+        has_modrm=facts.form.has_modrm,
+        extensions=facts.form.extensions,
     )
     return _Decoding(encoding, displacement if is_relative else None, immediate, OperandKind.BRANCH in kinds)
 

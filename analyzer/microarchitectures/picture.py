@@ -34,7 +34,7 @@ def _front_end(core: Microarchitecture) -> Iterator[str]:
     """The paths from the code to the uop queue."""
     rules = core.macro_ops
     if rules is None:
-        ways = [
+        deliveries = [
             f"{core.predecode_block_bytes} bytes -> {core.predecode_width} instructions -> "
             f"queue {core.instruction_queue_size} -> {core.decoders} decoders",
             f"op cache: {core.dsb_lines_per_block} lines of {core.dsb_slots_per_line} per "
@@ -42,16 +42,16 @@ def _front_end(core: Microarchitecture) -> Iterator[str]:
             f"microcode -> {core.ms_width} uops",
         ]
         if core.lsd_enabled:
-            ways.append("loops that fit into the uop queue stay there (LSD)")
+            deliveries.append("loops that fit into the uop queue stay there (LSD)")
     else:
-        ways = [
+        deliveries = [
             f"{rules.decode_bytes} bytes -> {core.decoders} decoders",
             f"op cache: {core.dsb_lines_per_block} lines of {rules.line_entries} per "
             f"{core.dsb_block_bytes} bytes -> {core.dsb_width} macro-ops",
         ]
-    width = max(map(len, ways))
-    for way in ways:
-        yield f"  {way} {'-' * (width - len(way))}--+"
+    width = max(map(len, deliveries))
+    for delivery in deliveries:
+        yield f"  {delivery} {'-' * (width - len(delivery))}--+"
     yield f"    +{'-' * width}+"
     yield "    v"
     yield f"  uop queue {core.idq_size}"

@@ -52,7 +52,7 @@ class BranchingAnalysis(Struct, frozen=True):
     """Where the shares of jumps come from: ``with taken=0.9``; empty without shares."""
     shares: tuple[float | None, ...]
     """Share of jumps of each fork; None where not known."""
-    ways: tuple[Path, ...]
+    paths: tuple[Path, ...]
     """Empty if there are too many, or if the region contains loops."""
     assumed: int
     """Index of the path that the region's own figures are for."""
@@ -64,6 +64,6 @@ class BranchingAnalysis(Struct, frozen=True):
     """Weight in a recorded profile; None without one."""
 
     @property
-    def way(self) -> tuple[int, ...]:
+    def path(self) -> tuple[int, ...]:
         """The blocks of the path that the region's own figures are for."""
-        return self.ways[self.assumed].blocks
+        return self.paths[self.assumed].blocks

@@ -180,7 +180,7 @@ class JumpPlace(Struct, frozen=True):
 class Branching(Struct, frozen=True):
     """A marked region or a loop with inner branches.
 
-    All tuples except ``ways`` have one entry per basic block, in code order.
+    All tuples except ``paths`` have one entry per basic block, in code order.
     """
 
     name: str
@@ -199,7 +199,7 @@ class Branching(Struct, frozen=True):
     """The last statement of each block."""
     entry: int = 0
     """Index of the block that is executed first."""
-    ways: tuple[tuple[int, ...], ...] = ()
+    paths: tuple[tuple[int, ...], ...] = ()
     """All paths through it, those without jumps first; empty if there are too many,
     or if it contains loops."""
 

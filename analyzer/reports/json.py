@@ -71,14 +71,14 @@ def _branching(analysis: BranchingAnalysis) -> dict[str, Any]:
         ],
         "ways": [
             {
-                "blocks": list(way.blocks),
-                "taken": list(way.taken),
-                "share": way.share and round(way.share, _DECIMALS),
-                "cycles_per_iteration": _figures(way.cycles),
+                "blocks": list(path.blocks),
+                "taken": list(path.taken),
+                "share": path.share and round(path.share, _DECIMALS),
+                "cycles_per_iteration": _figures(path.cycles),
             }
-            for way in analysis.ways
+            for path in analysis.paths
         ],
-        "assumed_way": analysis.assumed if analysis.ways else None,
+        "assumed_way": analysis.assumed if analysis.paths else None,
         "blocks": [
             {
                 "name": block.name,

@@ -17,11 +17,11 @@ def lines(analysis: BranchingAnalysis) -> Iterator[str]:
     names = list(dict.fromkeys(name for block in analysis.blocks for name in block.cycles))
     if not names:
         return
-    rows = [(_way(analysis, way), way.cycles, _share(way.share)) for way in analysis.ways]
+    rows = [(_described(analysis, path), path.cycles, _share(path.share)) for path in analysis.paths]
     if analysis.averages:
         rows.append((f"on average {analysis.given}", analysis.averages, ""))
     rows += [(_block(block), block.cycles, _executions(block)) for block in analysis.blocks]
-    title = "Paths and blocks:" if analysis.ways else "Blocks:"
+    title = "Paths and blocks:" if analysis.paths else "Blocks:"
     width = max(len(title), *(len(text) for text, _, _ in rows))
     yield f"{title:<{width}}  {'  '.join(f'{name:>6}' for name in names)}"
     for text, cycles, often in rows:
@@ -32,11 +32,11 @@ def _figures(cycles: Mapping[str, float], names: list[str]) -> str:
     return "  ".join(f"{cycles[name]:6.2f}" if name in cycles else " " * 6 for name in names)
 
 
-def _way(analysis: BranchingAnalysis, way: Path) -> str:
+def _described(analysis: BranchingAnalysis, path: Path) -> str:
     branching = analysis.branching
     jumps = [
         paths.described(branching.jumps[fork])
-        for fork, taken in zip(branching.forks, way.taken, strict=True)
+        for fork, taken in zip(branching.forks, path.taken, strict=True)
         if taken
     ]
     return f"{', '.join(jumps)} jump{'s' * (len(jumps) == 1)}" if jumps else "no branch within it jumps"

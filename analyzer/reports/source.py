@@ -38,8 +38,8 @@ def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) ->
             yield ""
             yield from _table(by_line(region, prediction), sources, instructions)
             yield ""
-        if (ways_of := through.get(region.region.name)) is not None and len(ways_of.ways) > 1:
-            yield from (f"   {line}" for line in paths.lines(ways_of))
+        if (branching := through.get(region.region.name)) is not None and len(branching.paths) > 1:
+            yield from (f"   {line}" for line in paths.lines(branching))
             yield ""
     for problem in analysis.problems:
         yield f"{problem.severity}: {problem.message} [{problem.code}]"

@@ -52,7 +52,7 @@ def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[L
 def _regions(analysis: Analysis, file: str, width: int | None) -> Iterator[list[Line]]:
     """A part per region; a loop without a figure of its own comes before the first of its blocks."""
     branchings = {each.branching.name: each for each in analysis.branchings}
-    before = {each.blocks[0].name: each for each in analysis.branchings if each.blocks and not each.ways}
+    before = {each.blocks[0].name: each for each in analysis.branchings if each.blocks and not each.paths}
     for region in analysis.regions:
         blocks = before.pop(region.region.name, None)
         if blocks is not None and blocks.averages:
@@ -65,7 +65,7 @@ def _regions(analysis: Analysis, file: str, width: int | None) -> Iterator[list[
             ]
         part = list(_region(region, file, analysis, width))
         through = branchings.get(region.region.name)
-        if through is not None and len(through.ways) > 1:
+        if through is not None and len(through.paths) > 1:
             part += [EMPTY, *(Line(f"   {line}") for line in paths.lines(through))]
         yield part
 

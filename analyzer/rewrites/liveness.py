@@ -42,7 +42,7 @@ class Need(Enum):
 
     READ = "an instruction of the region"
     LEFT = "only code behind the region"
-    NOBODY = "nobody"
+    UNREAD = "no code"
 
 
 def flags(site: Site) -> Need:
@@ -120,7 +120,7 @@ def _need(site: Site, reads: _Test, overwritten: _Test) -> Need:
     instructions = site.prediction.instructions
     # Other pieces of the region follow a piece, and unknown code follows a taken jump.
     left = Need.READ if site.is_piece else Need.LEFT
-    result = left if site.template.is_branch else Need.NOBODY
+    result = left if site.template.is_branch else Need.UNREAD
     for template in instructions[site.index + 1 :]:
         if reads(template):
             return Need.READ

@@ -108,8 +108,8 @@ def prepare(
         if o.register and (is_general_purpose(o.register) or is_simd(o.register))
     ]
     same_register = len(simd_or_gpr) >= 2 and len(set(simd_or_gpr)) == 1
-    alike = hardware and _sources_are_alike(instruction)
-    if alike and not same_register:
+    same_register_twice = hardware and _reads_one_register_twice(instruction)
+    if same_register_twice and not same_register:
         same_register = _waits_for_no_source(facts)
     indexed = [o for o in memory if o.memory and o.memory.index]
 
@@ -171,7 +171,7 @@ def prepare(
     added = added_at_rename(instruction, microarchitecture)
     if added is not None:
         uop_count, ports = 1, ()
-    if alike and _EQUALITIES.fullmatch(instruction.mnemonic):
+    if same_register_twice and _EQUALITIES.fullmatch(instruction.mnemonic):
         inputs = [operand for operand in inputs if not is_simd(operand.name)]
     if not eliminable and added is None:
         numbers = [number for _, _, number in targets]
@@ -291,7 +291,7 @@ def _offset_registers(instruction: Instruction, microarchitecture: Microarchitec
     return tuple(canonical(register) for register in sources)
 
 
-def _sources_are_alike(instruction: Instruction) -> bool:
+def _reads_one_register_twice(instruction: Instruction) -> bool:
     """True if it combines a whole vector register with itself into a vector register."""
     operands = instruction.operands
     names = [operand.register for operand in operands if operand.register]

@@ -390,6 +390,17 @@ MOST_LINES = 450
 """Of a file that a person writes: what it knows fits into one head."""
 
 
+def test_a_class_name_means_one_thing() -> None:
+    """The result types of the library have the names of the values that they show; no others share a name."""
+    files: dict[str, set[str]] = {}
+    for module, file in all_modules():
+        for node in parsed(file).body:
+            if isinstance(node, ast.ClassDef) and module != "cyclelens.analyzer.api.results":
+                files.setdefault(node.name.lstrip("_"), set()).add(module)
+    assert len(files) > 500
+    assert {name: found for name, found in files.items() if len(found) > 1} == {}
+
+
 def test_no_file_is_too_long() -> None:
     files = (
         file
@@ -415,7 +426,7 @@ def test_no_function_has_too_many_parameters() -> None:
     found = set()
     for folder in ("analyzer", "server"):
         for file in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text())):
+            for node in ast.walk(parsed(file)):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     given = node.args
                     names = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
@@ -428,7 +439,7 @@ def test_messages_of_the_server_stand_in_one_place() -> None:
     """What a request is refused with is no literal where that happens."""
     found = []
     for file in (ROOT / "server" / "features").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 literal = any(isinstance(each, (ast.Constant, ast.JoinedStr)) for each in node.args)
                 if node.func.id.startswith("JsonRpc") and literal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.isa.codes import enum_names, said_of
+from cyclelens.analyzer.isa.codes import encoding_form_of, enum_names
 from iced_x86 import Code, CodeSize, Instruction
 
 PSEUDO = frozenset({Code.INVALID, Code.DECLAREBYTE, Code.DECLAREWORD, Code.DECLAREDWORD, Code.DECLAREQWORD})
@@ -19,7 +19,7 @@ def sample(code: int) -> Instruction:
 
 def test_every_code_has_a_name_extensions_and_operands_in_their_order() -> None:
     for code in enum_names(Code).keys() - PSEUDO:
-        said = said_of(sample(code))
+        said = encoding_form_of(sample(code))
         assert said.mnemonic and said.mnemonic == said.mnemonic.lower(), said
         assert said.extensions and "" not in said.extensions, said
         assert list(said.visible) == sorted(set(said.visible)), said
@@ -53,7 +53,7 @@ def test_what_is_said_of_one_code(
     default_64: bool,
     force_64: bool,
 ) -> None:
-    said = said_of(sample(code))
+    said = encoding_form_of(sample(code))
     assert (said.mnemonic, said.extensions, said.visible) == (mnemonic, extensions, visible)
     assert (said.escape_bytes, said.has_modrm) == (escape_bytes, modrm)
     assert (said.default_64, said.force_64) == (default_64, force_64)

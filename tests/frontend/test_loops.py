@@ -119,7 +119,7 @@ out: ret
     assert (branching.name, branching.is_loop, branching.blocks) == ("k", True, ("k.1", "k.2", "k.3"))
     # The way out at the end of the text is taken to fall through.
     assert (branching.passed, branching.taken) == ((1, 2, None), (2, None, END))
-    assert (branching.forks, branching.ways) == ((0,), ((0, 1, 2), (0, 2)))
+    assert (branching.forks, branching.paths) == ((0,), ((0, 1, 2), (0, 2)))
 
 
 def test_a_loop_within_a_region_becomes_a_loop() -> None:

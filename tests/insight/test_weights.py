@@ -1,4 +1,4 @@
-"""Shares from counts of blocks: of regions with ways, and of those that have too many."""
+"""Shares from counts of blocks: of regions with paths, and of those that have too many."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from cyclelens.analyzer.model.source import END, Branching, Counts, JumpPlace
 
 
 def branching(
-    passed: tuple[int | None, ...], taken: tuple[int | None, ...], ways: tuple[tuple[int, ...], ...] = ()
+    passed: tuple[int | None, ...], taken: tuple[int | None, ...], paths: tuple[tuple[int, ...], ...] = ()
 ) -> Branching:
     names = tuple(f"k.{number}" for number in range(1, len(passed) + 1))
     jumps = tuple(JumpPlace(number, "jz x", number) for number in range(len(passed)))
-    return Branching("k", 0, 9, {}, True, names, passed, taken, jumps, 0, ways)
+    return Branching("k", 0, 9, {}, True, names, passed, taken, jumps, 0, paths)
 
 
 def samples(*hits: float, instructions: int | None = None) -> dict[str, Counts]:

@@ -53,18 +53,18 @@ def kernel(request: pytest.FixtureRequest) -> Kernel:
 
 
 def check(analysis: Analysis) -> None:
-    """Both loops went around as often as they did, and the branching one each of its ways."""
+    """Both loops went around as often as they did, and the branching one took each of its paths."""
     assert not [problem for problem in analysis.problems if problem.code == "no-profile"]
     walking, chaining = analysis.regions
     (branching,) = analysis.branchings
-    shares = sorted(way.share for way in branching.ways if way.share is not None)
+    shares = sorted(path.share for path in branching.paths if path.share is not None)
     assert shares == [pytest.approx(ODD, abs=0.01), pytest.approx(1 - ODD, abs=0.01)]
     assert walking.weight is not None and chaining.weight is not None
     assert walking.weight.iterations == pytest.approx(WALKED, abs=4)
     assert chaining.weight.iterations == pytest.approx(CHAINED, abs=4)
     assert walking.weight.share + chaining.weight.share == pytest.approx(1)
     assert branching.averages["SKL"] == pytest.approx(
-        sum((way.share or 0.0) * way.cycles["SKL"] for way in branching.ways)
+        sum((path.share or 0.0) * path.cycles["SKL"] for path in branching.paths)
     )
 
 

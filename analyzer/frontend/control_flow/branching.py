@@ -9,7 +9,7 @@ from cyclelens.analyzer.frontend.control_flow.loop_parts import Skeleton
 from cyclelens.analyzer.model.source import END, Branching, JumpPlace, Region
 from msgspec import Struct
 
-MAXIMUM_WAYS = 8
+MAXIMUM_PATHS = 8
 """Maximum number of paths that are analysed one by one."""
 
 _Next = Sequence[int | None]
@@ -68,10 +68,10 @@ class _Course(Struct, frozen=True):
 def _branching(
     region: Region, is_loop: bool, blocks: tuple[str, ...], course: _Course, jumps: tuple[JumpPlace, ...]
 ) -> Branching:
-    ways = () if "" in blocks else _ways(course)
+    paths = () if "" in blocks else _paths(course)
     place = region.name, region.first_line, region.last_line
     return Branching(
-        *place, region.options, is_loop, blocks, course.passed, course.taken, jumps, course.entry, ways
+        *place, region.options, is_loop, blocks, course.passed, course.taken, jumps, course.entry, paths
     )
 
 
@@ -98,19 +98,19 @@ def _leading_to_end(passed: _Next, taken: _Next) -> set[int]:
     return found
 
 
-def _ways(course: _Course) -> tuple[tuple[int, ...], ...]:
+def _paths(course: _Course) -> tuple[tuple[int, ...], ...]:
     """All paths, those without jumps first. Empty if a path revisits a block, or if there are too many."""
     found: list[tuple[int, ...]] = []
     left: list[tuple[int, ...]] = [(course.entry,)]
     while left:
-        way = left.pop()
-        if way[-1] == END:
-            found.append(way[:-1])
+        path = left.pop()
+        if path[-1] == END:
+            found.append(path[:-1])
             continue
         following = dict.fromkeys(
-            at for at in (course.taken[way[-1]], course.passed[way[-1]]) if at is not None
+            at for at in (course.taken[path[-1]], course.passed[path[-1]]) if at is not None
         )
-        if not following.keys().isdisjoint(way) or len(found) == MAXIMUM_WAYS:
+        if not following.keys().isdisjoint(path) or len(found) == MAXIMUM_PATHS:
             return ()
-        left += ((*way, at) for at in following)
+        left += ((*path, at) for at in following)
     return tuple(found)

@@ -68,16 +68,16 @@ def immediate_dominators(successors: Successors, entries: Iterable[int]) -> list
 
     def least(at: int) -> int:
         """Node with the smallest semidominator on the path to the root; compresses the path."""
-        way = []
+        path = []
         while ancestor[ancestor[at]] >= 0:
-            way.append(at)
+            path.append(at)
             at = ancestor[at]
-        for lower in reversed(way):
+        for lower in reversed(path):
             upper = ancestor[lower]
             if semi[label[upper]] < semi[label[lower]]:
                 label[lower] = label[upper]
             ancestor[lower] = ancestor[upper]
-        return label[way[0] if way else at]
+        return label[path[0] if path else at]
 
     for at in range(len(order) - 1, 0, -1):
         for other in before[at]:

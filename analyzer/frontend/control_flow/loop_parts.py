@@ -97,10 +97,10 @@ class Loop(Struct, frozen=True, dict=True):
             not self.inner and len(sections) == 1 and all(len(targets) == 1 for targets in following.values())
         )
         if is_path:
-            way = [self.nodes[0]]
-            while (target := following[way[-1]][0]) != way[0]:
-                way.append(target)
-            order = way
+            path = [self.nodes[0]]
+            while (target := following[path[-1]][0]) != path[0]:
+                path.append(target)
+            order = path
         sources = Counter(target for targets in following.values() for target in targets)
         parts: list[LoopPart] = []
         for node in order:

@@ -82,7 +82,7 @@ def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | N
         place = Region(span.name, span.first_line, span.last_line, span.options)
         branching = None if loop.skeleton is None else of_loop(place, loop.skeleton, loop.jumps, names)
         message = ""
-        if branching is None or not branching.ways:
+        if branching is None or not branching.paths:
             inner = [spans[other].name for other in loop.inner if other in spans]
             count = len(regions_of[key])
             blocks = f"its {count} basic blocks are" if count > 1 else "its basic block is"

@@ -220,7 +220,7 @@ def regions_of(
     ``auto`` and ``markers`` take the loops of a function without markers. ``whole``: a function without loops
     is a region, too. Raises ``ObjectFileError`` if code cannot be read."""
     found: list[Region] = []
-    ways: list[Branching] = []
+    analysed: list[Branching] = []
     problems: list[Problem] = []
     made: list[LoopRegion] = []
     wanted = list(functions)
@@ -268,18 +268,18 @@ def regions_of(
         elif code.numbers:
             all_of_it = Region(name, own[0].first_line, own[-1].last_line)
             branching = of_blocks(all_of_it, own, listing.endings(code.runs))
-            ways += [] if branching is None else [branching]
-            if branching is None or not branching.ways:
+            analysed += [] if branching is None else [branching]
+            if branching is None or not branching.paths:
                 message = f"its {len(own)} basic blocks are analysed one by one."
                 problems.append(_information("inner-branch", f"'{name}' branches within itself: {message}"))
     for _, branching, message in branchings(made):
-        ways += [] if branching is None else [branching]
+        analysed += [] if branching is None else [branching]
         problems += [_information("inner-branch", message)] if message else []
     return AssembledFile(
         tuple(found),
         tuple(problems),
         "intel",
-        tuple(ways),
+        tuple(analysed),
         counts=counts,
         made=tuple(listing.made()),
     )

@@ -131,7 +131,7 @@ class AssemblyRun(Struct, dict=True):
             self.report_region("empty-region", "There is no code in this region.", span)
         made = blocks.to_regions(code, found, self.memory.caches)
         regions, branching = made
-        if found is None and len(regions) > 1 and (branching is None or not branching.ways):
+        if found is None and len(regions) > 1 and (branching is None or not branching.paths):
             count = len(regions)
             message = (
                 f"'{span.name}' branches within itself: its {count} basic blocks are analysed one by one."

@@ -1,4 +1,4 @@
-"""Ways through regions that branch within themselves: worked examples of shares, executions and sums."""
+"""Paths through regions that branch within themselves: worked examples of shares, executions and sums."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def branching(passed: list[int | None], taken: list[int | None], **more: object)
     count = len(passed)
     names = tuple(f"k.{number}" for number in range(1, count + 1))
     jumps = tuple(JumpPlace(line, f"jz to{line}") for line in range(count))
-    given = {"ways": (), "entry": 0} | more
+    given = {"paths": (), "entry": 0} | more
     return Branching("k", 0, 9, {}, True, names, tuple(passed), tuple(taken), jumps, **given)  # type: ignore[arg-type]
 
 
-DIAMOND = branching([1, 2, END], [2, None, None], ways=((0, 1, 2), (0, 2)))
-TWO_FORKS = branching([1, 2, END], [2, END, None], ways=((0, 1, 2), (0, 1), (0, 2)))
+DIAMOND = branching([1, 2, END], [2, None, None], paths=((0, 1, 2), (0, 2)))
+TWO_FORKS = branching([1, 2, END], [2, END, None], paths=((0, 1, 2), (0, 1), (0, 2)))
 NESTED = branching([1, 2, END], [None, 1, None])
 
 
@@ -101,10 +101,10 @@ def test_a_region_is_given_along_one_way_and_the_other_one_is_named() -> None:
     (prediction,) = region.predictions
     # Two multiplications behind each other, three cycles each; without them two taken branches.
     assert (region.region.name, prediction.cycles_per_iteration, prediction.mode) == ("k", 6.0, "loop")
-    (way,) = (each for each in prediction.assumptions if each.code == "inner-branch")
-    assert way.message == "jz skip never jumps; if it always does: 2.00 cycles/iter."
-    assert [prediction.instructions[index].instruction.mnemonic for index in way.instructions] == ["jz"]
-    assert way.values == {"ways": 2, "least_of_others": 2.0, "most_of_others": 2.0}
+    (path,) = (each for each in prediction.assumptions if each.code == "inner-branch")
+    assert path.message == "jz skip never jumps; if it always does: 2.00 cycles/iter."
+    assert [prediction.instructions[index].instruction.mnemonic for index in path.instructions] == ["jz"]
+    assert path.values == {"ways": 2, "least_of_others": 2.0, "most_of_others": 2.0}
     # It is not out of the region.
     assert "predicted-branches" not in [each.code for each in prediction.assumptions]
 
@@ -121,7 +121,7 @@ def test_the_likelier_way_is_given_and_the_average() -> None:
             "add $8, %rdi",
         ]
         (through,) = analysis.branchings
-        assert [way.share for way in through.ways] == pytest.approx([0.1, 0.9])
+        assert [path.share for path in through.paths] == pytest.approx([0.1, 0.9])
         assert through.averages == {"SKL": pytest.approx(0.1 * 6 + 0.9 * 2)}
         assert [(block.name, block.executions) for block in through.blocks] == [
             ("k.1", 1.0),
@@ -180,7 +180,7 @@ def test_a_loop_around_another_one_has_the_sum_of_its_blocks() -> None:
     figures = {region.region.name: region.predictions[0].cycles_per_iteration for region in analysis.regions}
     assert list(figures) == [".Louter.1", ".Louter.2", ".Linner"]
     (through,) = analysis.branchings
-    assert through.ways == ()
+    assert through.paths == ()
     expected = figures[".Louter.1"] + 10 * figures[".Linner"] + figures[".Louter.2"]
     assert through.averages == {"SKL": pytest.approx(expected)}
 
@@ -194,7 +194,7 @@ def test_a_region_with_many_ways_comes_as_its_blocks() -> None:
 
     three = Analyzer().analyze(text(3), AnalysisOptions())
     assert [region.region.name for region in three.regions] == ["k"]
-    assert len(three.branchings[0].ways) == 8
+    assert len(three.branchings[0].paths) == 8
     assert three.problems == ()
     four = Analyzer().analyze(text(4), AnalysisOptions())
     assert [region.region.name for region in four.regions] == [f"k.{number}" for number in range(1, 10)]

@@ -1,4 +1,4 @@
-"""Description of a peer tool, and how to run it."""
+"""Description of a tool, and how to run it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _VERSION = re.compile(rb"\d+\.\d+[.\w]*")
 _LONGEST_MESSAGE = 160
 
 
-class PeerError(Exception):
+class ToolError(Exception):
     """The tool has no figure; the message is a short sentence that says why."""
 
 
-class Peer(Struct, frozen=True):
+class Tool(Struct, frozen=True):
     """A tool that reads a file in AT&T syntax and treats its content as a loop body."""
 
     name: str
@@ -38,7 +38,7 @@ class Peer(Struct, frozen=True):
     runs: Callable[[str], Sequence[Sequence[str]]]
     """Options of each run that the figure needs, for the tool's name of a core."""
     figure: Callable[[Sequence[ProgramResult]], float]
-    """Cycles per iteration from the output of the runs. Raises ``PeerError``."""
+    """Cycles per iteration from the output of the runs. Raises ``ToolError``."""
 
     def version(self) -> str | None:
         """The tool's version; None if it is not on this machine."""
@@ -53,12 +53,12 @@ class Peer(Struct, frozen=True):
 
     def cycles(self, listing: str, core: str, cancel: Callable[[], bool]) -> float:
         """Cycles per iteration of the loop in ``listing`` on a core (Cyclelens's name). Raises
-        ``PeerError``."""
+        ``ToolError``."""
         program = find_program(self.program)
         if program is None:
-            raise PeerError("It is not installed.")
+            raise ToolError("It is not installed.")
         if core not in self.cores:
-            raise PeerError(f"It has no model of {core}.")
+            raise ToolError(f"It has no model of {core}.")
         try:
             done = [
                 run(
@@ -72,7 +72,7 @@ class Peer(Struct, frozen=True):
                 for options in self.runs(self.cores[core])
             ]
         except (OSError, HungError) as error:
-            raise PeerError(str(error)) from None
+            raise ToolError(str(error)) from None
         return self.figure(done)
 
 

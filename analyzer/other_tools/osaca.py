@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.assemblers.external import ProgramResult
-from cyclelens.analyzer.peers.peer import Peer, PeerError, first_words
+from cyclelens.analyzer.other_tools.tool import Tool, ToolError, first_words
 
 _TOTALS = re.compile(r"^[ \t]*(?:\d+\.\d+[ \t]+)+\d+\.\d+[ \t]*$", re.MULTILINE)
 """The only line of its report that has nothing but numbers: ports, critical path, chain between
@@ -22,15 +22,15 @@ def _figure(done: Sequence[ProgramResult]) -> float:
     (one,) = done
     report = one.output.decode("utf-8", "replace")
     if (unknown := _UNKNOWN.search(report)) is not None:
-        raise PeerError(f"It has no data for '{unknown[1]}'.")
+        raise ToolError(f"It has no data for '{unknown[1]}'.")
     found = _TOTALS.search(report)
     if found is None:
-        raise PeerError(first_words(one.errors))
+        raise ToolError(first_words(one.errors))
     *ports, _, between_iterations = map(float, found[0].split())
     return max(*ports, between_iterations)
 
 
-OSACA = Peer(
+OSACA = Tool(
     name="OSACA",
     program="osaca",
     means="bound by ports and dependencies",

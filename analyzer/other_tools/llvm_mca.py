@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.assemblers.external import ProgramResult
-from cyclelens.analyzer.peers.peer import Peer, PeerError, first_words
+from cyclelens.analyzer.other_tools.tool import Tool, ToolError, first_words
 
 _ITERATIONS = (100, 300)
 """The figure is the cost of the iterations between these counts, so that filling the pipeline is excluded."""
@@ -24,16 +24,16 @@ def _figure(done: Sequence[ProgramResult]) -> float:
     totals = []
     for one in done:
         if _OTHER_CORE in one.errors:
-            raise PeerError("This version has no model of the core.")
+            raise ToolError("This version has no model of the core.")
         found = _TOTAL.search(one.output)
         # Version 14 continues after an error without this line, and exits with status 0.
         if one.status or found is None or " error: " in one.errors:
-            raise PeerError(first_words(one.errors))
+            raise ToolError(first_words(one.errors))
         totals.append(int(found[1]))
     return (totals[1] - totals[0]) / (_ITERATIONS[1] - _ITERATIONS[0])
 
 
-LLVM_MCA = Peer(
+LLVM_MCA = Tool(
     name="llvm-mca",
     program="llvm-mca",
     means="simulated, without a front end",

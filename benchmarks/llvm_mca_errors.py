@@ -1,5 +1,5 @@
 """Measures the errors of llvm-mca on measured blocks:
-``python benchmarks/peer_errors.py FILE.csv --arch ZEN5 --cpu znver5``.
+``python benchmarks/llvm_mca_errors.py FILE.csv --arch ZEN5 --cpu znver5``.
 
 FILE is an input of ``cyclelens evaluate`` with figures of one processor. Straight-line blocks and copies in a
 loop are the same to llvm-mca, which models no front end and repeats each region. Blocks with an instruction
@@ -17,7 +17,7 @@ from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
 from cyclelens.analyzer.evaluation.metrics import mean_error, share_within
 from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.model.choices import Repetition
-from measuring import peer_command, peer_version, write_for_peer
+from measuring import llvm_mca_command, llvm_mca_version, write_for_llvm_mca
 
 _CYCLES = "Total Cycles:"
 _ITERATIONS = (100, 300)
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--max-spread", type=float, metavar="P%")
     parser.add_argument("--max-pages", type=int, metavar="N")
     options = parser.parse_args()
-    print(f"{peer_version()}, --mcpu={options.cpu}")
+    print(f"{llvm_mca_version()}, --mcpu={options.cpu}")
     selection = Selection(
         microarchitectures=(options.arch,),
         max_spread=None if options.max_spread is None else options.max_spread / 100,
@@ -60,14 +60,14 @@ def predicted(blocks: list[str], cpu: str) -> dict[str, float]:
     """Cycles per iteration of the blocks that llvm-mca accepts."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "blocks.s"
-        kept = write_for_peer(blocks, file, cpu)
+        kept = write_for_llvm_mca(blocks, file, cpu)
         begin, end = (_total_cycles(file, cpu, iterations) for iterations in _ITERATIONS)
     between = _ITERATIONS[1] - _ITERATIONS[0]
     return {block: (last - first) / between for block, first, last in zip(kept, begin, end, strict=True)}
 
 
 def _total_cycles(file: Path, cpu: str, iterations: int) -> list[int]:
-    run = subprocess.run(peer_command(file, cpu, iterations), capture_output=True, text=True, check=True)
+    run = subprocess.run(llvm_mca_command(file, cpu, iterations), capture_output=True, text=True, check=True)
     lines = run.stdout.splitlines()
     return [int(line.removeprefix(_CYCLES)) for line in lines if line.startswith(_CYCLES)]
 
