@@ -1,4 +1,4 @@
-"""What the documents name exists, and what the code cites is documented."""
+"""Everything that the documents name exists, and everything that the code cites is documented."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Invariants of ARCHITECTURE.md that the source text shows."""
+"""The invariants of ARCHITECTURE.md, as far as the source text shows them."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""The tree, the list of packages in pyproject.toml and the tables of ARCHITECTURE.md say the same."""
+"""The source tree, the packages in pyproject.toml and the tables of ARCHITECTURE.md agree."""
 
 import re
 import subprocess

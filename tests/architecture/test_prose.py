@@ -1,4 +1,4 @@
-"""``dev/prose.py``: what it finds in documents and code, and what it lets pass."""
+"""``dev/prose.py``: what it reports in documents and code, and what it accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that the documents show are run: their options exist, and they print what stands there."""
+"""Commands in the documents are real: their options exist, and they print the output that is shown."""
 
 from __future__ import annotations
 

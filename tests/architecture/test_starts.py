@@ -1,4 +1,4 @@
-"""What a start loads, as far as a user feels it: ``benchmarks/startup.py`` measures how long it takes."""
+"""What a start imports, as far as a user feels it; ``benchmarks/startup.py`` measures the time."""
 
 import ast
 import subprocess

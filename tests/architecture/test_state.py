@@ -1,4 +1,4 @@
-"""Modules remember nothing by themselves: caches belong to a workspace (``analyzer/common/recent.py``)."""
+"""Modules keep no state: caches belong to a workspace (``analyzer/common/recent.py``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No figure is under its own bound: every core, both models, the listed kernels and forms.
+"""No figure is below its own bound, for every core, both models, and the listed kernels and forms.
 
 A run of the tests takes a part of the forms, another one for every core; with CYCLELENS_ALL_BOUNDS set it
 takes all.

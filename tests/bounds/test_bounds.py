@@ -1,4 +1,4 @@
-"""Each bound by itself, on templates made by hand: only what the bound looks at is filled in."""
+"""Each bound alone, on hand-made templates that hold only what the bound reads."""
 
 import pytest
 from cyclelens.analyzer.bounds.decoder import decoder_bound

@@ -1,4 +1,4 @@
-"""The algorithms against the simulator of a core, whose tables are the truth."""
+"""The algorithms against a simulated core, whose tables are the truth."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Uops and units where counters count them, and from the throughput alone where they do not."""
+"""Uops and units from performance counters, or from throughput alone where there are none."""
 
 import re
 from functools import cache

@@ -1,4 +1,5 @@
-"""Instances of what needs values of its own or leads elsewhere: gathers, branches, repeated strings."""
+"""Instances of variants that need special values or change control flow: gathers, branches, repeated
+strings."""
 
 import pytest
 from cyclelens.analyzer.characterizing import machines

@@ -1,4 +1,4 @@
-"""From microbenchmarks to predictions as a user goes: characterize, import into own tables, predict."""
+"""The user's way from microbenchmarks to predictions: characterize, import into own tables, predict."""
 
 import io
 

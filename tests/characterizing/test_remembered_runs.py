@@ -1,4 +1,4 @@
-"""What was run is remembered, and an ended run goes on where it was."""
+"""Finished runs are saved, and an interrupted characterization resumes."""
 
 from cyclelens.analyzer.characterizing.machines import (
     ALL_THE_SAME,

@@ -1,4 +1,4 @@
-"""Throughput: which blocks are run, and what the tables let expect."""
+"""Throughput: which blocks are run, and what the tables predict for them."""
 
 import pytest
 from cyclelens.analyzer.characterizing.comparison import table_throughput

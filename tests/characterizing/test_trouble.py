@@ -1,4 +1,4 @@
-"""Variants that fault, hang or take very long: a run goes on behind them."""
+"""Variants that fault, hang or take very long: the characterization continues with the next one."""
 
 import pytest
 from cyclelens.analyzer.characterizing import machines

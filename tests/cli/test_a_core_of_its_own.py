@@ -1,4 +1,5 @@
-"""Every command serves a core of 17 units and three schedulers that only its file and the registry know."""
+"""Every command works with an invented core of 17 units and three schedulers that only its own file and
+the registry know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The GitHub Action, run as a runner runs it: its own steps, in a folder, with variables."""
+"""The GitHub Action, run like a runner does: its own steps, in a folder, with environment variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The analyzer as a library: what it remembers, when it stops, how options and markers combine."""
+"""The analyzer as a library: what it caches, when it stops, how options and markers combine."""
 
 import re
 

@@ -1,4 +1,5 @@
-"""``cyclelens analyze`` on regions that branch within themselves, with what is known of the branches."""
+"""``cyclelens analyze`` on regions that branch within themselves, with and without shares of their
+branches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line's manners: exit codes, one-line errors, no traceback."""
+"""The command line's conventions: exit codes, one-line errors, no traceback."""
 
 import io
 import json

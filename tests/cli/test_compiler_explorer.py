@@ -1,4 +1,5 @@
-"""What Compiler Explorer hands to its tools: the assembly without directives, unused labels and comments."""
+"""The input that Compiler Explorer hands to its tools: assembly without directives, unused labels and
+comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help texts have examples that are right, and shells complete commands, options and values."""
+"""Help texts have correct examples, and shells complete commands, options and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counter that makes a block a loop, and the registers that it must stay away from."""
+"""The counter that turns a block into a loop, and the registers that it must avoid."""
 
 import pytest
 from cyclelens.analyzer.isa.counted_loop import back, counted_loop, loop_end

@@ -1,4 +1,4 @@
-"""Which core is analysed for where nobody names one, and how that is said."""
+"""The core that is analysed if the user names none, and how the output says so."""
 
 from __future__ import annotations
 

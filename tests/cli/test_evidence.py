@@ -1,4 +1,4 @@
-"""What is left when something goes wrong: the log, tracebacks, and the file for a report."""
+"""What remains after a failure: the log, tracebacks, and the file for a bug report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--jobs``: whatever ends the command, none of its processes outlives it. Tried with real ones."""
+"""``--jobs``: no process outlives its command, however the command ends. These tests use real processes."""
 
 from __future__ import annotations
 

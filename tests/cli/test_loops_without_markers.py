@@ -1,4 +1,4 @@
-"""``cyclelens analyze --regions``: loops that nobody marked."""
+"""``cyclelens analyze --regions``: loops without markers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ELF files on the command line: functions, loops, source lines, and every way in which they can be wrong."""
+"""ELF files on the command line: functions, loops, source lines, and every kind of damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One mistake, one message: what is wrong, what was probably meant, and an exit code that is not 0."""
+"""Each mistake gives one message: what is wrong, what was probably meant, and a non-zero exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``cyclelens predict``: hexadecimal in, CSV out, one row per line whatever the line holds."""
+"""``cyclelens predict``: reads hexadecimal code and prints one CSV row per line, whatever the line holds."""
 
 import io
 import sys

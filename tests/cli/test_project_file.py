@@ -1,4 +1,4 @@
-"""``cyclelens.toml``: what a project says holds for every command; it opens nothing outside of its folder."""
+"""``cyclelens.toml``: a project's settings apply to every command, and open no file outside its folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two workspaces work in two threads at once, and neither sees what the other one remembers."""
+"""Two workspaces work at once in two threads, and neither sees the other's caches."""
 
 from __future__ import annotations
 

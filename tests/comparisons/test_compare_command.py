@@ -1,4 +1,4 @@
-"""``cyclelens compare``: tables for people and programs, and what is said where there is nothing."""
+"""``cyclelens compare``: tables for people and programs, and the message where there is no figure."""
 
 from __future__ import annotations
 

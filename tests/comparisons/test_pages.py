@@ -1,4 +1,4 @@
-"""What editors that show pages are answered, and the timeline for those that colour text."""
+"""Answers for editors that show pages, and the timeline for editors that colour text."""
 
 from __future__ import annotations
 

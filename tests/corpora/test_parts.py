@@ -1,4 +1,4 @@
-"""Corpora in parts: every format, the figures of a batch, and nothing lost when a run is killed."""
+"""Corpora in parts: every format, the figures of a batch, and no loss when a run is killed."""
 
 import json
 import os

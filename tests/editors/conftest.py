@@ -1,4 +1,4 @@
-"""What the tests in the real VS Code share: the packed extension, the editor, a browser, and pictures."""
+"""Shared by the tests in the real VS Code: the packed extension, the editor, a browser, and pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages as screen readers need them: axe-core finds nothing in a real browser, and the keyboard is enough."""
+"""Pages work with screen readers and the keyboard alone: axe-core finds nothing in a real browser."""
 
 from __future__ import annotations
 

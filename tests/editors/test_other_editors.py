@@ -1,4 +1,4 @@
-"""The recipes of docs/editors.md: well-formed, with settings that exist; Emacs runs its own."""
+"""The recipes of docs/editors.md are well-formed and use existing settings; Emacs runs its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The VS Code extension: its settings are the server's, and one command packs it."""
+"""The VS Code extension has the server's settings, and one command packs it."""
 
 from __future__ import annotations
 

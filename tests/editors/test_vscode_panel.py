@@ -1,4 +1,4 @@
-"""The panel of the real VS Code as keyboard and screen reader need it, in light and dark."""
+"""The panel of the real VS Code works with keyboard and screen reader, in light and dark."""
 
 from __future__ import annotations
 

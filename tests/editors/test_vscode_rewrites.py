@@ -1,4 +1,4 @@
-"""Rewrites of loops in the real VS Code: shown as a difference, applied, checked, and compared with HEAD."""
+"""Loop rewrites in the real VS Code: shown as a difference, applied, checked, and compared with HEAD."""
 
 from __future__ import annotations
 

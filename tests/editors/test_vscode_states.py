@@ -1,4 +1,5 @@
-"""What a region says of itself in the real VS Code, with pictures: light and dark, narrow and wide."""
+"""What the real VS Code shows of a region in each of its states, with pictures: light and dark, narrow
+and wide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/accuracy.md: all are there, and the script that makes them fills them in."""
+"""The tables of docs/accuracy.md are complete, and the script that makes them fills them in."""
 
 import re
 from pathlib import Path

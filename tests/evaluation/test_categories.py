@@ -1,4 +1,4 @@
-"""What kind a block is, by the share of its uops."""
+"""The category of a block, by the shares of its uops."""
 
 import pytest
 from cyclelens.analyzer.evaluation.categories import category, front_end

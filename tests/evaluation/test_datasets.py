@@ -1,4 +1,4 @@
-"""Every published form of a file of blocks with figures gives the same samples."""
+"""Every published format of measured blocks gives the same samples."""
 
 import gzip
 import lzma

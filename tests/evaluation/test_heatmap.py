@@ -1,4 +1,5 @@
-"""The heat map: written by file ending, reproducible, refused before any work."""
+"""The heat map: its format follows the file ending, it is reproducible, and mistakes are reported before
+any work."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The first difference of two traces: which event it is, and which rules it is blamed on."""
+"""The first difference of two traces: which event it is, and which rules may cause it."""
 
 import lzma
 

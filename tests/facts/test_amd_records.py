@@ -1,4 +1,4 @@
-"""What is added to uops.info's figures for AMD."""
+"""The additions to uops.info's figures for AMD."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written into the tables comes back unchanged."""
+"""Encoded records decode to themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurements of one's own are added to the tables that are there."""
+"""The importer adds a user's measurements to existing tables."""
 
 import pytest
 from cyclelens.analyzer.cli.main import main

@@ -1,4 +1,4 @@
-"""The shipped tables through their one reader, and what the reader says of files that are not tables."""
+"""The shipped tables through their one reader, and its messages for files that are not tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured on a Zen 3 in place of uops.info's figures."""
+"""Measurements on a Zen 3 that replace uops.info's figures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The encodings of statements without any assembler are those of GNU as: every form that the instruction set
-has, with operands at random, some of which do not fit. What GNU as rejects is rejected."""
+"""Encodings chosen without an assembler equal those of GNU as, for every form of the instruction set with
+random operands. What GNU as rejects is rejected."""
 
 from __future__ import annotations
 

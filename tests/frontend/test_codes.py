@@ -1,4 +1,4 @@
-"""What iced-x86 says of its codes, as the decoder uses it."""
+"""Facts about iced-x86's codes, as the decoder uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loops of what compilers make of C and Rust are those of the source."""
+"""The loops found in compiled C and Rust are those of the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a compiler makes of twenty C kernels: every loop is found and encoded as the compiler does it."""
+"""Compiler output for twenty C kernels: every loop is found, and its bytes are the compiler's."""
 
 from __future__ import annotations
 

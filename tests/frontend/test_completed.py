@@ -1,4 +1,4 @@
-"""Statements that Keystone does not encode: iced-x86's encoder completes them, and no program is run."""
+"""Statements that Keystone cannot encode: iced-x86's encoder does, and no program runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files an include of a macro can mean: they count like those that are written out."""
+"""Includes whose file name comes from a macro: every file that they can mean counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions of GNU as: what they leave out, and what they compare."""
+"""GNU as's conditions: the code that they leave out, and the values that they compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops there are in a program: the same ones in its text, in a listing and in its object."""
+"""The loops of a program: the same in its text, its listing and its object."""
 
 from __future__ import annotations
 

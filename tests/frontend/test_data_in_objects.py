@@ -1,4 +1,4 @@
-"""Data between the instructions of an object file: found, and not read as instructions."""
+"""Data between the instructions of an object file is found and not decoded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A region carries what its bytes are decoded to: nobody decodes them a second time."""
+"""A region keeps its decoded instructions; its bytes are decoded only once."""
 
 from __future__ import annotations
 

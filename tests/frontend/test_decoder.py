@@ -1,4 +1,4 @@
-"""Decoding: what the bytes alone say."""
+"""The decoder: facts that follow from the bytes alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front end's bytes are those of the assembler that a text is written for."""
+"""The front end's bytes equal those of the assembler that a text is written for."""
 
 from __future__ import annotations
 

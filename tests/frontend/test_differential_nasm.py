@@ -1,4 +1,4 @@
-"""Statements for NASM, whole programs of them: the bytes are those of NASM."""
+"""Random statements and programs for NASM: the front end's bytes equal NASM's."""
 
 from __future__ import annotations
 

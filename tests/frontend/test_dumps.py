@@ -1,4 +1,4 @@
-"""What disassemblers print is read: the same figures as those of the object, at the lines of the text."""
+"""Disassembler output: its figures are those of the object, at the lines of the text."""
 
 from __future__ import annotations
 

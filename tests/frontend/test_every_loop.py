@@ -1,5 +1,5 @@
-"""Loops are seen however their jump is written: suffixes, hints, prefixes, labels of every assembler. The
-bytes are those of GNU as 2.40 where it reads the text."""
+"""Loops are found whatever their jump's spelling: suffixes, hints, prefixes, labels of every assembler. The
+bytes are those of GNU as 2.40 where it accepts the text."""
 
 from __future__ import annotations
 

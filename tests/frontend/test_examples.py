@@ -1,4 +1,4 @@
-"""The shipped examples, and what gcc writes: bytes equal to GNU as's, both dialects equal to each other."""
+"""The shipped examples and gcc's output: bytes equal to GNU as's, both dialects equal to each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What programs of the machine see of it, and how much they may write."""
+"""What external programs see of the machine, and how much they may write."""
 
 from __future__ import annotations
 

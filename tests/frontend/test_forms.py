@@ -1,4 +1,4 @@
-"""The join of decoder codes and table records that makes the table of encoding forms."""
+"""The table of encoding forms, which joins decoder codes with table records."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Twelve whole programs whose loops are known because they were written for it: text, object and linked
-program have these and no other, at the same places."""
+"""Twelve programs written to have known loops: text, object and linked program have exactly these loops,
+at the same places."""
 
 from __future__ import annotations
 

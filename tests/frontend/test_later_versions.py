@@ -1,4 +1,4 @@
-"""What is kept of a text that was read before: a later version of it is read as if it were new."""
+"""Reuse of an earlier version's results: a later version of a text reads as if it were new."""
 
 from __future__ import annotations
 

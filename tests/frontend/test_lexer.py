@@ -1,4 +1,4 @@
-"""The shapes that assembly text is made of: whoever asks, the answer is the same."""
+"""The tokens of assembly text are the same for every caller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops that nobody marked, and regions that branch within themselves."""
+"""Loops without markers, and regions that branch within themselves."""
 
 from __future__ import annotations
 

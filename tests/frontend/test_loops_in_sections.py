@@ -1,4 +1,4 @@
-"""Loops that lie in several sections, and as many as there may be."""
+"""Loops in several sections, and the limit on their number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros, repetitions and conditions: what they become is what GNU as makes of them, at the line of use."""
+"""Macros, repetitions and conditions expand as in GNU as, at the line of use."""
 
 from __future__ import annotations
 

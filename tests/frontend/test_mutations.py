@@ -1,4 +1,4 @@
-"""Random edits: the front end always answers, and always about the right line.
+"""Random edits: the front end always answers, and always for the right line.
 
 ``benchmarks/fuzzing.py`` makes very many more of them.
 """

@@ -1,4 +1,4 @@
-"""Names of symbols: every character may stand in them, and no two of them are one."""
+"""Symbol names: every character is allowed, and different names stay different."""
 
 from __future__ import annotations
 

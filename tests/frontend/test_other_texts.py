@@ -1,4 +1,4 @@
-"""Texts that are not read are named in one sentence, and no text for x86-64 is taken for one of them."""
+"""Unsupported texts get one sentence that names their kind, and no x86-64 text is taken for one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No file outside of the workspace is read, and nothing of one is shown, whatever a text tries.
+"""Whatever a text tries, no file outside the workspace is read or shown.
 
 Each text is analysed as the kernel confines the programs, where the kernel has reported every opening of the
 secret; and once more as on a machine that cannot do that, where nothing of it may show.

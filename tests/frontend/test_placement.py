@@ -1,4 +1,4 @@
-"""Where a region of a text begins in its section, against what GNU as and NASM make of the same text."""
+"""The offset of a region in its section, compared with GNU as and NASM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prefixes that are written as words; the expected bytes, and what is refused, are those of GNU as 2.40."""
+"""Prefixes written as words: their bytes and refusals are those of GNU as 2.40."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files for the C preprocessor, and included files: what is read, and at which line it shows."""
+"""Files for the C preprocessor, and included files: what is read, and the lines of its problems."""
 
 from __future__ import annotations
 

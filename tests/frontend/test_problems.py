@@ -1,4 +1,4 @@
-"""Every problem stands at its line and does not reach beyond its statement or its region."""
+"""Every problem is at its line and stays within its statement or its region."""
 
 from __future__ import annotations
 

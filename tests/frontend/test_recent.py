@@ -1,4 +1,4 @@
-"""Caches that forget: a text stays known whatever its size, what was typed and changed again does not."""
+"""Caches with eviction: a text stays cached whatever its size; intermediate versions do not."""
 
 from __future__ import annotations
 

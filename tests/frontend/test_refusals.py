@@ -1,4 +1,4 @@
-"""What is said about a statement that nobody has bytes for."""
+"""Messages for statements that no encoder accepts."""
 
 from __future__ import annotations
 

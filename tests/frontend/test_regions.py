@@ -1,4 +1,4 @@
-"""Markers: which stretch of the text is a region, what it is called and which options it has."""
+"""Markers: the extent, name and options of a region."""
 
 from __future__ import annotations
 

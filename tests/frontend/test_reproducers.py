@@ -1,4 +1,4 @@
-"""What once was read wrongly, or did harm, is not and does none."""
+"""Inputs that once were read wrongly or did harm."""
 
 from __future__ import annotations
 

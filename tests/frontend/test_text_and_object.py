@@ -1,4 +1,4 @@
-"""The loops of programs by chance: the same in the text and in the object that GNU as makes of it."""
+"""Random programs: the text has the same loops as the object that GNU as makes of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole files through GNU as and NASM: lines, loops, mistakes, and what may be read. And MASM."""
+"""Whole files through GNU as and NASM: lines, loops, mistakes, and allowed files; and MASM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are left to NASM: its macros, its sections, its mistakes."""
+"""Files that need NASM itself: its macros, its sections, its mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files an assembler may read for a text that is left to it."""
+"""The files that an assembler may read while it assembles a text."""
 
 from __future__ import annotations
 

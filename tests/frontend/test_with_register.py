@@ -1,4 +1,4 @@
-"""An instruction with another register."""
+"""Replacing a register of an instruction."""
 
 import pytest
 from cyclelens.analyzer.isa.decoder import decode

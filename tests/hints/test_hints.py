@@ -1,4 +1,4 @@
-"""What is shown at the end of a line."""
+"""Labels at the ends of lines."""
 
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.hints.layout import LINE_BUDGET

@@ -1,4 +1,4 @@
-"""A core that does not have an instruction gets no figure anywhere; the others keep theirs."""
+"""A core that lacks an instruction gets no figure; other cores keep theirs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The account of issue slots adds up and names what a kernel is about."""
+"""The account of issue slots adds up and names a kernel's main cause."""
 
 import pytest
 from blocks import block_of, in_a_loop, store

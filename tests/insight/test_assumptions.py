@@ -1,4 +1,4 @@
-"""What a figure takes for granted, said only where the region gives a reason to doubt it."""
+"""The assumptions of a figure are named only where the region gives a reason to doubt them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the user is told about how far a figure can be trusted."""
+"""What the user learns about how far a figure can be trusted."""
 
 import pytest
 from blocks import templates_of

@@ -1,4 +1,4 @@
-"""What instructions cost by themselves."""
+"""The costs of single instructions."""
 
 import pytest
 from cyclelens.analyzer.facts.store import open_store

@@ -1,4 +1,5 @@
-"""The graph of dependencies: the critical chains, the room of the others, the way through an iteration."""
+"""The graph of dependencies: critical chains, the slack of other instructions, the path through an
+iteration."""
 
 import csv
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Each hazard with the least that makes it appear, and what makes it go away."""
+"""Each hazard in the smallest code that shows it, and in code without it."""
 
 import re
 

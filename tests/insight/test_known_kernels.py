@@ -1,4 +1,4 @@
-"""Kernels that others have written about: what is known of them, and what the documents say."""
+"""Published kernels: their known figures, and what the documents say of them."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""What meets in memory only if the data say so: found from the code, and what it costs, by simulation."""
+"""Memory accesses that overlap only for some data: found from the code, and their cost by simulation."""
 
 from __future__ import annotations
 

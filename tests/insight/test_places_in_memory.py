@@ -1,4 +1,4 @@
-"""A region at every place where it may lie: which figure is shown, and that nothing is missed."""
+"""A region at every possible offset: which figure is shown, and that none is missed."""
 
 from __future__ import annotations
 

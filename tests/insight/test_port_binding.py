@@ -1,5 +1,5 @@
-"""Figures that hang on the rule by which uops are bound to ports: which do, and that what was measured lies
-between the figures of plausible rules."""
+"""Figures that depend on port binding: which do, and that measurements lie in the range of plausible
+rules."""
 
 from __future__ import annotations
 

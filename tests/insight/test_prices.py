@@ -1,4 +1,4 @@
-"""What findings cost where they are."""
+"""The simulated cost of findings."""
 
 from pathlib import Path
 

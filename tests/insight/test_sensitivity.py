@@ -1,4 +1,4 @@
-"""What would help: every promise is kept by the text with the edit made."""
+"""Suggestions: the edited text has the promised figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Legacy SSE beside 256-bit code: figures and findings of what people wrote and of variants of it."""
+"""Legacy SSE beside 256-bit code: figures and findings for published code and variants of it."""
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer

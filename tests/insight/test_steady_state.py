@@ -1,4 +1,4 @@
-"""Where the pipeline repeats itself, the figure that is shown is exact; the window's stays for comparison."""
+"""Where the pipeline's state repeats, the figure is exact; the window's figure stays for comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The timeline as it is shown: where it begins, and what its values are called."""
+"""The timeline: where it begins, and the names of its values."""
 
 from blocks import block_of
 from cyclelens.analyzer.insight.explain import explain

@@ -1,4 +1,4 @@
-"""What uops waited for: every cycle of their way has a cause, and the cause is what the code is about."""
+"""Uops' waits: every cycle of a uop has a cause, and the cause fits the code."""
 
 from __future__ import annotations
 

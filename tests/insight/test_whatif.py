@@ -1,4 +1,4 @@
-"""Changing one thing and simulating again."""
+"""One change at a time, simulated again."""
 
 import pytest
 from blocks import block_of, store

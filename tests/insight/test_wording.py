@@ -1,4 +1,4 @@
-"""What limits a kernel, in words."""
+"""The limits of a kernel, in words."""
 
 import pytest
 from cyclelens.analyzer.insight import vocabulary

@@ -1,4 +1,4 @@
-"""What an iteration does: as the marker says, or as the pointers move."""
+"""The work of an iteration: from the marker, or from the steps of its pointers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A harness on this machine; where nothing can be measured the tests skip and say why."""
+"""A harness on this machine; tests skip with a reason where nothing can be measured."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""Rewrites run beside what they are made of: right ones are found to be the same, wrong ones to differ."""
+"""Rewrites run beside their originals: correct ones give equal results, wrong ones do not."""
 
 import pytest
 from cyclelens.analyzer.cli.main import main

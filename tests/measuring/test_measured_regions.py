@@ -1,4 +1,4 @@
-"""How a region becomes something that ends, and what explains a difference; without running anything."""
+"""How a region becomes a loop that ends, and what explains a difference; nothing is run."""
 
 import pytest
 from cyclelens.analyzer.measuring.harness import Harness

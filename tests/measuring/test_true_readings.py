@@ -1,4 +1,5 @@
-"""Chains of known length read true: on any clock, beside busy programs, and while the clock changes.
+"""Chains of known length give their true latency on any clock, beside busy programs, and while the clock
+changes.
 
 A core that another thread shares all the time gives no reading, and no wrong one; the tests then skip.
 """

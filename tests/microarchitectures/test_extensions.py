@@ -1,4 +1,4 @@
-"""Which core has which extension: against published lists, the tables, and blocks that ran there."""
+"""The extensions of each core, against published lists, the tables, and blocks that ran there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of cores is that of the files that describe them."""
+"""The registry lists every file that describes a core."""
 
 from importlib import import_module
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Each rule that only some cores have, bound to them: a maker's rules act on its own cores alone."""
+"""Rules of one maker act on that maker's cores alone."""
 
 from __future__ import annotations
 

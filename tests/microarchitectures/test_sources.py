@@ -1,4 +1,4 @@
-"""Every value of a core says where it comes from, and the confidence that users see follows from that."""
+"""Every value of a core has a source, which decides the confidence that users see."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units of a core: how sets of them are named, read and told apart."""
+"""Sets of a core's units: their names, notation and differences."""
 
 from __future__ import annotations
 

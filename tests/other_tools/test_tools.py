@@ -1,4 +1,4 @@
-"""``cyclelens compare --tools``: what other tools are given and how their answers are read."""
+"""``cyclelens compare --tools``: the input of other tools, and how their output is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release rests on: its tag, its workflows, its locked versions."""
+"""The requirements of a release: its tag, its workflows, its locked versions."""
 
 import json
 import re

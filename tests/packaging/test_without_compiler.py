@@ -1,4 +1,4 @@
-"""An install that has to compile and cannot says what to do."""
+"""An install that needs a compiler and finds none says what to do."""
 
 from __future__ import annotations
 

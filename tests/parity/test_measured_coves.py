@@ -1,5 +1,5 @@
-"""Granite Rapids against blocks that were measured on one. The file is not part of the project; where it is
-missing this test is skipped."""
+"""Granite Rapids against blocks measured on one. The file is not part of the project; where it is missing
+this test is skipped."""
 
 from pathlib import Path
 

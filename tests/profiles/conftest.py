@@ -1,4 +1,4 @@
-"""Programs that were followed, as tests of profiles have them."""
+"""Programs with a known path, for tests of profiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles on the command line: shares, weighted sums and weights against what programs really did."""
+"""Profiles on the command line: shares, weighted sums and weights against the programs' real paths."""
 
 from __future__ import annotations
 

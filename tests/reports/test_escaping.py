@@ -1,4 +1,4 @@
-"""Words of other people stay words: in a terminal, in JSON and in Markdown as GitHub reads it."""
+"""Untrusted text stays text in a terminal, in JSON and in Markdown as GitHub reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown, HTML, SARIF and the graphs: each is well-formed whatever the text says, and tells the same."""
+"""Markdown, HTML, SARIF and the graphs: each is well-formed for any text, and all say the same."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The report for programs: its field names are a promise."""
+"""The report for programs, whose field names are stable."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The HTML report in a real browser: drawn, moved about in with the keyboard, and silent."""
+"""The HTML report in a real browser: drawn, usable with the keyboard, and without requests or errors."""
 
 from __future__ import annotations
 

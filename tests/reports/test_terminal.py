@@ -1,4 +1,4 @@
-"""The report on a terminal: as wide as that is, with colours where they are wanted, each thing said once."""
+"""The report on a terminal: fits its width, colours only on request, and says each thing once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The timeline draws what the trace holds."""
+"""The timeline shows the events of the trace."""
 
 import pytest
 from cyclelens.analyzer.model.simulation import Trace, TraceRow

@@ -1,4 +1,4 @@
-"""Loops of object files as texts: what is tried with them is true of the loop, or nothing is tried."""
+"""Loops of object files as texts: every rewrite that is tried holds for the loop, or none is tried."""
 
 from __future__ import annotations
 

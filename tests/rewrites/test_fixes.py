@@ -1,4 +1,4 @@
-"""Rewrites: the text that comes out, the gain that is stated, and what is left alone."""
+"""Rewrites: the resulting text, the stated gain, and what is left alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites of whole loops: what the search finds beside an expert, and that results stay the same."""
+"""Rewrites of whole loops: the search against an expert's version, and equal results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites of legacy SSE beside 256-bit code: what they make of the text, and where they are not offered."""
+"""Rewrites of legacy SSE beside 256-bit code: the resulting text, and where none is offered."""
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer

@@ -1,4 +1,4 @@
-"""What a command that a signal ends leaves behind, and which signals end it."""
+"""What a command leaves behind when a signal ends it, and which signals do."""
 
 from __future__ import annotations
 

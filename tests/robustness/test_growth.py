@@ -1,4 +1,4 @@
-"""Work that grows with a text, counted in calls of functions: seconds say little on a busy machine."""
+"""Work that grows with a text, counted in function calls: seconds say little on a busy machine."""
 
 from __future__ import annotations
 

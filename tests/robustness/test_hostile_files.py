@@ -1,4 +1,4 @@
-"""Files that nobody should trust: what a project, a profile, a list of commands or a text may name."""
+"""Untrusted files: what a project, a profile, a list of commands or a text may name."""
 
 from __future__ import annotations
 

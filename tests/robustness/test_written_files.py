@@ -1,4 +1,4 @@
-"""Files that a command is told to write: a FIFO or a device is one message, and nobody waits for a reader."""
+"""Output files: a FIFO or a device gives one message, and no command waits for a reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes ``support/`` importable, here and in the processes that tests start; a client with a server."""
+"""Makes ``support/`` importable for tests and for the processes that they start; a client with a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the search in the background brings to the editor: advice, rewrites, and prices of findings."""
+"""What the background search brings to the editor: advice, rewrites, and prices of findings."""
 
 from __future__ import annotations
 

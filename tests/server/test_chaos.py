@@ -1,4 +1,4 @@
-"""Processes killed at random while somebody types: then every hint is right and nothing is left running.
+"""Kills random processes during edits; afterwards every hint is right and no process is left over.
 
 ``CYCLELENS_CHAOS_SECONDS`` says for how long (default: 5), ``CYCLELENS_CHAOS_SEED`` which edits and deaths.
 """

@@ -1,4 +1,4 @@
-"""Figures beside others, in a client: of before, of other processors, of other regions, of changes."""
+"""Comparisons in a client: with earlier figures, other processors, other regions, and changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where hints stand in a client, and which there are."""
+"""Which hints a client gets, and where."""
 
 from __future__ import annotations
 

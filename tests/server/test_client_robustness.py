@@ -1,4 +1,4 @@
-"""A real client over stdio, and a worker in which everything goes wrong on request."""
+"""A real client over stdio, and a worker that fails in every way on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real client over stdio and the real analyzer: what somebody sees while editing two kernels."""
+"""A real client over stdio and the real analyzer: what a user sees while editing two kernels."""
 
 from __future__ import annotations
 

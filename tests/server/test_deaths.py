@@ -1,4 +1,4 @@
-"""Processes that somebody kills, at any moment: each is replaced, and its job is done once more."""
+"""Processes killed at any moment are replaced, and their job runs once more."""
 
 from __future__ import annotations
 

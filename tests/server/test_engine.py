@@ -1,4 +1,4 @@
-"""The worker's engine: what an edit leaves alone costs nothing."""
+"""The worker's engine: parts of a text that an edit leaves alone cost nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outcomes between the worker and the server: they arrive whole, and nothing is sent twice."""
+"""Messages from the worker to the server arrive whole, and nothing is sent twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/server.md promises, and the test that holds each promise; those that no other file has."""
+"""The promises of docs/server.md that no other file tests."""
 
 from __future__ import annotations
 

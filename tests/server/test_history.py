@@ -1,4 +1,4 @@
-"""The figures of a region since its document was opened, and what outlives a server that is killed."""
+"""A region's figures since its document was opened, and what survives a killed server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker process: the newest text wins, and nothing that happens in it reaches further."""
+"""The worker process: the newest text wins, and a failure stays inside the process."""
 
 from __future__ import annotations
 

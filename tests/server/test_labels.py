@@ -1,4 +1,4 @@
-"""Names in a text: where they are defined and what means them."""
+"""Labels in a text: their definitions and their uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A large document costs the others nothing: its edits are cheap, and nothing goes through all of it."""
+"""A large document costs other documents nothing: its edits are cheap, and no request scans all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The command that runs a region: only when asked for, only with leave, and shown until the text changes."""
+"""The command that measures a region: runs only on request, needs permission, and shows its result until
+the text changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Requests beside those of every keystroke: rename, signature help, pulled diagnostics, tooltips of hints."""
+"""Requests less frequent than those of every keystroke: rename, signature help, pulled diagnostics,
+tooltips of hints."""
 
 from __future__ import annotations
 

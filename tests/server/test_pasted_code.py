@@ -1,4 +1,4 @@
-"""Machine code that a disassembler printed, pasted into an editor, and functions without a loop."""
+"""Disassembler output pasted into an editor, and functions without a loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How messages arrive on standard input: in pieces, many at once, on a pipe, on a socket, and not at all."""
+"""How messages arrive: in pieces, several at once, on a pipe, on a socket, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns are code points inside and whatever was agreed with the client outside."""
+"""Columns are code points inside the server and use the agreed encoding outside."""
 
 from __future__ import annotations
 

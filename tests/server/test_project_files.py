@@ -1,4 +1,4 @@
-"""The server obeys ``cyclelens.toml`` as the command line does, and again when the file changes."""
+"""The server applies ``cyclelens.toml`` as the command line does, and again when the file changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that are none, do not fit, or come at the wrong time: each is answered, and nothing ends."""
+"""Malformed, unfitting or untimely messages: each gets an answer, and the server survives."""
 
 from __future__ import annotations
 

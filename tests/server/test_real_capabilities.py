@@ -1,4 +1,4 @@
-"""One session with every feature, replayed with what real editors say that they can take."""
+"""One session with every feature, repeated with the capabilities that real editors send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documentation says what the code does."""
+"""The server's documentation agrees with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings as sent become settings as resolved; what is wrong is named and replaced by its default."""
+"""Settings from the client are resolved; wrong ones are reported and replaced by their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown follows the text: other regions move, an edited one keeps its last result, marked."""
+"""The display follows the text: regions move, and an edited one keeps its last result, marked as old."""
 
 from __future__ import annotations
 

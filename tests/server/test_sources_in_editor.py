@@ -1,4 +1,4 @@
-"""C, C++ and Rust files in an editor: figures at their lines, from the compiler that the project names."""
+"""C, C++ and Rust files in an editor: figures at their lines, from the project's compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of a line by their kind."""
+"""The words of a line, classified."""
 
 from __future__ import annotations
 

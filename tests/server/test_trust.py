@@ -1,4 +1,5 @@
-"""From the editor to the assembler: which programs may run and which files are read, for a file on disk."""
+"""From the editor to the assembler: which programs may run and which files may be read for a text on
+disk."""
 
 from __future__ import annotations
 

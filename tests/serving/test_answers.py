@@ -1,4 +1,4 @@
-"""The server of the page: what it answers, and to whom."""
+"""The page's server: its answers, and whom it answers."""
 
 from __future__ import annotations
 

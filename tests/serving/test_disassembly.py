@@ -1,4 +1,4 @@
-"""Machine code as a text: it becomes the same bytes again."""
+"""Machine code as text assembles to the same bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AMD's cores take as long for an instruction as was measured (M21 of docs/zen5.md)."""
+"""Instructions take the measured time on AMD's cores (M21 of docs/zen5.md)."""
 
 from __future__ import annotations
 

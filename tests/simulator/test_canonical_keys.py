@@ -1,4 +1,4 @@
-"""Blocks that a run cannot tell from each other are run once, and no others are taken for them."""
+"""Blocks that simulate identically are run once, and no other blocks are taken for them."""
 
 from __future__ import annotations
 

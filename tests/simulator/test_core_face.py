@@ -1,4 +1,4 @@
-"""The face of the compiled core: threads, and one clear exception for everything that has no figure."""
+"""The interface of the compiled core: threads, and one clear exception for everything that has no figure."""
 
 from __future__ import annotations
 

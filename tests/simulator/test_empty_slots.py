@@ -1,4 +1,4 @@
-"""Where a stage leaves issue slots empty it records why, and because of which uop or instruction."""
+"""A stage that leaves issue slots empty records why, and because of which uop or instruction."""
 
 from __future__ import annotations
 

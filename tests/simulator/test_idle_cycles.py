@@ -1,4 +1,4 @@
-"""Cycles in which nothing can happen are skipped, and nothing else is different."""
+"""Cycles in which nothing can happen are skipped, and nothing else changes."""
 
 from __future__ import annotations
 

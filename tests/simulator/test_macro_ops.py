@@ -1,4 +1,4 @@
-"""Zen 5: small cases with the cycles that a real core takes (docs/zen5.md)."""
+"""Zen 5: small blocks with the cycles of a real core (docs/zen5.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every core with both models has an answer to everything, a figure or a reason, and never an internal error.
+"""Every core with both models gives a figure or a reason for every input, and never an internal error.
 ``benchmarks/every_core.py`` asks ten times as much."""
 
 import core_answers

@@ -1,4 +1,4 @@
-"""Small loops from Zen 5's op cache, by windows: the cycles that a real core takes (docs/zen5.md)."""
+"""Small loops from Zen 5's op cache, by window: the cycles of a real core (docs/zen5.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every policy that a core can name is there, and has the interface of its kind."""
+"""Every policy that a core can name exists and has the interface of its kind."""
 
 import pytest
 from blocks import block_of

@@ -1,4 +1,4 @@
-"""The scheduler, the memory and the renamer record for whom a uop waits: others only read it."""
+"""The scheduler, the memory and the renamer record what a uop waits for; others only read it."""
 
 from __future__ import annotations
 

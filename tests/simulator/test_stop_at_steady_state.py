@@ -1,4 +1,4 @@
-"""A run may stop when the pipeline's state repeats: nothing that is derived from the period differs from the
+"""A run may stop when the pipeline's state repeats: figures derived from the period equal those of the
 full run."""
 
 from __future__ import annotations

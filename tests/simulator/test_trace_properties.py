@@ -1,4 +1,4 @@
-"""What holds for the events of every block: order, widths, ports, and agreement of figures with events."""
+"""Properties of every block's events: order, widths, ports, and agreement of figures with events."""
 
 from __future__ import annotations
 

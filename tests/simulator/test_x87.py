@@ -1,4 +1,4 @@
-"""x87 on Zen 3: what was measured, and chains through a stack whose top moves."""
+"""x87 on Zen 3: measured figures, and chains through a stack whose top moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AMD's cores: the throughputs and latencies that AMD documents, and that nobody takes them for exact."""
+"""AMD's cores: throughputs and latencies that AMD documents, and the mark that they are approximate."""
 
 from __future__ import annotations
 

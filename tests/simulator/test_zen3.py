@@ -1,4 +1,4 @@
-"""Zen 3: small cases with the cycles that a real core takes, by time stamps (docs/zen5.md, M28 to M37)."""
+"""Zen 3: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M37)."""
 
 from __future__ import annotations
 

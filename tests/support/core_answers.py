@@ -1,4 +1,4 @@
-"""Every core with every model on everything that is at hand: blocks, and how each ends.
+"""Runs every core and every model on a collection of blocks, and classifies how each run ends.
 
 ``tests/simulator/test_matrix.py`` runs a share of it, ``benchmarks/every_core.py`` the whole.
 """

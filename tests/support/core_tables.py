@@ -1,4 +1,4 @@
-"""What every core is expected to say of a list of instruction forms and of a list of kernels, as text.
+"""Renders, as text, what every core gives for a list of instruction forms and a list of kernels.
 
 ``dev/tables`` writes it to ``tests/tables/NAME/``, and ``tests/tables`` compares: a change of a rule shows
 as a difference of a few lines, which a reviewer can judge.

@@ -1,4 +1,4 @@
-"""Texts through the front end and through the assembler that they are for: the bytes must be the same.
+"""Compares the front end's bytes for a text with those of the assembler that the text is written for.
 
 A text has marked regions, each the code of one section between two labels. What only a linker
 knows (the fields that relocations name) is left out of the comparison.

@@ -1,4 +1,5 @@
-"""Hand-made model objects: a test states the fields that it is about and leaves the rest alone."""
+"""Builds model objects by hand: a test states the fields that it is about and leaves the rest at
+defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Programs that Ctrl-C ends, also where the tests run in the background: shells let those ignore it."""
+"""Starts programs that Ctrl-C can end, even where the tests run in the background, since shells make
+background jobs ignore it."""
 
 from __future__ import annotations
 

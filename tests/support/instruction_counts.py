@@ -1,5 +1,5 @@
-"""Counts the instructions that reading a profile takes, with Valgrind: the work is done in C, so nothing
-inside Python can count it, and times are no measure on a busy machine."""
+"""Counts with Valgrind the instructions that reading a profile takes. The work is done in C, so nothing
+inside Python can count it, and times mean little on a busy machine."""
 
 from __future__ import annotations
 

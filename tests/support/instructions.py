@@ -1,4 +1,4 @@
-"""Instructions that no decoder made: for tests that need these properties, whatever the bytes mean."""
+"""Instructions built by hand, for tests that need particular properties whatever the bytes mean."""
 
 from __future__ import annotations
 

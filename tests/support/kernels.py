@@ -1,4 +1,4 @@
-"""Kernels as a beginner writes them, each beside what an expert makes of it.
+"""Kernels as a beginner writes them, each beside an expert's version.
 
 ``kernel(a, b, out, n)``: ``rdi rsi rdx rcx``; n is the number of iterations. Floating-point data are small
 whole numbers, so that sums do not depend on their order.

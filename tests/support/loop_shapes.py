@@ -1,4 +1,4 @@
-"""Loops as their instructions, in texts and in objects."""
+"""Represents loops by their instructions, so that loops in texts and in objects can be compared."""
 
 from __future__ import annotations
 

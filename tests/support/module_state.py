@@ -1,4 +1,4 @@
-"""Prints the globals of some layers that analyses change: ``python module_state.py LAYER...``."""
+"""Prints the module globals that analyses change in some layers: ``python module_state.py LAYER...``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts with random edits, and what must hold of whatever the front end makes of them."""
+"""Texts with random edits, and the properties that the front end must keep on any of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be nothing, and is there."""
+"""Asserts that an optional value is present, for the type checker's sake."""
 
 from __future__ import annotations
 

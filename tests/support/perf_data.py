@@ -1,5 +1,5 @@
-"""Files as `perf record -e branches:u -b` leaves them, made of branches that are known: for the real `perf
-script` to print. The layout is that of `tools/perf/Documentation/perf.data-file-format.txt` and of
+"""Writes files in the format of `perf record -e branches:u -b` from a list of branches, for the real
+`perf script` to print. The layout is that of `tools/perf/Documentation/perf.data-file-format.txt` and of
 `perf_event_open(2)`."""
 
 from __future__ import annotations

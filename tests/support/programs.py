@@ -1,5 +1,5 @@
-"""Programs made at random for GNU as, in both of its syntaxes, and for NASM: code with labels, jumps,
-alignments, symbols, expressions and sections, in regions that :mod:`differential` compares."""
+"""Random programs for GNU as, in both of its syntaxes, and for NASM: code with labels, jumps, alignments,
+symbols, expressions and sections, in regions that :mod:`differential` compares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instruction tables as they are published, for the importer."""
+"""Instruction tables in the published XML format, for tests of the importer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs by chance, with all that makes it hard to tell where control goes in them."""
+"""Random programs with everything that makes their control flow hard to find."""
 
 from __future__ import annotations
 

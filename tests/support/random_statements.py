@@ -1,4 +1,4 @@
-"""Random statements for every encoding that the instruction set has, some with operands that do not fit."""
+"""Random statements for every encoding of the instruction set, some with operands that do not fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Editors to test with, from ``dev/editors``."""
+"""The editors that ``dev/editors`` installed for the tests."""
 
 from __future__ import annotations
 

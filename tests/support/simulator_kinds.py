@@ -1,4 +1,4 @@
-"""What kind of file each file of the core is, which decides whose classes it may use.
+"""The kind of each file of the core, which decides whose classes it may use.
 
 ARCHITECTURE.md explains the kinds. A new file of the simulator needs an entry here.
 """

@@ -1,4 +1,4 @@
-"""Copies of the sources that a distribution is built from, without what was compiled in this tree."""
+"""Copies the sources that a distribution is built from, without this tree's compiled files."""
 
 from __future__ import annotations
 

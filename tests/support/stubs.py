@@ -1,4 +1,4 @@
-"""Machines for tests that know beforehand what they are asked."""
+"""Stand-ins for machines, with prepared answers."""
 
 from __future__ import annotations
 

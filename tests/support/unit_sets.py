@@ -1,4 +1,4 @@
-"""Units of a core as the instruction tables write them, for tests that make templates by hand."""
+"""Sets of units in the notation of the instruction tables, for tests that build templates by hand."""
 
 from __future__ import annotations
 

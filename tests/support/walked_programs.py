@@ -1,4 +1,5 @@
-"""Programs whose way through their code is known, instruction by instruction, and what `perf` would write."""
+"""Programs whose path through their code is known, instruction by instruction, and the output that `perf`
+would write."""
 
 from __future__ import annotations
 

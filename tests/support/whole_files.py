@@ -1,4 +1,4 @@
-"""Files that are left to an assembler as a whole, and what is said of them."""
+"""Files that only a complete assembler can read, with their expected results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A core that nobody makes: 17 units, three schedulers, the instruction tables of Skylake.
+"""An invented core: 17 units, three schedulers, the instruction tables of Skylake.
 
 Nothing but this file and an entry of the registry adds it to the program.
 """

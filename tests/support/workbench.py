@@ -1,4 +1,4 @@
-"""The real VS Code in a browser, used as a person uses it: by keyboard and mouse, reading what is drawn.
+"""Drives the real VS Code in a browser as a person does, by keyboard and mouse, and reads what is drawn.
 
 ``dev/editors`` installs it: code-server, which is VS Code's own source with a web server, and Chromium.
 """

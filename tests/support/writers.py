@@ -1,4 +1,4 @@
-"""What writers of random programs have in common, whatever the language: numbers, registers, instructions."""
+"""Common parts of the random program generators: numbers, registers, instructions."""
 
 from __future__ import annotations
 

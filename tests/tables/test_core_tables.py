@@ -1,4 +1,5 @@
-"""What every core says of the listed forms and kernels is what its files say. ``dev/tables`` writes them."""
+"""Every core's figures for the listed forms and kernels equal those in its files, which ``dev/tables``
+writes."""
 
 from difflib import unified_diff
 

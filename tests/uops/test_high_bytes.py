@@ -1,4 +1,4 @@
-"""AH, BH, CH and DH, where they are renamed on their own (rules H1, H2)."""
+"""AH, BH, CH and DH on cores that rename them separately (rules H1, H2)."""
 
 from __future__ import annotations
 

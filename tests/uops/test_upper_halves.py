@@ -1,4 +1,4 @@
-"""What instructions have to do with upper halves of vector registers, and what repeated blocks make of it."""
+"""How instructions affect upper halves of vector registers, and the states of repeated blocks."""
 
 import pytest
 from cyclelens.analyzer.isa.upper_halves import upper_halves

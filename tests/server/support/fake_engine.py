@@ -1,4 +1,4 @@
-"""An engine for tests: regions of a toy text, and every way in which a worker can go wrong.
+"""An engine for tests: regions of a toy text, and every way in which a worker can fail.
 
 ``region NAME`` .. ``end`` is a region. Its figure is its number of lines; a line ``bad`` makes it incomplete.
 """

@@ -1,4 +1,4 @@
-"""The processes that a server starts: found, killed and counted. Needs Linux's /proc."""
+"""Finds, kills and counts the processes that a server starts. Needs Linux's /proc."""
 
 from __future__ import annotations
 
