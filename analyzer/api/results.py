@@ -172,11 +172,14 @@ class Position(_TableRow, frozen=True):
 
 
 class PortBinding(_TableRow, frozen=True):
-    """Range of a figure that depends on the rule by which uops are bound to ports."""
+    """Range of a figure that depends on the rule by which uops are bound to ports, or on the steady state in
+    which a loop settles."""
 
     least: float
     most: float
     """Both in cycles per iteration."""
+    steady_states: bool
+    """Whether ``most`` is the figure of the slowest steady state."""
 
 
 class OnePass(_TableRow, frozen=True):

@@ -97,6 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--max-pages", type=_count, metavar="N", help="omit blocks that touch more pages of memory"
     )
+    parser.add_argument(
+        "--lowest",
+        action="store_true",
+        help="compare with the lowest of repeated measurements where the file has it (default: median)",
+    )
     parser.add_argument("--limit", type=_count, metavar="N", help="only N blocks, spread over the file")
     parser.add_argument("--jobs", type=_count, default=default_jobs(), metavar="N", help="processes to use")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -160,7 +165,12 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
     names = {} if kernels is None else {name: code for name, (code, _) in read_kernels(kernels).items()}
     mode = arguments.mode and Repetition(arguments.mode)
     selection = Selection(
-        _microarchitectures(arguments.arch), mode, names, arguments.max_spread, arguments.max_pages
+        _microarchitectures(arguments.arch),
+        mode,
+        names,
+        arguments.max_spread,
+        arguments.max_pages,
+        arguments.lowest,
     )
     samples = read_samples(arguments.against, selection)
     if arguments.kernel:

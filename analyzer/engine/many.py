@@ -103,7 +103,8 @@ def _range(predictor: Predictor, block: str, cycles: float, task: BatchTask) -> 
     )
     if found is None:
         return None
-    return PortBinding(min(found.least / copies, cycles), max(found.most / copies, cycles))
+    least, most = min(found.least / copies, cycles), max(found.most / copies, cycles)
+    return PortBinding(least, most, found.steady_states)
 
 
 _worker: tuple[Predictor, BatchTask] | None = None

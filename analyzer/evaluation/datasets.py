@@ -10,7 +10,8 @@ names the block, and the figures are in one of
 ``microarchitecture``, ``mode``, ``offset`` (alignment in bytes), ``name``, ``width`` (of the vectors) and
 ``reference_cycles`` (a second prediction to compare with) are used where present. A row whose ``status`` is
 not ``ok``, or that has a ``problem``, is left out. A column ``X_cycles`` may have companions: ``X_spread``
-(of repeated measurements, as a share of the figure) and ``pages_X`` or ``pages`` (touched by the block).
+(of repeated measurements, as a share of the figure), ``X_lowest`` (the lowest of them) and ``pages_X`` or
+``pages`` (touched by the block).
 Without a header a row is BHive's ``hex,cycles * 100``.
 """
 
@@ -76,6 +77,8 @@ class Selection(Struct, frozen=True):
     """Leave out figures whose repeated measurements differ by more than this share."""
     max_pages: int | None = None
     """Leave out figures of blocks that touch more pages."""
+    lowest: bool = False
+    """Take the lowest of repeated measurements where the file has it."""
 
 
 def read_kernels(path: Path) -> dict[str, tuple[str, Repetition]]:
@@ -185,7 +188,7 @@ def _with_header(
         if not offset.isdecimal():
             raise DatasetError(f"{path}, line {line}: '{offset}' is not an alignment in bytes")
         for column, column_microarchitecture, column_mode in columns:
-            cycles = _figure(path, line, row[column])
+            cycles = _figure(path, line, _of_repeated(row, column, selection))
             if not _trusted(row, column, selection):
                 continue
             named_mode = column_mode or row.get("mode") or selection.mode or Repetition.UNROLL
@@ -209,6 +212,12 @@ def _with_header(
                         name,
                         row.get("width", ""),
                     )
+
+
+def _of_repeated(row: Mapping[str, str], column: str, selection: Selection) -> str:
+    """The field to use: the figure's own, or that of the lowest measurement."""
+    lowest = row.get(f"{column.removesuffix('_cycles')}_lowest", "") if selection.lowest else ""
+    return lowest or row[column]
 
 
 def _trusted(row: Mapping[str, str], column: str, selection: Selection) -> bool:

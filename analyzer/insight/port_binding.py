@@ -1,4 +1,4 @@
-"""Finds how much a figure depends on the rule that binds uops to ports.
+"""Finds how much a figure depends on the rule that binds uops to ports, and on a loop's steady state.
 
 A uop is bound to a port when it issues, and no vendor publishes the rule. If nearly all ports are busy, rules
 that fit measurements equally well give different figures for a short loop (docs/insight.md).
@@ -8,20 +8,47 @@ from __future__ import annotations
 
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.runs import Runs
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import PortBinding, Prediction
+from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.variants import other_bindings, unbound
 from msgspec.structs import replace
 
 LEAST_FACTOR = 1.05
 """Smallest ratio of two figures that counts as a difference."""
+_ACCESSES = (UopKind.LOAD, UopKind.STORE_ADDRESS)
 NEAR = 0.9
 """Share of the largest bound at which the ports may be the limit."""
 
 
 def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBinding | None:
     """The smallest and largest figure of ``block``, whose prediction is ``prediction``, under other binding
-    rules.
+    rules and in other steady states; None if none differs by more than five percent. Raises like
+    ``simulate``."""
+    if runs.options.port_seed is not None or is_lower_bound(prediction):
+        return None
+    cycles = prediction.cycles_per_iteration
+    found = _under_other_rules(block, prediction, runs) or PortBinding(cycles, cycles)
+    slowest = cycles * _slowest_state(block, cycles, runs.microarchitecture)
+    if slowest > found.most:
+        found = PortBinding(found.least, slowest, steady_states=True)
+    return found if found.least < found.most else None
+
+
+def _slowest_state(block: Block, cycles: float, microarchitecture: Microarchitecture) -> float:
+    """How many times as long an iteration takes in the slowest steady state of a loop (M38)."""
+    rules = microarchitecture.macro_ops
+    if rules is None or not block.loop or cycles >= rules.steady_states_below:
+        return 1.0
+    uses = (use for template in block.instructions for use in template.uses)
+    if not any(use.kind in _ACCESSES for use in uses):
+        return 1.0
+    return 1 + rules.slowest_state_percent / 100
+
+
+def _under_other_rules(block: Block, prediction: Prediction, runs: Runs) -> PortBinding | None:
+    """The smallest and largest figure under other binding rules.
 
     Either end is the predicted figure itself if it is within five percent of it; None if both are. The
     smallest is never below the ports' bound, nor below the figure if uops with a choice of ports never wait
@@ -31,7 +58,7 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
     largest = max(prediction.bounds.values(), default=0.0)
     ports = prediction.bounds.get("Ports", 0.0)
     unexplained = cycles > LEAST_FACTOR * largest
-    if runs.options.port_seed is not None or is_lower_bound(prediction) or not _has_choice(block):
+    if not _has_choice(block):
         return None
     if ports < NEAR * largest and not unexplained:
         return None

@@ -215,7 +215,8 @@ def mode(chosen: Mode) -> str:
 
 def binding(prediction: Prediction) -> str:
     """Suffix of a figure that depends on the rule of port binding: `` (to 1.33: depends on port binding)``,
-    `` (from 1.00: ...)``, `` (1.00 to 2.13: ...)``; empty for others."""
+    `` (from 1.00: ...)``, `` (1.00 to 2.13: ...)``, or on the steady state: `` (to 1.25: several steady
+    states)``; empty for others."""
     found = prediction.port_binding
     if found is None:
         return ""
@@ -226,7 +227,10 @@ def binding(prediction: Prediction) -> str:
         text = f"from {found.least:.2f}"
     else:
         text = f"{found.least:.2f} to {found.most:.2f}"
-    return f" ({text}: depends on {vocabulary.of(prediction.microarchitecture).unit} binding)"
+    cause = f"depends on {vocabulary.of(prediction.microarchitecture).unit} binding"
+    if found.steady_states:
+        cause = "several steady states" if found.least == cycles else f"{cause} and steady state"
+    return f" ({text}: {cause})"
 
 
 def elsewhere(prediction: Prediction) -> str:

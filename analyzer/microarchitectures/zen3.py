@@ -185,7 +185,8 @@ MODELS = (
             "policies.late_operands",
             _FITTED: "macro_ops.page_decode_cycles macro_ops.small_loop_entries macro_ops.long_line_eighths "
             "macro_ops.load_queue macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
-            "macro_ops.transfer_alu_cycles macro_ops.vector_pipes_shared",
+            "macro_ops.transfer_alu_cycles macro_ops.pipes macro_ops.vector_pipes_shared "
+            "macro_ops.steady_states_below macro_ops.slowest_state_percent",
             _AS_ZEN_4: "macro_ops.jump_eighths macro_ops.page_aliasing_cycles "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles "
             "macro_ops.to_integer_excess macro_ops.to_vector_excess",
@@ -231,6 +232,8 @@ MODELS = (
             jump_eighths=8,
             small_loop_entries=64,
             long_line_eighths=4,
+            # Those come last that some operations need exactly: transfers from integers, moves across lanes.
+            pipes=("FP3", "FP1", "FP2", "FP0"),
             one_operation_per_alu=True,
             indexed_is_two_ops=True,
             memory_change_is_two_ops=True,
@@ -274,6 +277,8 @@ MODELS = (
             learnt_loads=24,
             unlearnt_loads=25,
             renaming_distance=14,
+            steady_states_below=1.6,
+            slowest_state_percent=25,
             one_page=None,
         ),
     ),

@@ -93,9 +93,10 @@ MODELS = (
             _NOT_MEASURED: "upper_halves upper_half_switch_cycles macro_ops.long_pair_eighths "
             "macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops macro_ops.long_lea_by_encoding "
             "macro_ops.one_operation_per_alu "
-            "macro_ops.vector_pipes_shared macro_ops.transfer_alu_cycles "
+            "macro_ops.pipes macro_ops.vector_pipes_shared macro_ops.transfer_alu_cycles "
             "macro_ops.failed_narrow_forwarding macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
-            "macro_ops.renaming_distance macro_ops.learnt_loads macro_ops.unlearnt_loads",
+            "macro_ops.renaming_distance macro_ops.learnt_loads macro_ops.unlearnt_loads "
+            "macro_ops.steady_states_below macro_ops.slowest_state_percent",
         },
         facts_name="ZEN4",
         extensions=ZEN_4,
@@ -118,6 +119,7 @@ MODELS = (
             indexed_is_two_ops=False,
             memory_change_is_two_ops=False,
             long_lea_by_encoding=False,
+            pipes=zen5.RULES.pipes,
             vector_pipes_shared=False,
             transfer_alu_cycles=0,
             page_crossing_store_cycles=34,
@@ -129,6 +131,8 @@ MODELS = (
             learnt_loads=34,
             unlearnt_loads=50,
             renaming_distance=0,
+            steady_states_below=0,
+            slowest_state_percent=0,
             load_queue=LoadQueue(entries=88, held=22),
             zeroing_upper_ends_group=True,
             divider_apart=False,

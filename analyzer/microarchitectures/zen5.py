@@ -183,6 +183,8 @@ RULES = MacroOpRules(
     learnt_loads=34,
     unlearnt_loads=50,
     renaming_distance=0,
+    steady_states_below=0,
+    slowest_state_percent=0,
     mask_operations_per_cycle=2,
     one_page=OnePage(other_page_slots=2, walking_stack_eighths=38, lines_remembered=4),
 )

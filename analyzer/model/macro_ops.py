@@ -1,6 +1,6 @@
 """Parameters of cores that count macro-ops: AMD's from Zen 3 on.
 
-Labels M1 to M37 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
+Labels M1 to M38 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
 states can be compared.
 """
 
@@ -222,6 +222,11 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """With this many loads the predictor holds none of them; in between it holds some."""
     renaming_distance: int
     """Stores between a store and a load that is renamed to it; 0: any number."""
+    steady_states_below: float
+    """A loop that accesses memory and takes fewer cycles per iteration settles in one of several steady
+    states, and the simulation shows the fastest (M38); 0: not known."""
+    slowest_state_percent: int
+    """By how much an iteration takes longer in the slowest of these states."""
     mask_operations_per_cycle: int
     one_page: OnePage | None
     """None if not known."""

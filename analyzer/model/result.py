@@ -25,10 +25,13 @@ class Position(Struct, frozen=True):
 
 
 class PortBinding(Struct, frozen=True):
-    """Range of a figure that depends on the rule of port binding, in cycles per iteration."""
+    """Range of a figure that depends on the rule of port binding, or on the steady state in which a loop
+    settles, in cycles per iteration."""
 
     least: float
     most: float
+    steady_states: bool = False
+    """Whether ``most`` is the figure of a loop's slowest steady state."""
 
 
 class Assumption(Struct, frozen=True):
@@ -104,7 +107,8 @@ class Prediction(Struct, frozen=True):
     work: Work | None = None
     """Work of an iteration, as far as the instructions tell."""
     port_binding: PortBinding | None = None
-    """Range of the figure under other rules of port binding; None if they change little or were not tried."""
+    """Range of the figure under other rules of port binding and in other steady states; None if they change
+    little or were not tried."""
     once: OnePass | None = None
     """A single pass; only for functions and on request."""
     tracks_values: bool = False

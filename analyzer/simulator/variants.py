@@ -23,8 +23,15 @@ def other_bindings(
     """The core with every alternative rule that binds its uops to units, and the options of a run."""
     others: tuple[str, ...] = _BINDINGS
     random = _RANDOM_BINDINGS
-    if microarchitecture.macro_ops is not None:
+    rules = microarchitecture.macro_ops
+    if rules is not None:
         others, random = _SCHEDULER_CHOICES, _RANDOM_SCHEDULER_CHOICES
+        if rules.vector_pipes_shared:
+            # No scheduler limits vector uops: of several free pipes, they take the first one in an order.
+            yield (
+                replace(microarchitecture, macro_ops=replace(rules, pipes=tuple(reversed(rules.pipes)))),
+                options,
+            )
     policies = microarchitecture.policies
     own = (options.hardware and policies.hardware_binding) or policies.binding
     for name in others:

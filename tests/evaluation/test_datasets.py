@@ -151,3 +151,10 @@ def test_measurements_that_failed_or_are_not_sure_are_left_out(read):
     assert [sample.mode for sample in read(text, **chosen)] == ["unroll", "loop"]
     assert [sample.mode for sample in read(text, **chosen, max_spread=0.05)] == ["loop"]
     assert [sample.mode for sample in read(text, **chosen, max_pages=12)] == ["unroll"]
+
+
+def test_the_lowest_measurement_is_taken_on_request_where_it_is_known(read):
+    text = "hex,unroll_cycles,loop_cycles,loop_lowest\n90,0.17,1.2,1.0\n91,0.17,1.3,\n"
+    chosen = {"microarchitectures": ("ZEN3",)}
+    assert [sample.cycles for sample in read(text, **chosen)] == [0.17, 1.2, 0.17, 1.3]
+    assert [sample.cycles for sample in read(text, **chosen, lowest=True)] == [0.17, 1.0, 0.17, 1.3]

@@ -86,3 +86,19 @@ def test_a_figure_that_hangs_on_binding_says_so(core, least, most, words):
     assert elsewhere(block) == words
     places = tuple(Position(at, cycles, frozenset()) for at, cycles in enumerate((1.5, 3.0)))
     assert elsewhere(replace(block, positions=places)) == f"{words} (3.00 at 1 of 2 positions)"
+
+
+@pytest.mark.parametrize(
+    ("least", "words"),
+    [
+        (1.0, " (to 1.25: several steady states)"),
+        (0.5, " (0.50 to 1.25: depends on unit binding and steady state)"),
+    ],
+)
+def test_a_figure_of_several_steady_states_says_so(least, words):
+    block = replace(
+        prediction([template()], cycles=1.0),
+        microarchitecture="ZEN3",
+        port_binding=PortBinding(least, 1.25, steady_states=True),
+    )
+    assert elsewhere(block) == words

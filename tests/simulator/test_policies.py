@@ -4,6 +4,7 @@ import pytest
 from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import core, simulate
 from cyclelens.analyzer.simulator.core import POLICIES
@@ -46,6 +47,12 @@ def test_policies_have_their_interface(kind: str, name: str) -> None:
     assert policy is not INTERFACES[kind]
 
 
+def _rule(microarchitecture: Microarchitecture, hardware: str = "") -> tuple[str, tuple[str, ...]]:
+    """What binds uops to units: a policy, and an order of pipes."""
+    rules = microarchitecture.macro_ops
+    return hardware or microarchitecture.policies.binding, () if rules is None else rules.pipes
+
+
 def test_other_rules_of_binding_are_policies_too() -> None:
     for name in registry.names():
         own = registry.get(name)
@@ -55,14 +62,12 @@ def test_other_rules_of_binding_are_policies_too() -> None:
             known = {"scheduler_choice", "random_scheduler_choice"}
         names = {policy for kind in known for policy in core.POLICIES[kind]}
         assert {other.policies.binding for other, _ in tried} <= names
-        assert len({(other.policies.binding, options.port_seed) for other, options in tried}) == len(tried)
+        assert len({(_rule(other), options.port_seed) for other, options in tried}) == len(tried)
         assert [options.port_seed for _, options in tried][-8:] == list(range(1, 9))
-        assert own.policies.binding not in [other.policies.binding for other, _ in tried]
-        measured = [other.policies for other, _ in other_bindings(own, HARDWARE)]
-        assert not [each for each in measured if each.hardware_binding]
-        assert (own.policies.hardware_binding or own.policies.binding) not in [
-            each.binding for each in measured
-        ]
+        assert _rule(own) not in [_rule(other) for other, _ in tried]
+        measured = [other for other, _ in other_bindings(own, HARDWARE)]
+        assert not [each for each in measured if each.policies.hardware_binding]
+        assert _rule(own, own.policies.hardware_binding) not in [_rule(each) for each in measured]
 
 
 @pytest.mark.parametrize(

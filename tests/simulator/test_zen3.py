@@ -54,6 +54,12 @@ def measured_as(code: str, mode: str) -> float:
         ),
         ("M31: an index makes two macro-ops", "4c3b2c0e" + 24 * NOP, "copies", 4.40),
         ("M28: bytes of two chunks in turn", "884500884520884508884528", "copies", 7.00),
+        (
+            "M32: eight vpinsrd leave FP2 to their transfers",
+            "c4e30122c001c4e30122c801c4e30122d001c4e30122d801c4e30122e001c4e30122e801c4e30122f001c4e30122f801",
+            "copies",
+            8.00,
+        ),
         ("M33: within the integer domain", "0fc6c001660ffec1", "loop", 2.00),
         ("M33: from a shuffle to a sum and back", "660f15c10f58c1", "loop", 6.00),
         ("M33: a logical operation of each domain", "660fefc10f54c1", "loop", 4.00),
