@@ -65,7 +65,7 @@ def packages(name: str) -> set[str]:
 
 def test_no_module_needs_itself() -> None:
     """The graph of imports has no cycle, those for types alone and those inside functions included. So each
-    module can be imported first: whatever it names has been run to its end."""
+    module can be imported first: every module that it names has been run to its end."""
     trees = {name: parsed(file) for name, file in all_modules()}
     core = IMPORTS.findall((ANALYZER / "simulator" / "core.pyx").read_text())
     trees["cyclelens.analyzer.simulator.core"] = ast.parse("\n".join(core))
@@ -287,7 +287,7 @@ NO_UNITS = {
 """What looks like a port or a unit and is none."""
 
 
-def test_units_are_asked_for_their_roles() -> None:
+def test_code_asks_units_for_their_roles() -> None:
     """Port digits and names of units stand with the cores and their tables alone."""
     folders = sorted(each.name for each in ANALYZER.iterdir() if each.is_dir())
     found = [

@@ -178,7 +178,7 @@ def test_events_name_units_of_the_core(core):
     assert (set(units) == own) if known.complete else (set(units) <= own)
 
 
-def test_a_busy_machine_is_asked_again_by_the_same_command(tmp_path, monkeypatch, capsys):
+def test_the_same_command_repeats_what_a_busy_machine_left_open(tmp_path, monkeypatch, capsys):
     """What was run stays beside the output."""
 
     class Busy(SimulatedMachine):

@@ -150,7 +150,7 @@ HARDWARE = [
 @pytest.mark.parametrize("name", HARDWARE)
 def test_hardware_runs_the_instances(store, name, monkeypatch):
     """None of them leaves the block, or uses memory that is not there. That other programs keep the machine
-    busy says nothing about it: nobody waits for a quiet minute."""
+    busy says nothing about it: no command waits for a quiet minute."""
     monkeypatch.setattr(machines, "_PATIENCE", 0.0)
     try:
         with Harness(pages=Pages.SHARED) as harness:

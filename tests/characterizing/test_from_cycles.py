@@ -126,7 +126,7 @@ def test_a_sum_may_be_off_by_a_third_of_a_uop():
 
 
 def test_a_blocking_instruction_has_registers_to_choose_from(store):
-    """``cmp al, 0`` reads RAX whatever an instance among such instructions writes."""
+    """``cmp al, 0`` reads RAX, whichever register an instance among such instructions writes."""
     units = frozenset("0156")
     blockers = Blockers()
     for name in ("CMP (AL, 0)", "TEST (R64, R64)"):

@@ -53,7 +53,7 @@ class Fixed:
         return RepeatedRun(2.0)
 
 
-def test_what_a_busy_machine_could_not_say_is_asked_again(tmp_path):
+def test_figures_that_a_busy_machine_left_open_are_measured_again(tmp_path):
     asked = []
 
     class Busy(StubMachine):

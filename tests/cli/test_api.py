@@ -67,7 +67,7 @@ def test_an_unchanged_region_is_not_simulated_again(simulations):
         AnalysisOptions(detail=Detail(trace=True)),
     ],
 )
-def test_whatever_changes_the_answer_is_simulated(simulations, options):
+def test_everything_that_changes_the_answer_is_simulated(simulations, options):
     analyzer = Analyzer()
     analyzer.analyze(FIRST, AnalysisOptions())
     analyzer.analyze(FIRST, options)

@@ -198,7 +198,7 @@ HANGS = """
 """
 
 
-def test_a_budget_is_compared_with_the_figure_in_front_and_the_range_stands_behind(check):
+def test_a_budget_is_compared_with_the_first_figure_and_the_range_follows(check):
     code, out = check("--model", "reference", "--arch", "SKL", "--max-cycles", "hangs=2.0", text=HANGS)
     assert code == OK
     assert "ok   kernel.s: hangs: 2.00 cycles/iter (from 1.00: depends on port binding) on SKL" in out

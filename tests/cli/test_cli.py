@@ -122,7 +122,7 @@ def test_standard_input_is_a_file_too(run, monkeypatch):
         ("# cyclelens-begin a align=64\nnop\n# cyclelens-end\n", "'64' is not an alignment"),
     ],
 )
-def test_problems_in_the_file_are_told_and_make_the_exit_code_1(run, text, said):
+def test_problems_in_the_file_are_reported_with_exit_code_1(run, text, said):
     code, out, _ = run("analyze", "kernel.s", text=text)
     assert code == 1
     assert said in out

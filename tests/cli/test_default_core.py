@@ -46,7 +46,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("machine", "title"), [("SPR", "Sapphire Rapids"), ("ZEN3", "Zen 3")])
-def test_it_is_that_of_the_machine_at_hand_which_is_said_once(run: Run, machine: str, title: str) -> None:
+def test_it_is_this_machine_s_core_and_the_output_says_so_once(run: Run, machine: str, title: str) -> None:
     code, out, err = run(machine, "analyze")
     assert (code, err) == (0, "")
     assert f"3.00 cycles/iter on {machine} (this machine, {title}), unrolled" in out
@@ -55,7 +55,7 @@ def test_it_is_that_of_the_machine_at_hand_which_is_said_once(run: Run, machine:
 
 
 @pytest.mark.parametrize("machine", ["unknown", "arm64"])
-def test_where_that_is_not_simulated_skylake_stands_in_and_that_is_said(run: Run, machine: str) -> None:
+def test_skylake_replaces_a_core_that_is_not_simulated_and_the_output_says_so(run: Run, machine: str) -> None:
     _, out, err = run(machine, "analyze")
     assert "on SKL (this machine's processor is not simulated, Skylake)" in out
     assert out.count("not simulated") == 1
@@ -104,7 +104,7 @@ def test_the_environment_names_no_such_core(run: Run, monkeypatch: pytest.Monkey
     assert "CYCLELENS_ARCH of the environment: unknown microarchitecture 'Z80'; known are" in err
 
 
-def test_outside_of_ci_a_budget_is_that_of_this_machine_which_is_said(run: Run) -> None:
+def test_outside_of_ci_a_budget_is_for_this_machine_and_the_output_says_so(run: Run) -> None:
     code, out, _ = run("ZEN3", "check", "--max-cycles", "one=3")
     assert code == 0
     assert "one: 3.00 cycles/iter on ZEN3 (this machine) (limit 3.00)" in out

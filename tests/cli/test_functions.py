@@ -226,7 +226,7 @@ def test_functions_are_listed(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert cli.main(["analyze", str(path), "--list-functions"]) == 1
 
 
-def test_what_is_said_of_a_function(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_report_of_a_function(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "f.s"
     path.write_text(MUL)
     assert cli.main(["analyze", str(path), "--arch", "SKL"]) == 0

@@ -33,7 +33,7 @@ def _children(process: int) -> set[int]:
 
 def _alive(process: int) -> bool:
     try:
-        # The state stands behind the name in brackets. What has ended is there until somebody asks for it.
+        # The state follows the name in brackets. An ended process is listed until its parent waits for it.
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False

@@ -68,7 +68,9 @@ def test_without_external_programs_avx512_has_figures(
     ]
 
 
-def test_who_encoded_an_instruction_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_names_the_encoder_of_an_instruction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "x.s"
     path.write_text("# cyclelens-begin\nadd %rax, %rbx\nnop\n# cyclelens-end\n")
     assert main(["analyze", str(path), "--format", "json"]) == 0

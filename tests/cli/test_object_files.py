@@ -281,7 +281,7 @@ def test_tables_for_unwinding_tell_of_functions_without_names(
         (lambda data: b"MZ" + data, "Windows"),
     ],
 )
-def test_what_is_no_whole_x86_object_is_said(
+def test_files_that_are_not_whole_x86_objects_get_a_message(
     built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Any, said: str
 ) -> None:
     (tmp_path / "bad.o").write_bytes(change((built / "k.o").read_bytes()))
@@ -367,7 +367,7 @@ def test_a_file_that_gnu_as_assembles_has_the_positions_of_its_object(
     assert figures(SCAN, capsys, "--assembler", "gas") == figures(tmp_path / "x.o", capsys)
 
 
-def test_what_stands_behind_an_address_in_an_instruction_stays_as_it_is(tmp_path: Path) -> None:
+def test_the_text_behind_an_address_in_an_instruction_is_kept(tmp_path: Path) -> None:
     """An immediate, and a register that is encoded as one."""
     text = (
         "f: vpblendvb %ymm10, a(%rip), %ymm11, %ymm10\n addl $1000, b(%rip)\n imul $3, a(%rip), %rax\n ret\n"

@@ -143,7 +143,7 @@ def test_regions_paths_and_definitions_reach_the_front_end(project: Callable[...
         ("\x00", "not TOML"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_said_in_one_line(
+def test_an_unusable_file_gets_one_line(
     project: Callable[..., Path], capsys: pytest.CaptureFixture[str], settings: str, message: str
 ) -> None:
     top = project(settings)
@@ -154,7 +154,7 @@ def test_a_file_that_cannot_be_used_is_said_in_one_line(
     assert message in line
 
 
-def test_a_file_that_is_nested_without_end_is_said_too(project: Callable[..., Path]) -> None:
+def test_an_endlessly_nested_file_gets_one_line_too(project: Callable[..., Path]) -> None:
     """In a process of its own: CPython 3.11 cannot compile any more in one whose stack was once exhausted."""
     project("a = " + "[" * 100_000)
     command = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "analyze", "src/a.s"]

@@ -53,7 +53,7 @@ def test_a_figure_without_all_instructions_says_so(run: Run) -> None:
     assert "faster" not in out.splitlines()[2] and "not known" in out.splitlines()[2]
 
 
-def test_without_what_counts_the_reason_stands_in_the_place_of_a_figure(run: Run) -> None:
+def test_without_the_instructions_that_count_a_reason_replaces_the_figure(run: Run) -> None:
     text = KERNEL.replace("imul %rax, %rax", "fxch")
     _, out = run("--region", "chain", "--arch", "SNB", text=text)
     assert "SNB has no figures for fxch (x87 is not modelled)" in out

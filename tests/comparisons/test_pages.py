@@ -38,7 +38,7 @@ def asked(
     )
 
 
-def test_every_uop_of_a_timeline_says_where_it_stands_and_what_it_waited_for() -> None:
+def test_every_uop_of_a_timeline_has_its_line_and_its_waits() -> None:
     answer = asked("timeline")
     texts, about = answer.text.split("\n"), answer.extra["lines"]
     assert len(texts) == len(about)

@@ -143,7 +143,7 @@ def test_the_timeline_tells_what_the_uop_at_the_cursor_waited_for(seen: dict[str
     assert {"CyclelensExecution", "CyclelensInputs", "CyclelensHeading"} <= seen["marks"].keys()
 
 
-def test_a_measurement_asks_once_and_stands_on_the_line(seen: dict[str, Any]) -> None:
+def test_a_measurement_asks_once_and_shows_on_its_line(seen: dict[str, Any]) -> None:
     if not measures():
         pytest.skip("nothing can be measured on this machine")
     assert seen["asked"] == 1
@@ -195,7 +195,7 @@ def test_loops_of_an_own_file_are_listed_and_marked(seen: dict[str, Any]) -> Non
     assert seen["marked"][-1] == "# cyclelens-end"
 
 
-def test_a_missing_program_is_said_and_a_server_that_dies_comes_back(seen: dict[str, Any]) -> None:
+def test_a_missing_program_is_reported_and_a_dead_server_restarts(seen: dict[str, Any]) -> None:
     assert seen["missing"].startswith("Cyclelens: the program '/nowhere/cyclelens' is not found")
     assert seen["restarted"]
     assert seen["completed"] == ["ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5"]

@@ -239,7 +239,7 @@ def test_a_hover_is_short_and_in_the_syntax_of_the_file(code: Workbench) -> None
     code.press("Escape")
 
 
-def test_a_server_that_is_killed_while_somebody_types_remembers_what_was_saved(code: Workbench) -> None:
+def test_a_server_killed_during_edits_remembers_the_last_save(code: Workbench) -> None:
     code.open("slower.s")
     wait("the figure", lambda: "4.00 cycles/iter" in code.line(2))
     typed(5, "vaddps %ymm1, %ymm0, %ymm0")(code)

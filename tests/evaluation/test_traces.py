@@ -50,7 +50,7 @@ def test_each_event_names_its_rules(event, value, rule):
     assert difference.rule.startswith(rule)
 
 
-def test_the_earliest_cycle_wins_whatever_the_program_order():
+def test_the_earliest_cycle_wins_in_any_program_order():
     ours = [row(0, retired=13), row(1, dispatched=10)]
     difference = difference_of(ours, [row(0), row(1)])
     assert (difference.cycle, difference.instruction, difference.event) == (9, 1, "dispatched")
@@ -83,7 +83,7 @@ def test_a_different_number_of_uops_comes_before_everything():
     assert (difference.ours, difference.reference) == ("u", "u u")
 
 
-def test_fusion_is_told_apart():
+def test_fused_uops_are_recognized():
     micro_fused = [row(uop=0), row(uop=1)]
     unlaminated = [row(fused_uop=0), row(fused_uop=1)]
     two_slots = [row(idq_uop=0), row(idq_uop=1)]

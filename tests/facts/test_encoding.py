@@ -83,7 +83,7 @@ def test_profiles(profile: VariantRecords) -> None:
     assert encoding.decode_profile(encoding.encode_profile(profile)) == profile
 
 
-def test_equal_facts_have_equal_texts_whatever_the_order_of_their_sets() -> None:
+def test_equal_facts_have_equal_texts_for_any_order_of_their_sets() -> None:
     one = OperandFacts(3, "REG2", "flags", flags_written=frozenset("CSPAZO"))
     other = OperandFacts(3, "REG2", "flags", flags_written=frozenset("OZAPSC"))
     assert encoding.encode_operand(one) == encoding.encode_operand(other)

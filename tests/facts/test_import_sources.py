@@ -17,7 +17,7 @@ from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
 from cyclelens.analyzer.facts.store import default_tables, open_store
 from published_tables import ADD, document, imported, instruction
 
-# Whatever the source is, the answer is one clear problem, and the tables from before stay.
+# Any source gives one clear problem, and the earlier tables stay.
 WHOLE = document(ADD).encode()
 
 

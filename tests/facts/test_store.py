@@ -146,7 +146,7 @@ def test_look_ups_are_cached_and_unknown_forms_are_empty(store: FactsStore) -> N
     assert store.candidates("SKL", "") == ()
 
 
-def test_an_unknown_microarchitecture_is_told_apart_from_an_unknown_form(store: FactsStore) -> None:
+def test_an_unknown_microarchitecture_differs_from_an_unknown_form(store: FactsStore) -> None:
     with pytest.raises(TablesUnavailable, match="no figures for Z80, only for SNB, IVB"):
         store.candidates("Z80", "MUL_GPRv")
 

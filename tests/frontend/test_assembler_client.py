@@ -101,7 +101,7 @@ def killed(tmp_path: Path) -> Iterator[AssemblerClient]:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are not killed by signals here")
-def test_a_statement_is_sent_once_more_when_somebody_kills_the_child(
+def test_a_statement_is_sent_again_when_the_child_is_killed(
     killed: AssemblerClient, marks: Callable[[str, int], None]
 ) -> None:
     marks("b", 1)

@@ -43,7 +43,7 @@ def test_every_code_has_a_name_extensions_and_operands_in_their_order() -> None:
         ),
     ],
 )
-def test_what_is_said_of_one_code(
+def test_the_facts_of_one_code(
     code: int,
     mnemonic: str,
     extensions: set[str],

@@ -128,7 +128,7 @@ def test_every_line_of_a_compiler_is_encoded(tmp_path: Path, compiler: str, chip
 
 @pytest.mark.parametrize("syntax", ["att", "intel"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_every_loop_of_a_compiler_lies_where_it_lies_in_the_object(
+def test_every_compiled_loop_has_its_address_in_the_object(
     tmp_path: Path, compiler: str, syntax: str
 ) -> None:
     text, _ = compiled(tmp_path, compiler, "haswell", syntax)

@@ -69,7 +69,7 @@ def test_what_keystone_lacks_is_encoded(
         assert lines[0].backend == "cyclelens"
 
 
-def test_who_encoded_a_line_is_told(region: Callable[..., AssembledFile]) -> None:
+def test_the_encoder_of_a_line_is_reported(region: Callable[..., AssembledFile]) -> None:
     result = region("add %rax, %rbx\nvaddps %zmm0, %zmm1, %zmm2\njmp away")
     assert [line.backend for line in result.regions[0].lines] == ["keystone", "iced-x86", "cyclelens"]
 
@@ -132,7 +132,9 @@ def test_a_program_in_the_current_folder_is_never_run(
 
 
 @needs_shell
-def test_a_program_that_hangs_or_lies_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_hangs_or_answers_wrongly_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("cyclelens.analyzer.frontend.assemblers.gnu_backend.TIMEOUT", 0.2)
     for number, script in enumerate(("exec sleep 60", "echo 1 0000 90", "exit 1")):
         program = tmp_path / f"as{number}"

@@ -438,6 +438,6 @@ def test_a_jump_to_a_name_in_quotes_makes_a_loop(name: str) -> None:
     assert found.problems == ()
 
 
-def test_what_is_wrong_with_a_name_in_quotes_is_said_as_it_is_written() -> None:
+def test_messages_quote_a_quoted_name_as_written() -> None:
     found = assemble('# cyclelens-begin\n.L1: jmp ".L no where"\n jne .L1\n# cyclelens-end\n')
     assert [problem.message for problem in found.problems] == ["The label '.L no where' is not defined."]

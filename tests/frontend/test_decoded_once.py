@@ -35,7 +35,7 @@ TEXT = """\
 
 @pytest.fixture
 def decodings(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
-    """How often which code of more than one instruction was given to the decoder, whoever asked."""
+    """How often each code of more than one instruction was decoded."""
     counts: Counter[bytes] = Counter()
     real = decoder.decode
 

@@ -278,7 +278,7 @@ def test_a_division_by_zero_is_pointed_out(region: Callable[..., AssembledFile])
     assert not found.regions[0].incomplete
 
 
-def test_a_region_is_what_lies_in_its_subsection(region: Callable[..., AssembledFile]) -> None:
+def test_a_region_is_the_code_in_its_subsection(region: Callable[..., AssembledFile]) -> None:
     found = region("inc %eax\n.subsection 1\nud2\n.previous\ndec %ecx")
     assert [line.text for line in found.regions[0].lines] == ["inc %eax", "dec %ecx"]
 
@@ -290,7 +290,7 @@ def test_a_name_that_a_later_edit_makes_a_register_is_one(region: Callable[..., 
     assert after.regions[0].lines[1].code == b"\xff\xd7"
 
 
-def test_a_jump_over_what_a_later_edit_leaves_open_is_asked_for_again(
+def test_a_jump_over_code_that_a_later_edit_leaves_open_is_encoded_again(
     region: Callable[..., AssembledFile],
 ) -> None:
     text = "a = end + c\njmp a\nend: nop\n.p2align 5, 0, 16\n"
@@ -337,7 +337,7 @@ def test_a_distance_that_another_symbol_is_set_to_is_refused(region: Callable[..
 
 
 @pytest.mark.parametrize("other", ["b = a", ".set b, a + 1"])
-def test_whether_a_distance_is_defined_that_another_symbol_is_set_to_is_not_told(other: str) -> None:
+def test_a_symbol_set_to_a_distance_does_not_say_whether_it_is_defined(other: str) -> None:
     # GNU as says no behind the other symbol, as long as the labels have no place, and yes without it.
     above, below = "a = end - top", "\n".join([*marked([".ifdef a", "nop", ".endif"]), "end: nop", "top:\n"])
     found = assemble(f"{above}\n{below}", SourceOptions(syntax=Syntax.ATT, allow_external_programs=False))

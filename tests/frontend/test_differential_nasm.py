@@ -63,6 +63,6 @@ def test_plain_code_is_that_of_nasm(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MORE_NASM)
-def test_what_only_nasm_understands_is_left_to_it(tmp_path: Path, name: str) -> None:
+def test_text_that_only_nasm_understands_goes_to_nasm(tmp_path: Path, name: str) -> None:
     assert of_nasm(MORE_NASM[name], "", tmp_path, programs=True) == []
     assert {each.kind for each in of_nasm(MORE_NASM[name], "", tmp_path, programs=False)} == {"refused"}

@@ -106,7 +106,7 @@ def test_output_without_end_is_cut_off_and_nothing_goes_on_running(monkeypatch: 
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
-def test_whatever_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
+def test_everything_that_a_program_started_ends_with_it(tmp_path: Path) -> None:
     with pytest.raises(external.HungError):
         external.run(
             external.ProgramRun([SHELL, "-c", f"{SHELL} -c 'sleep 61.0625; true'; true"], timeout=0.25)
@@ -117,7 +117,7 @@ def test_whatever_a_program_has_started_ends_with_it(tmp_path: Path) -> None:
         time.sleep(0.01)
 
 
-def test_a_program_that_somebody_kills_is_run_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_program_runs_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     deaths = 0
     wait = external._output
 
@@ -137,7 +137,7 @@ def test_a_program_that_somebody_kills_is_run_once_more(monkeypatch: pytest.Monk
     assert deaths == 0
 
 
-def test_programs_belong_to_the_group_of_whoever_starts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_belong_to_the_process_group_of_their_starter(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = []
     start = subprocess.Popen
 

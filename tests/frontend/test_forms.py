@@ -43,7 +43,7 @@ def table() -> dict[str, dict[str, str]]:
     return forms_generator.join(forms_generator.read_signatures(io.BytesIO(TABLES.encode())))
 
 
-def test_forms_with_equal_operands_are_told_apart_by_the_opcode(table: dict[str, dict[str, str]]) -> None:
+def test_the_opcode_distinguishes_forms_with_equal_operands(table: dict[str, dict[str, str]]) -> None:
     assert table["ADD_RM64_R64"]["reg"] == "ADD_ONE_01"
     assert table["ADD_R64_RM64"]["reg"] == "ADD_THREE_03"
 

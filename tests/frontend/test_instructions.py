@@ -113,7 +113,9 @@ def test_numbers_of_all_bases(code: Callable[..., str]) -> None:
         "xlat (%ebx)",
     ],
 )
-def test_what_cannot_be_encoded_is_said(region: Callable[..., AssembledFile], text: str) -> None:
+def test_statements_that_cannot_be_encoded_get_a_message(
+    region: Callable[..., AssembledFile], text: str
+) -> None:
     result = region(f"nop\n{text}\nnop")
     assert [(problem.line, problem.code) for problem in result.problems] == [(2, "unsupported-instruction")]
     assert result.regions[0].incomplete

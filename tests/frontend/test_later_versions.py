@@ -203,7 +203,7 @@ class Counting(AssemblerClient):
         return super()._ask(requests, cancel)
 
 
-def test_an_assembler_is_asked_once_for_a_statement() -> None:
+def test_a_statement_goes_to_an_assembler_once() -> None:
     client, memory = Counting(), EncodingCache(Caches())
     body = [f"    add ${number}, %rax" for number in range(30)]
     try:

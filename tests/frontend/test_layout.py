@@ -94,7 +94,7 @@ def test_exits_from_a_region_are_as_long_as_they_really_are() -> None:
     assert [line.code.hex() for line in short.regions[0].lines] == ["85c0", "7404", "ebfa"]
     far = assemble(text.format(target="near", between=".zero 200"))
     assert far.regions[0].lines[1].code.hex().startswith("0f84")
-    # However long an instruction is that nobody knows, this exit reaches over one, and not over ten.
+    # For any length of an unknown instruction this exit reaches over one, and not over ten.
     few = assemble(text.format(target="near", between="frobnicate"))
     assert few.regions[0].lines[1].code.hex().startswith("74")
     assert few.problems == ()
@@ -104,9 +104,7 @@ def test_exits_from_a_region_are_as_long_as_they_really_are() -> None:
 
 
 @pytest.mark.parametrize(("distance", "code"), [(60, "7f11"), (180, ""), (250, "0f8fcb000000")])
-def test_a_distance_beyond_the_jump_from_a_label_before_it_may_depend_on_what_nobody_knows(
-    distance: int, code: str
-) -> None:
+def test_a_distance_across_a_jump_may_depend_on_unknown_sizes(distance: int, code: str) -> None:
     text = f"back: frobnicate\n# cyclelens-begin\nnop\n.zero 40\njg back+{distance}\n# cyclelens-end\n"
     found = assemble(text)
     assert found.regions[0].incomplete == (not code)
@@ -121,7 +119,7 @@ def test_a_jump_over_a_doubtful_jump_is_doubtful_where_that_decides() -> None:
         assert [problem.line for problem in found.problems if problem.code == "unknown-size"] == doubtful
 
 
-def test_what_a_jump_to_nobody_knows_where_pushes_is_doubtful() -> None:
+def test_code_behind_a_jump_with_an_unknown_target_has_a_doubtful_offset() -> None:
     text = "a = elsewhere + c\nje near + c\n# cyclelens-begin\nnop\n.p2align 3\nnear: nop\n# cyclelens-end\n"
     assert assemble(f"{text}c = 4\n").regions[0].code.hex() == "90" + "0f1f440000" + "90"
     refused = assemble(f"{text}c = . - near\n", SourceOptions(allow_external_programs=False))
@@ -129,9 +127,7 @@ def test_what_a_jump_to_nobody_knows_where_pushes_is_doubtful() -> None:
 
 
 @pytest.mark.parametrize(("between", "first"), [(80, "74"), (110, ""), (140, "0f84")])
-def test_what_nobody_knows_may_keep_a_jump_of_nasm_long_through_an_alignment(
-    between: int, first: str
-) -> None:
+def test_unknown_sizes_may_keep_a_nasm_jump_long_through_an_alignment(between: int, first: str) -> None:
     nops = "nop\n" * between
     region = f"; cyclelens-begin\nje there\n{nops}; cyclelens-end\n"
     found = assemble(
@@ -168,7 +164,7 @@ def test_alignment_inside_a_region_counts_from_an_alignment_before_it() -> None:
     assert assemble(text).regions[0].code.hex() == "90" + "0f1f4000" + "c3"
 
 
-def test_alignment_before_the_first_instruction_lies_in_front_of_the_region() -> None:
+def test_alignment_before_the_first_instruction_precedes_the_region() -> None:
     text = "nop\n# cyclelens-begin\n.p2align 4\n1: nop\njmp 1b\n# cyclelens-end\n"
     region = assemble(text).regions[0]
     assert region.code.hex() == "90ebfd"

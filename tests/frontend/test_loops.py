@@ -52,7 +52,7 @@ def test_without_markers_the_innermost_loops_are_taken() -> None:
     assert result.problems == ()
     for marker in ("# cyclelens-begin", "# cyclelens-end", "# LLVM-MCA-BEGIN mine"):
         marked = assemble(f"{NESTED}{marker}\n")
-        assert not marked.unmarked, "somebody has begun to mark something"
+        assert not marked.unmarked, "the text has a marker"
         assert not [region for region in marked.regions if region.lines]
     iaca = "mov $111, %ebx\n.byte 100,103,144\nnop\nmov $222, %ebx\n.byte 100,103,144\n"
     assert [region.name for region in assemble(NESTED + iaca).regions] == ["iaca-1"]

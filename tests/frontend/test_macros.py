@@ -321,7 +321,7 @@ def test_the_bytes_are_those_of_gnu_as(
     assert code(TEXTS[name]) == gnu_code(TEXTS[name]).hex()
 
 
-def test_a_statement_of_a_macro_stands_at_the_line_of_its_use(region: Callable[..., AssembledFile]) -> None:
+def test_a_statement_of_a_macro_is_at_the_line_of_its_use(region: Callable[..., AssembledFile]) -> None:
     text = (
         ".macro twice r\nadd \\r, \\r\n.endm\n.macro four r\ntwice \\r\ntwice \\r\n.endm\n  four %rax # twice"
     )

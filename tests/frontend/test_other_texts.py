@@ -140,7 +140,7 @@ SILENT = "; taken for NASM\nx\n    jnc @B\nf:\nc equ (R*5)\nt equ (8+c)\nx\nx\n 
 
 
 @pytest.mark.parametrize("has_nasm", [False, True])
-def test_statements_that_cannot_be_encoded_are_named_whatever_nasm_says(
+def test_statements_that_cannot_be_encoded_are_named_for_any_nasm_message(
     monkeypatch: pytest.MonkeyPatch, has_nasm: bool
 ) -> None:
     """NASM that gives a file up leaves what was found without it."""

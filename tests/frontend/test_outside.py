@@ -67,7 +67,7 @@ def secret(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def openings(secret: Path) -> Iterator[Watch]:
-    """How often anybody has opened the secret so far."""
+    """How often any process has opened the secret so far."""
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux tells who opens a file")
     library = ctypes.CDLL(None, use_errno=True)

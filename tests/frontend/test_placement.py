@@ -60,7 +60,7 @@ def test_the_place_is_counted_from_the_last_known_address(before: str, known: in
     assert place(before + region) == Placement(offset, known)
 
 
-def test_what_stands_behind_may_align_the_section_too() -> None:
+def test_code_behind_the_region_may_align_the_section_too() -> None:
     assert place(f"nop\n{REGION}.p2align 5\nnop\n") == Placement(1, 32)
 
 
@@ -94,7 +94,7 @@ def test_blocks_of_a_region_lie_behind_each_other() -> None:
 
 
 @needs_as
-def test_random_code_lies_where_gnu_as_puts_it(tmp_path: Path) -> None:
+def test_random_code_has_gnu_as_offsets(tmp_path: Path) -> None:
     source = random.Random(20250214)
     statements = ("nop", "mov %rax, 8(%rsp)", "jmp 9f", "jne 8b", ".zero 70", "call f", "lea x(%rip), %rax")
     alignments = (".p2align 4", ".p2align 4,,10", ".p2align 3", ".balign 8", ".p2align 5,,7")

@@ -72,7 +72,7 @@ PREPROCESSED = """\
 
 
 @needs_compiler
-def test_every_byte_stands_at_the_line_that_the_user_wrote(run: Assemble, workspace: Path) -> None:
+def test_every_byte_is_at_the_line_that_the_user_wrote(run: Assemble, workspace: Path) -> None:
     (workspace / "asm.h").write_text(
         "#define SIZE 16\n#define FROM_HEADER nop\n.macro ADD1 r\n add $1, \\r\n.endm\n"
     )
@@ -186,7 +186,9 @@ def test_what_the_search_did_not_see_is_thrown_away(
         monkeypatch.setattr(confinement, "version", lambda: 0)
 
 
-def test_without_a_compiler_or_leave_it_is_said(run: Assemble, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_compiler_or_permission_a_message_says_so(
+    run: Assemble, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "\n#define X 1\n# cyclelens-begin\nnop\n# cyclelens-end\n"
     monkeypatch.setattr(external, "find_program", lambda _: None)
     without = run(text)
@@ -240,7 +242,7 @@ def test_an_include_that_is_not_read_is_pointed_out(run: Assemble, workspace: Pa
         ('.set M, 1; .include "n.inc"', 1),
     ],
 )
-def test_an_include_that_no_line_shows_is_pointed_out_wherever_it_stands(
+def test_an_include_that_no_line_shows_is_reported_anywhere(
     run: Assemble, workspace: Path, including: str, line: int
 ) -> None:
     (workspace / "n.inc").write_text(".set N, 7\n")
@@ -249,7 +251,7 @@ def test_an_include_that_no_line_shows_is_pointed_out_wherever_it_stands(
     assert "--assembler gas" in result.problems[0].message
 
 
-def test_what_stands_behind_an_include_on_its_line_is_read(run: Assemble, workspace: Path) -> None:
+def test_text_behind_an_include_on_its_line_is_read(run: Assemble, workspace: Path) -> None:
     (workspace / "n.inc").write_text("inc %eax\n")
     result = run('<\n.include "n.inc"; nop # one\nret\n>\n', "k.s")
     assert lines(result) == [(2, "ffc0"), (2, "90"), (3, "c3")]
@@ -286,7 +288,7 @@ def test_headers_known_to_be_missing_cost_no_run_of_their_own(
 
 @needs_compiler
 @pytest.mark.parametrize("limit", ["bytes", "statements"])
-def test_what_macros_swell_to_is_cut_off_and_stands_at_its_line(
+def test_huge_macro_expansions_are_cut_off_at_their_line(
     run: Assemble, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     if limit == "bytes":

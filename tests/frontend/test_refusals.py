@@ -21,9 +21,7 @@ Region = Callable[..., AssembledFile]
         ("addl", "X does not accept 'addl' with such operands."),
     ],
 )
-def test_an_instruction_that_does_not_exist_is_told_from_one_with_other_operands(
-    mnemonic: str, said: str
-) -> None:
+def test_unknown_instructions_and_wrong_operands_get_different_messages(mnemonic: str, said: str) -> None:
     assert no_such(mnemonic, "X") == said
 
 

@@ -40,7 +40,7 @@ def test_name_options_and_lines() -> None:
     assert (line.line, line.column, line.end_column, line.text, line.code) == (2, 0, 3, "nop", b"\x90")
 
 
-def test_unnamed_regions_get_names_and_double_names_are_told_apart() -> None:
+def test_unnamed_regions_get_names_and_duplicates_get_numbers() -> None:
     text = "".join(f"# cyclelens-begin {name}\nnop\n# cyclelens-end\n" for name in ("", "a", "a", ""))
     result = assemble(text)
     assert [region.name for region in result.regions] == ["region-1", "a", "a-2", "region-4"]

@@ -14,7 +14,7 @@ from whole_files import lines, needs_gnu_as, needs_nasm, problems
 
 
 @needs_gnu_as
-def test_a_mistake_in_an_included_file_stands_at_the_line_that_includes_it(tmp_path: Path) -> None:
+def test_a_mistake_in_an_included_file_is_at_the_line_that_includes_it(tmp_path: Path) -> None:
     (tmp_path / "bad.inc").write_text("frobnicate %rax\n")
     text = '# cyclelens-begin\nxyzzy %rax\n.include "bad.inc"\nret\n# cyclelens-end\n'
     result = assemble(

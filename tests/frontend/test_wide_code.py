@@ -39,7 +39,7 @@ def test_a_function_that_returns_or_calls_with_upper_halves_in_use_is_named():
         (".globl f", "f:", WIDE, ".globl g", "g:", "    ret"),
     ],
 )
-def test_whoever_ends_it_or_has_no_256_bit_code_is_not(lines):
+def test_code_that_ends_it_or_has_no_256_bit_code_gets_no_note(lines):
     assert notes(*lines) == []
 
 

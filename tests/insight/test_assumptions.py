@@ -83,7 +83,7 @@ def test_bits_are_moved_one_by_one_before_zen_3(code, name):
 
 
 @pytest.mark.parametrize("name", ["ZEN3", "ZEN5", "HSW", "SKL"])
-def test_other_cores_take_the_same_whatever_the_mask(name):
+def test_other_cores_take_the_same_for_any_mask(name):
     assert told(PEXT, name) == ()
     block = block_of(PEXT, name, loop=False)
     made = explain(block, registry.get(name), simulate(block, registry.get(name)))

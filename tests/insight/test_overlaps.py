@@ -118,7 +118,7 @@ def steps(code: str) -> list[dict[str | int, int] | int]:
         ("488b06 488d7640", [64]),  # lea rsi, [rsi+64]
         ("488b04d6 48ffc2", [8]),  # mov rax, [rsi+rdx*8]; inc rdx
         ("488b0416 4801d1 4883c208", [8]),  # add rcx, rdx; add rdx, 8
-        ("488b06 4801ce", [{"RCX": 1}]),  # add rsi, rcx: nobody knows, but it is the same each time
+        ("488b06 4801ce", [{"RCX": 1}]),  # add rsi, rcx: unknown, but constant
         ("488b06 4889fe", [{"RDI": 1, "RSI": -1}]),  # mov rsi, rdi
         ("488b05 00000000", [0]),  # mov rax, [rip]
     ],

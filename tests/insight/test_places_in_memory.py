@@ -116,7 +116,7 @@ def test_a_place_that_matters_and_is_not_known_is_an_assumption() -> None:
     assert gap.message.startswith("A line before it is wrong: the code takes 2.00 at 0, 32 bytes")
 
 
-def test_offsets_are_told_in_few_words() -> None:
+def test_offsets_are_summarized_in_few_words() -> None:
     assert wording.offsets([0, 1, 2, 27, 60, 61]) == "0 to 2, 27, 60 to 61"
 
 

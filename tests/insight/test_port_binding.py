@@ -68,7 +68,7 @@ MEASURED = [
 
 @pytest.mark.parametrize("options", MODELS)
 @pytest.mark.parametrize(("code", "name", "measured"), MEASURED)
-def test_what_was_measured_lies_in_the_range(
+def test_the_measured_figure_lies_in_the_range(
     code: str, name: str, measured: float, options: ModelOptions
 ) -> None:
     prediction, bound = found(code, name, options)

@@ -77,14 +77,14 @@ SPLITS = {
         2,
         1.50,
     ),
-    "a destination that nobody wants": (
+    "an unused destination": (
         loop("    popcnt %rax, %rbx\n"),
         "rbx cleared before line 0",
         loop("    xor %ebx, %ebx\n    popcnt %rax, %rbx\n"),
         1,
         1.00,
     ),
-    "an upper part that nobody wants": (
+    "an unused upper part": (
         loop("    cvtsi2sd %rax, %xmm0\n    mulsd %xmm1, %xmm0\n"),
         "xmm0 cleared before line 0 (its upper part becomes zero)",
         loop("    xorps %xmm0, %xmm0\n    cvtsi2sd %rax, %xmm0\n    mulsd %xmm1, %xmm0\n"),

@@ -130,7 +130,7 @@ def test_two_that_may_not_leave_together_wait_for_each_other(name, code, behind)
     assert behind in {shown.row(wait.uop).instruction for wait in pairs if wait.uop is not None}
 
 
-def test_a_uop_that_finished_in_time_keeps_nobody_from_retiring():
+def test_a_uop_that_finished_in_time_delays_no_retirement():
     """NOPs behind a chain of loads: the last of a group wait for the width alone."""
     shown = drawn(looped("488b00" + "90" * 30))
     rows = list(zip(shown.rows, shown.waits, strict=True))
@@ -208,7 +208,7 @@ def test_a_buffer_counts_as_full_when_its_stage_finds_it_so(name):
         trace = prediction.simulation.trace
         assert trace is not None
         charts = {one.buffer.name: one for one in timeline(prediction).occupancy}
-        # Of uops that leave a scheduler after the end nobody knows in which they are.
+        # The trace does not say in which scheduler uops are that leave it after the end.
         for cycle, refusal in enumerate(trace.refusals[: trace.cycles // 3]):
             chart = charts.get(refusal.what)
             if chart is not None and refusal.full and cycle + late < len(chart.counts):

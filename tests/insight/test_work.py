@@ -58,7 +58,7 @@ def test_the_step_of_the_pointers(body, amount, source):
         "add $8, %rsi",  # nothing is read through it
     ],
 )
-def test_nothing_is_said_where_it_is_not_known(body):
+def test_unknown_work_is_not_shown(body):
     assert work(f"    {body}") == ""
 
 

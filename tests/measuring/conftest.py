@@ -39,7 +39,7 @@ def any_clock():
 
 @pytest.fixture(params=["as this user", "without privileges"])
 def confined(request, monkeypatch):
-    """A harness of whoever runs the tests, and one of a user who may do nothing."""
+    """A harness of the user who runs the tests, and one of a user without permissions."""
     if request.param == "without privileges":
         if os.geteuid() != 0:
             pytest.skip("the tests have no privileges to give up")

@@ -108,7 +108,7 @@ def test_iterations_that_are_no_multiple_are_not_run(harness, analyzer):
     assert not found.sound  # an odd number of iterations never ends: the condition is part of the check
 
 
-def test_what_differs_where_data_overlap_is_said(harness, analyzer):
+def test_differences_for_overlapping_data_are_reported(harness, analyzer):
     copy = ("mov (%rsi), %rax", "mov %rax, (%rdi)", "mov 8(%rsi), %rax", "mov %rax, 8(%rdi)")
     end = ("add $16, %rsi", "add $16, %rdi", "dec %rcx", "jnz .Lloop")
     old = loop(*copy, *end, behind=["xor %eax, %eax", "ret"])

@@ -83,7 +83,7 @@ def test_pointers_that_are_equal_serialise_through_memory(harness):
     assert together.cycles >= apart.cycles - 0.05
 
 
-def test_memory_holds_what_was_asked_for(harness):
+def test_memory_holds_the_requested_values(harness):
     """A pointer chain of two words that point to each other, on pages of their own."""
     there, back = 0x3000000, 0x5000040
     inputs = type(DISTINCT)(registers={"RAX": there}, words={there: back, back: there})

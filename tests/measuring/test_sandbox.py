@@ -261,7 +261,7 @@ def test_a_figure_that_no_time_limit_allows_is_none(figures):
     assert "changes what times it" in found.problem
 
 
-def test_the_registers_at_the_start_decide_where_a_lock_lies(encode):
+def test_the_initial_registers_decide_the_address_of_a_lock(encode):
     code = decode(encode("lock add [rsi], rax"))
     assert refusal(code, {"RSI": 0x10038}) == ""
     assert "two cache lines" in refusal(code, {"RSI": 0x10039})

@@ -63,7 +63,7 @@ def test_figures_without_samples_show_no_state():
     assert steady_states([]) == ()
 
 
-def test_states_are_told_with_their_shares():
+def test_states_are_reported_with_their_shares():
     assert (
         described(steady_states([near(1.0, 7) + near(1.33, 3)])) == "1.00 in 70 % of the runs, 1.33 in 30 %"
     )
@@ -109,7 +109,7 @@ def test_one_state_needs_no_more_processes():
     assert harness.asked == 3
 
 
-def test_a_busy_machine_is_not_asked_for_more():
+def test_a_busy_machine_gets_no_further_runs():
     """An editor waits for the answer."""
 
     class Busy(Told):

@@ -115,7 +115,7 @@ def test_a_chain_reads_true_beside_busy_programs(open_harness, busy, step, name)
 
 @pytest.fixture
 def core_takes(monkeypatch):
-    """Sets what the loop of NOPs is said to take on a core that nobody shares, as a factor of the truth."""
+    """Sets the claimed time of the loop of NOPs on an idle core, as a factor of the true one."""
 
     def set_factor(factor):
         known = round_cycles()

@@ -115,7 +115,7 @@ def test_a_contradiction_that_nothing_resolves_leaves_no_model(machine, kind):
         registry.get("native")
 
 
-def test_a_doubt_is_said_where_native_is_asked_for(machine, capsys):
+def test_a_doubtful_native_core_is_reported(machine, capsys):
     machine("granite_rapids_as_rocket_lake")
     assert main(["arch", "show", "Native"]) == 0
     assert "note: this machine's processor is Intel(R) Xeon(R) Processor, whose" in capsys.readouterr().err

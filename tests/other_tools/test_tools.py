@@ -99,7 +99,7 @@ def test_an_error_is_no_figure(tools: Path, tmp_path: Path, capsys: pytest.Captu
     assert mca[3:] == ["-", "kernel.s:2:1: error: no imul"]
 
 
-def test_what_is_not_installed_or_not_allowed_is_told_so(
+def test_tools_that_are_not_installed_or_not_allowed_give_a_reason(
     tools: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = rows(capsys, tmp_path, "--no-external-programs")

@@ -48,7 +48,7 @@ def test_the_extension_has_the_version_of_the_server() -> None:
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
 def test_actions_are_pinned_by_hash(workflow: Path) -> None:
-    """A tag can be moved to other code by whoever owns the action."""
+    """The owner of an action can move a tag to other code."""
     used = re.findall(r"uses: (\S+)", workflow.read_text())
     assert used
     assert [one for one in used if not re.search(r"@[0-9a-f]{40}$|^\./", one)] == []

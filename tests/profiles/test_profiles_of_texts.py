@@ -109,7 +109,7 @@ def test_objects_take_addresses_too(gnu: Kernel, capsys: pytest.CaptureFixture[s
     assert region["weight"]["iterations"] == pytest.approx(WALKED, abs=4)
 
 
-def test_a_changed_text_is_told_from_what_ran(gnu: Kernel) -> None:
+def test_a_text_that_changed_since_the_run_is_recognized(gnu: Kernel) -> None:
     """Its loop is some bytes further down: what jumped in the profile is no jump now."""
     text = gnu.text.replace("    movl $1, %eax\n", "    movl $1, %eax\n    xorl %r8d, %r8d\n    nop\n")
     analysis = gnu.analysis(gnu.run.script(symbols=True), text)

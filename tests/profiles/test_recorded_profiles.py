@@ -136,7 +136,7 @@ def test_what_perf_itself_prints_of_recorded_branches_is_read(
     check_walk(analysed(capsys, anywhere, anywhere.printed(*fields), tmp_path, "walk"))
 
 
-def test_what_was_said_by_hand_wins(fixed: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_shares_given_by_hand_win(fixed: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "profile.txt").write_text(fixed.script(symbols=True))
     shown = report(
         capsys,

@@ -145,7 +145,7 @@ def test_the_report_for_a_pull_request_links_nothing(
         assert not {token.type for token in inline(shown)} & {"link_open", "image", "html_inline"}
 
 
-def test_every_region_is_a_row_whatever_it_is_called(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_region_is_a_row_for_any_name(capsys: pytest.CaptureFixture[str]) -> None:
     from cyclelens.analyzer.reports.registry import render
 
     region = region_analysis(prediction([template("a|b`c")]), name="a|b\x1b`c\nd")

@@ -58,7 +58,7 @@ def test_the_figures_of_other_positions_stand_beside_the_one_shown(name):
 
 
 @pytest.mark.parametrize("name", ["text", "json", "markdown", "html"])
-def test_what_a_figure_takes_for_granted_is_told_with_its_code(name):
+def test_assumptions_of_a_figure_are_shown_with_their_code(name):
     assumption = Assumption("no-denormals", "Nothing is denormal.", (0,), {"most": 2.0})
     block = prediction([template()], assumptions=[assumption])
     report = render(analysis(region_analysis(block)), "a.s", name)
@@ -158,7 +158,7 @@ INTELS_WORDS = re.compile(r"\b(DSB|MITE|IDQ|LSD|RS|ROB|ports?|[Ii]ssue slots?|p0
 
 @pytest.mark.parametrize("name", ["ZEN2", "ZEN3", "ZEN4", "ZEN5"])
 @pytest.mark.parametrize("kind", ["text", "markdown", "html", "sarif"])
-def test_nothing_is_said_of_amds_cores_in_intels_words(name, kind):
+def test_reports_on_amd_cores_use_no_intel_words(name, kind):
     block = block_of(CHAIN, name)
     model = registry.get(name)
     simulation = simulate(block, model, request=RunRequest(trace=True, account=True))

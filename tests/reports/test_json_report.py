@@ -90,7 +90,7 @@ def test_findings_and_problems_have_one_based_places():
     }
 
 
-def test_the_trace_is_there_only_if_it_was_asked_for():
+def test_the_trace_is_present_only_on_request():
     (region,) = document(region_analysis(prediction([template()])))["regions"]
     assert "trace" not in region["predictions"][0]
     row = TraceRow(0, 0, "uop", 0, 0, 0, 1, 2, "MITE", 3, 4, 5, 6, 7, 8, "1", "15")

@@ -73,13 +73,13 @@ def test_nothing_is_computed_from_it() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html", "json", "dot", "svg"])
-def test_without_what_counts_the_reason_stands_in_the_place_of_the_figure(form: str) -> None:
+def test_a_reason_replaces_the_figure_without_the_instructions_that_count(form: str) -> None:
     report = unescape(render(analysed(TILES, "SPR"), "a.s", form))
     assert REASON in report
     assert "1.00 cycles" not in report and "Dependencies" not in report
 
 
-def test_the_reason_stands_at_the_marker_and_at_each_instruction() -> None:
+def test_the_reason_is_at_the_marker_and_at_each_instruction() -> None:
     analysis = analysed(TILES, "SPR")
     shown = {(hint.line, hint.label) for hint in hints(analysis)}
     assert shown == {

@@ -79,7 +79,7 @@ def test_a_narrow_terminal_has_the_figures_below_the_instruction(dot4: Analysis)
     assert lines[at + 1].split() == ["DSB", "2.00", "2.00", "0.63", "0.37", "1.00"]
 
 
-def test_a_hazard_of_several_lines_is_said_once(dot4: Analysis) -> None:
+def test_a_hazard_of_several_lines_is_reported_once(dot4: Analysis) -> None:
     report = " ".join(render(dot4, "a.s").split())
     assert report.count("Unlamination:") == 1
     assert "lines 48 to 51: Unlamination" in report
@@ -191,7 +191,7 @@ def test_what_a_text_says_in_colours_stays_words() -> None:
     assert painted("", "1") == ""
 
 
-def test_how_the_figure_was_found_is_told_only_to_who_asks_for_the_account() -> None:
+def test_only_the_account_says_how_the_figure_was_found() -> None:
     block = prediction([template()], cycles=1.09)
     block = replace(block, simulation=replace(block.simulation, cycles_per_iteration=1.1, period=(65, 60)))
     brief = analysis(region_analysis(block))

@@ -141,7 +141,7 @@ MACRO = """.macro STEP from, to
 
 
 @pytest.mark.parametrize("name", ["text", "markdown", "html"])
-def test_the_use_of_a_macro_stands_above_what_it_makes(name):
+def test_the_use_of_a_macro_is_above_its_instructions(name):
     report = render(Analyzer().analyze(MACRO, AnalysisOptions()), "kernel.s", name)
     places = [report.index(f"STEP {use}") for use in ("%rax, %rbx", "%rcx, %rdx")]
     assert report.count("STEP %") == 2
@@ -151,6 +151,6 @@ def test_the_use_of_a_macro_stands_above_what_it_makes(name):
         assert [line[0] for line in lines[:2]] == ["6", "DSB"], "the number of the line stands once"
 
 
-def test_what_stands_in_the_text_itself_has_no_line_above_it():
+def test_instructions_written_in_the_text_have_no_line_above_them():
     report = render(Analyzer().analyze(MACRO, AnalysisOptions()), "kernel.s")
     assert [line.split()[-1] for line in report.splitlines() if line.endswith(" nop")] == ["nop"] * 2

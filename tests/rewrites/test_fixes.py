@@ -163,7 +163,7 @@ def test_the_rewrite_and_its_gain(analyzer: Analyzer, name: str) -> None:
     text = kernel(*statements, intel=intel)
     (fix,) = [fix for fix in found(analyzer, text) if title in fix.proposal.title]
     assert body(text, fix) == expected
-    # The stated gain is what somebody who applies the rewrite sees.
+    # The stated gain is the one that a user sees after applying the rewrite.
     again = analyzer.analyze(apply(text, fix.proposal.edits), OPTIONS).regions[0].predictions[0]
     assert again.cycles_per_iteration == fix.after < fix.before
 

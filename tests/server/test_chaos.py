@@ -109,7 +109,7 @@ def kind_of(victim: Process) -> str:
 
 
 @pytest.mark.asyncio
-async def test_whatever_dies_every_hint_is_right_afterwards_and_nothing_is_left_running() -> None:
+async def test_after_any_death_every_hint_is_right_and_no_process_is_left() -> None:
     choose = random.Random(SEED)
     # A fresh server has no older figures to compare with.
     settings = {"debounceMs": 10, "microarchitectures": ["SKX"], "hints": {"change": False}}

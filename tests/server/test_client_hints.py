@@ -15,7 +15,7 @@ MULTIPLICATIONS = (
 
 
 @pytest.mark.asyncio
-async def test_the_figure_stands_where_the_settings_want_it(editor: Editor) -> None:
+async def test_the_figure_is_where_the_settings_want_it(editor: Editor) -> None:
     async def lenses() -> list[str]:
         document = types.TextDocumentIdentifier(editor.uri)
         found = await editor.client.text_document_code_lens_async(types.CodeLensParams(document))

@@ -119,7 +119,7 @@ async def test_nothing_is_analysed_before_the_settings_are_known(editor: Editor)
 
 
 @pytest.mark.asyncio
-async def test_a_client_that_cannot_be_asked_sends_its_settings(editor: Editor) -> None:
+async def test_a_client_without_configuration_requests_sends_its_settings(editor: Editor) -> None:
     await editor.start(types.ClientCapabilities(), options={"debounceMs": "soon"})
     await editor.message("'soon' is not a whole number")
     editor.client.workspace_did_change_configuration(

@@ -230,7 +230,7 @@ async def test_the_death_of_the_search_loses_nothing(advised: Watched) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="a process is stopped by a signal")
 @pytest.mark.asyncio
-async def test_a_search_that_stands_still_delays_no_hint(advised: Watched) -> None:
+async def test_a_stopped_search_delays_no_hint(advised: Watched) -> None:
     """Stopped while it searches: edit after edit gets its hints. Going on, it searches in the last text."""
     text = KERNELS["dot product of two chained FMAs"].text
     line = text.split("\n").index("# cyclelens-begin loop")

@@ -94,7 +94,7 @@ def test_a_result_has_the_version_of_before_if_and_only_if_it_is_the_same() -> N
     assert not {each.version for each in moved.values()} & {each.version for each in before.values()}
 
 
-def test_an_analysis_has_the_version_of_before_wherever_its_region_lies() -> None:
+def test_an_unchanged_analysis_keeps_its_version_wherever_its_region_moves() -> None:
     subject = Analyzer()
 
     def versions(text: str) -> list[int]:

@@ -41,7 +41,7 @@ HELD_BY = {
         ("None of that ends the server or touches the next message", "a_real_server_survives_all_of_it"),
         (
             "If the server cannot read a change of a document, it tells the user",
-            "a_document_whose_change_cannot_be_read_is_given_up_and_the_user_told",
+            "a_document_with_an_unreadable_change_is_dropped_and_the_user_told",
         ),
         ("Messages of more than 256 MB are refused", "what_is_no_message_costs_only_itself"),
     ),
@@ -81,7 +81,7 @@ HELD_BY = {
         ),
         (
             "other clients send them as `initializationOptions`",
-            "a_client_that_cannot_be_asked_sends_its_settings",
+            "a_client_without_configuration_requests_sends_its_settings",
         ),
         (
             "Each answers `null` if the user cancelled it",
@@ -140,7 +140,7 @@ HELD_BY = {
     "server/test_chaos.py": (
         (
             "If a process ends unexpectedly, at whatever moment, the server replaces it",
-            "whatever_dies_every_hint_is_right_afterwards_and_nothing_is_left_running",
+            "after_any_death_every_hint_is_right_and_no_process_is_left",
         ),
     ),
     "server/test_deaths.py": (
@@ -191,7 +191,7 @@ HELD_BY = {
             "The server refuses them if `allowExternalPrograms` is false",
             "nothing_runs_where_programs_must_not",
         ),
-        ("shows the figure until the text changes", "the_figure_stands_on_the_line_until_the_text_changes"),
+        ("shows the figure until the text changes", "the_figure_is_on_the_line_until_the_text_changes"),
     ),
 }
 """By file: a part of each sentence, and its test; without a name all tests of the file."""

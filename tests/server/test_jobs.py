@@ -192,7 +192,7 @@ async def test_slow_answers_are_not_begun_ahead(
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(("text", "what"), [("die", "ended unexpectedly"), ("raise", "a mistake on purpose")])
-async def test_what_fails_ahead_is_told_once(desk: Desk, text: str, what: str) -> None:
+async def test_a_failure_of_prepared_work_is_reported_once(desk: Desk, text: str, what: str) -> None:
     desk.submit("region first\nend")
     await desk.event()
     desk.submit(text, revision=1, delay=0.2)
@@ -279,7 +279,7 @@ async def test_an_analysis_that_takes_too_long_is_ended_with_its_process(desk: D
 
 
 @pytest.mark.asyncio
-async def test_a_mistake_in_the_analysis_is_told_and_the_worker_lives_on(desk: Desk) -> None:
+async def test_an_exception_in_the_analysis_is_reported_and_the_worker_survives(desk: Desk) -> None:
     desk.submit("raise")
     _, _, error = await desk.event()
     assert "a mistake on purpose" in error
@@ -290,7 +290,7 @@ async def test_a_mistake_in_the_analysis_is_told_and_the_worker_lives_on(desk: D
 
 
 @pytest.mark.asyncio
-async def test_an_engine_that_cannot_start_is_told_once_for_each_attempt() -> None:
+async def test_an_engine_that_cannot_start_is_reported_once_per_attempt() -> None:
     desk = Desk("fake_engine:create_broken")
     desk.submit("region a\nend")
     desk.submit("region b\nend", uri="b")

@@ -59,7 +59,7 @@ def test_an_edit_of_a_large_text_cuts_no_other_part() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_large_text_is_analysed_and_coloured_when_somebody_asks(editor: Editor) -> None:
+async def test_a_large_text_is_analysed_and_coloured_on_request(editor: Editor) -> None:
     settings = {"debounceMs": 10, "largeFileLines": 100, "microarchitectures": ["SKL"]}
     editor.client.set_configuration(settings, section="cyclelens")
     await editor.start()

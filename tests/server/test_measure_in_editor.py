@@ -46,7 +46,7 @@ async def measured(editor: Editor) -> str:
 
 
 @pytest.mark.asyncio
-async def test_the_figure_stands_on_the_line_until_the_text_changes(editor: Editor) -> None:
+async def test_the_figure_is_on_the_line_until_the_text_changes(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)
     editor.client.answer = "Run It"
@@ -121,7 +121,7 @@ async def offered(editor: Editor) -> None:
 
 
 @pytest.mark.asyncio
-async def test_rewrites_are_checked_when_asked_for(editor: Editor) -> None:
+async def test_rewrites_are_checked_on_request(editor: Editor) -> None:
     await editor.start(with_code_actions())
     await editor.open(SUM)
     editor.client.answer = "Run It"

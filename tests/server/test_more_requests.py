@@ -122,7 +122,7 @@ async def test_diagnostics_are_pulled_by_clients_that_do(editor: Editor) -> None
 
 
 @pytest.mark.asyncio
-async def test_tooltips_of_hints_come_when_they_are_asked_for(editor: Editor) -> None:
+async def test_tooltips_of_hints_are_resolved_on_request(editor: Editor) -> None:
     able = small_capabilities()
     some(able.text_document).inlay_hint = types.InlayHintClientCapabilities(
         resolve_support=types.ClientInlayHintResolveOptions(["tooltip"])

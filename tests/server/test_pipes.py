@@ -180,7 +180,7 @@ def test_an_exit_while_progress_is_shown_leaves_no_word_on_standard_error() -> N
         assert server.stderr.read() == b""
 
 
-def test_the_server_ends_when_its_client_is_gone_though_nobody_reads_its_replies() -> None:
+def test_the_server_ends_with_its_client_though_its_replies_are_unread() -> None:
     ask = {"textDocument": {"uri": URI}}
     symbols = b"".join(frame(id=n, method="textDocument/documentSymbol", params=ask) for n in range(10, 40))
     sent = frame(

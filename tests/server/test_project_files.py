@@ -82,7 +82,7 @@ async def test_a_project_above_the_workspace_is_not_read(editor: Editor, tmp_pat
     await shown(editor, "SKL")
 
 
-def test_what_somebody_set_in_the_editor_wins_over_the_project() -> None:
+def test_the_editor_s_settings_win_over_the_project() -> None:
     settings, _ = resolve({"microarchitectures": ["HSW"], "mode": "auto"}, ["HSW", "SKL", "ICL"])
     project = {"microarchitectures": ("ICL",), "mode": "loop"}
     assert settings.within(project)["microarchitectures"] == ("HSW",)

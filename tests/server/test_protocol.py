@@ -148,7 +148,7 @@ def client() -> Iterator[Client]:
     made.open("one:\n nop\n")
     yield made
     (answer,) = made.send(symbols())
-    assert [symbol["name"] for symbol in answer["result"]] == ["one"], "whatever came, it works as before"
+    assert [symbol["name"] for symbol in answer["result"]] == ["one"], "it works as before"
 
 
 HOVER = "textDocument/hover"
@@ -212,7 +212,7 @@ def test_what_cannot_be_read_is_refused(client: Client) -> None:
     assert client.code(Unreadable("not JSON")) == PARSE_ERROR
 
 
-def test_methods_that_nobody_knows_are_refused_or_ignored(client: Client) -> None:
+def test_unknown_methods_are_refused_or_ignored(client: Client) -> None:
     assert client.code(message(id=1, method="no/such")) == UNKNOWN_METHOD
     assert client.code(message(id=1, method="no/such", params=[3])) == UNKNOWN_METHOD
     assert client.send(message(method="no/such")) == []
@@ -223,7 +223,7 @@ def test_a_notification_with_an_identifier_is_refused(client: Client) -> None:
     assert client.code(message(id=1, method="initialized", params={})) == INVALID_REQUEST
 
 
-def test_answers_that_nobody_waits_for_are_ignored(client: Client) -> None:
+def test_unexpected_answers_are_ignored(client: Client) -> None:
     for answer in ({"result": None}, {"error": {"code": 1, "message": "x"}}, {"error": 3}):
         for identifier in (99, "start", None, 2.5):
             assert client.send(message(id=identifier, **answer)) == [] or identifier == 2.5
@@ -254,7 +254,7 @@ def test_before_the_start_and_after_the_end_requests_are_refused() -> None:
     assert end.value.code == 0
 
 
-def test_a_document_whose_change_cannot_be_read_is_given_up_and_the_user_told() -> None:
+def test_a_document_with_an_unreadable_change_is_dropped_and_the_user_told() -> None:
     client = Client()
     client.open("one:\n")
     change = {

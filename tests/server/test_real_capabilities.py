@@ -64,7 +64,7 @@ def allowed_requests(able: types.ClientCapabilities) -> set[str]:
 
 @pytest.mark.parametrize("path", [*EDITORS, SMALL])
 @pytest.mark.asyncio
-async def test_no_editor_is_asked_for_what_it_cannot_do(editor: Editor, path: Path | None) -> None:
+async def test_no_editor_gets_requests_that_it_cannot_handle(editor: Editor, path: Path | None) -> None:
     able = small_capabilities() if path is None else capabilities(path)
     await editor.start(able)
     await editor.open(TEXT)
@@ -78,7 +78,7 @@ async def test_no_editor_is_asked_for_what_it_cannot_do(editor: Editor, path: Pa
     asked = {method for method, _ in editor.client.requests}
     allowed = allowed_requests(able)
     assert asked <= allowed
-    # Progress is for what takes long, registration for whoever can; all else must have been asked.
+    # Progress is for long requests, registration for clients that support it; all else needs a request.
     assert {method for method in allowed if method.endswith("refresh")} <= asked
 
 

@@ -134,7 +134,7 @@ async def test_a_profile_weighs_an_assembly_file_too(editor: Editor, project: Pa
 
 @needs("gcc")
 @pytest.mark.asyncio
-async def test_a_profile_of_other_files_is_told_of_once(editor: Editor, project: Path) -> None:
+async def test_a_profile_of_other_files_is_reported_once(editor: Editor, project: Path) -> None:
     kernel = project / "src" / "kernel.s"
     kernel.write_text(GNU)
     (project / "perf.txt").write_text(follow_kernel(project, steps(project), kernel).script(symbols=True))
@@ -150,7 +150,7 @@ async def test_a_profile_of_other_files_is_told_of_once(editor: Editor, project:
 
 @needs("gcc")
 @pytest.mark.asyncio
-async def test_a_profile_that_is_not_there_is_said_at_the_first_line(editor: Editor, project: Path) -> None:
+async def test_a_missing_profile_is_reported_at_the_first_line(editor: Editor, project: Path) -> None:
     await start(editor, project / "src" / "dot.c", profile="absent.txt")
     await labels_with(editor, LOOP, "4.00 cycles/iter · SKL · latency-bound")
     await editor.analysed()
@@ -189,7 +189,7 @@ long sum(const long *a, long n) {
 
 @needs("clang")
 @pytest.mark.asyncio
-async def test_loops_that_were_made_of_one_share_its_line(editor: Editor, project: Path) -> None:
+async def test_loops_compiled_from_one_loop_share_its_line(editor: Editor, project: Path) -> None:
     """An unrolled loop has another one for the rest."""
     commands = project / "build" / "compile_commands.json"
     commands.write_text(commands.read_text().replace("gcc", "clang"))
@@ -301,7 +301,7 @@ async def test_no_compiler_runs_without_leave(editor: Editor, project: Path, set
 
 @needs("gcc")
 @pytest.mark.asyncio
-async def test_a_file_that_nobody_compiles_has_no_figures_and_no_complaint(
+async def test_a_file_without_a_compile_command_has_no_figures_and_no_complaint(
     editor: Editor, project: Path
 ) -> None:
     other = project / "src" / "other.c"
@@ -354,7 +354,7 @@ def test_objects_are_kept_until_something_that_was_read_changes(project: Path) -
 
 
 @pytest.mark.skipif(os.name != "posix", reason="it is about processes of Unix")
-def test_a_compiler_that_nobody_waits_for_is_ended_with_all_that_it_started(project: Path) -> None:
+def test_a_cancelled_compiler_ends_with_everything_that_it_started(project: Path) -> None:
     (project / "gcc").write_text(f"#!/bin/sh\nsleep 1234 &\necho $! >{project}/pid\nwait\n")
     (project / "gcc").chmod(0o755)
     database = project / "build" / "compile_commands.json"

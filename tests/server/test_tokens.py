@@ -45,7 +45,7 @@ def test_a_semicolon_is_a_comment_only_where_it_is_one() -> None:
     assert words("nop ; dec")[1] == ("dec", "instruction")
 
 
-def test_a_block_comment_goes_on_over_lines_also_where_only_a_part_is_asked_for() -> None:
+def test_a_block_comment_spans_lines_also_in_a_range_request() -> None:
     lines = ("nop /* one", "two */ dec", "nop")
     found = dict(WordCache().tokens(lines, 1, 1, semicolon_comments=False))
     assert [(token.kind, token.column) for token in found[1]] == [

@@ -148,7 +148,7 @@ def test_a_line_has_a_card_and_another_none(server: PageServer) -> None:
         ({"text": "nop", "options": {"alignment": 64}}, "alignment"),
     ],
 )
-def test_questions_that_make_no_sense_are_told_so(server: PageServer, asked: Any, word: str) -> None:
+def test_malformed_requests_get_a_message(server: PageServer, asked: Any, word: str) -> None:
     status, text, _ = fetch(server, "/analysis", asked)
     assert status == 400
     assert word in json.loads(text)["error"]
@@ -159,7 +159,7 @@ def test_what_is_no_question_is_refused(server: PageServer, raw: bytes) -> None:
     assert fetch(server, "/analysis", raw=raw)[0] == 400
 
 
-def test_nobody_but_the_page_is_answered(server: PageServer) -> None:
+def test_only_the_page_gets_answers(server: PageServer) -> None:
     asked = {"text": DOT}
     assert fetch(server, "/", Host="cycles.example:80")[0] == 403
     assert fetch(server, "/analysis", asked, Host="cycles.example:80")[0] == 403

@@ -37,7 +37,7 @@ def again(text: str) -> bytes:
         ("488b0510000000", "mov rax, qword ptr [rip+0x10]"),
     ],
 )
-def test_every_statement_becomes_the_bytes_it_was_made_of(code: str, words: str) -> None:
+def test_every_statement_assembles_to_its_original_bytes(code: str, words: str) -> None:
     text = written_out(bytes.fromhex(code), allow_external_programs=False)
     assert words in text
     assert again(text) == bytes.fromhex(code)
@@ -54,11 +54,11 @@ def test_blocks_of_real_programs_become_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize("code, words", [("", "no code"), ("90 06", "byte 0x1"), ("480f", "byte 0x0")])
-def test_what_is_no_code_is_told_so(code: str, words: str) -> None:
+def test_input_that_is_not_code_gets_a_message(code: str, words: str) -> None:
     with pytest.raises(RawCodeError, match=words):
         written_out(bytes.fromhex(code), allow_external_programs=False)
 
 
-def test_it_is_given_up_when_nobody_waits() -> None:
+def test_a_cancelled_request_stops() -> None:
     with pytest.raises(Cancelled):
         written_out(b"\x90", allow_external_programs=False, cancel=lambda: True)

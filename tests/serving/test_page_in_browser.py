@@ -25,7 +25,7 @@ CHAIN = """.loop:
     dec  r15
     jnz  .loop
 """
-"""What somebody has in the clipboard: Intel syntax, no markers."""
+"""A clipboard's content: Intel syntax, no markers."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def window(chromium: Any, address: str, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A window with the page that fails the test if a script fails or anything is asked of anybody else."""
+    """A window with the page; the test fails if a script fails or a request goes to another host."""
     context = chromium.new_context(
         viewport={"width": 1400, "height": 820}, permissions=["clipboard-read", "clipboard-write"]
     )
@@ -197,7 +197,7 @@ def test_machine_code_is_read_by_a_button(window: Any) -> None:
     wait("the reason", lambda: "no valid instruction at byte 0x1" in window.inner_text("#figure"))
 
 
-def test_a_question_that_seems_overtaken_is_asked_again(window: Any) -> None:
+def test_a_request_that_seems_superseded_is_sent_again(window: Any) -> None:
     """The one before it may arrive behind it, and the server takes that for the later one."""
     figure(window, "4.00 cycles/iter · SKL")
     overtaken: list[str] = []

@@ -119,7 +119,7 @@ def test_lengths_of_a_loop_count_where_its_code_is_not_cached(
         ("b401 4889c3", "SKL", PUBLISHED),  # mov ah, 1; mov rbx, rax: RAX is merged
     ],
 )
-def test_where_registers_are_more_than_names_only_the_same_code_is_alike(
+def test_where_registers_matter_only_equal_code_shares_a_key(
     code: str, name: str, options: ModelOptions, store: FactsStore
 ) -> None:
     """And that at several places, which are looked for when there are some."""
@@ -135,9 +135,7 @@ def test_where_registers_are_more_than_names_only_the_same_code_is_alike(
 
 
 @pytest.mark.parametrize("options", [ModelOptions(port_seed=1), ModelOptions(simple_front_end=True)])
-def test_where_the_place_may_matter_in_every_way_nothing_is_alike(
-    options: ModelOptions, store: FactsStore
-) -> None:
+def test_where_the_offset_may_matter_no_key_is_shared(options: ModelOptions, store: FactsStore) -> None:
     assert key_of("4801d8", store, "SKL", options) == ()
 
 
@@ -149,7 +147,7 @@ CODES = (
 
 
 @pytest.mark.parametrize("name", ["SKL", "GNR", "LNL", "ZEN3", "ZEN5"])
-def test_a_figure_holds_at_all_places_that_are_alike(name: str) -> None:
+def test_a_figure_holds_at_all_offsets_with_one_key(name: str) -> None:
     """Whatever was asked for before."""
     codes = [bytes.fromhex(code) for code in CODES]
     one = Predictor()

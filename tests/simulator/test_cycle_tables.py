@@ -341,7 +341,7 @@ def test_every_event(table: Table) -> None:
     assert result.cycles_per_iteration == table.cycles_per_iteration
 
 
-def test_sync_uops_are_told_apart() -> None:
+def test_sync_uops_are_recognized() -> None:
     """A stack-engine uop has the source SE and stands before its instruction."""
     table = next(table for table in TABLES if table.name == "stack-sync")
     result = simulated(table.code, table.microarchitecture, trace=True)

@@ -54,7 +54,7 @@ def test_every_empty_slot_has_a_reason_and_someone_to_blame(name: str, code: str
             continue
         reasons += 1
         if refusal.what in REFUSALS[ISSUE_GROUP:] or refusal.full:
-            # Whoever is to blame was issued before, or is the next to be issued.
+            # The uop to blame was issued before, or is the next to be issued.
             assert refusal.uop is not None, cycle
             own = rows[refusal.uop].issued
             assert not refusal.full or (own is not None and own < cycle), cycle

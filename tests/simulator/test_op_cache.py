@@ -89,7 +89,7 @@ def test_loops_of_several_windows(entries: tuple[int, ...], measured: float) -> 
         (22 * MOVE, 50, 3.0),
     ],
 )
-def test_where_a_loop_lies(code: str, alignment: int, measured: float) -> None:
+def test_the_offset_of_a_loop(code: str, alignment: int, measured: float) -> None:
     assert cycles(code, alignment) == pytest.approx(measured, rel=0.02)
 
 

@@ -37,7 +37,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry._MODELS, "WIDE", WIDE)
 
 
-def test_it_is_as_wide_as_said() -> None:
+def test_it_is_as_wide_as_its_file_says() -> None:
     assert len(UNITS) == 17
     assert len(WIDE.schedulers) == 3
     assert sum(each.entries for each in WIDE.schedulers) == WIDE.reservation_station_size

@@ -303,7 +303,7 @@ def test_same_input_same_output(case: Case, options: ModelOptions) -> None:
 
 @examples
 @given(cases())
-def test_the_figure_does_not_depend_on_what_is_asked_for(case: Case) -> None:
+def test_the_figure_does_not_depend_on_the_requested_details(case: Case) -> None:
     """The trace and the details come from the same run as the figure."""
     full, quiet, bare = case.run(), case.run(trace=False), case.run(trace=False, details=False)
     assert quiet.trace is None

@@ -144,8 +144,8 @@ def compare(
 
 
 def reduced(lines: Sequence[str], is_different: Callable[[str], bool]) -> list[str]:
-    """As few lines of a text as still are different: whatever can be left out is, but for what says how to
-    read it."""
+    """The fewest lines of a text that still give different bytes. Lines that say how to read it
+    stay."""
     kept = list(lines)
     size = len(kept) // 2
     while size:

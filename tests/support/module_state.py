@@ -28,7 +28,7 @@ PROGRAMS = (".child", ".importer")
 def inside(value: Any) -> Iterable[Any]:
     """What a container, a function or an object of ours is made of."""
     if isinstance(value, FunctionType):
-        # Defaults, what it was wrapped around, and what somebody hangs on it.
+        # Defaults, the wrapped function, and attributes set on it.
         defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
         return [*defaults, *(cell.cell_contents for cell in value.__closure__ or ()), *vars(value).values()]
     if isinstance(value, dict):

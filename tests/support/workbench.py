@@ -100,7 +100,7 @@ class Server:
                     os.kill(int(process.name), signal.SIGKILL)
                     killed += 1
             except OSError:
-                continue  # it is gone, or somebody else's
+                continue  # it is gone, or of another user
         assert killed, f"no process with {last}"
 
     @contextmanager

@@ -61,7 +61,7 @@ def cycles(code: str, name: str, options: ModelOptions = HARDWARE) -> float:
 
 @pytest.mark.parametrize("name", registry.names())
 @pytest.mark.parametrize("code", EQUALITIES.values(), ids=EQUALITIES)
-def test_a_register_is_equal_to_itself_whatever_it_holds(code: str, name: str) -> None:
+def test_a_register_is_equal_to_itself_for_any_content(code: str, name: str) -> None:
     if template_of(code, name).facts is None:
         pytest.skip(f"{name} does not know it")
     assert inputs(code, name) == ()
