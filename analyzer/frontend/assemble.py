@@ -16,7 +16,7 @@ from cyclelens.analyzer.frontend.passes.external import by_another_program, or_b
 from cyclelens.analyzer.frontend.regions.iaca import may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import counts_of
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
-from cyclelens.analyzer.frontend.source import dumps, other_languages
+from cyclelens.analyzer.frontend.source import dump_columns, dumps, other_languages
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import BY_NAME, detect, semicolon_starts_comment
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS
@@ -130,7 +130,7 @@ def _read(run: AssemblyRun, profile: Profile | None) -> AssembledFile:
     if run.options.regions != Regions.LOOPS:
         spans, run.problems = find_regions(found.markers, run.lines, len(run.text))
     run.has_markers = bool(spans or run.problems)
-    if (dump := dumps.read(run.source)) is not None:
+    if (dump := dumps.read(run.source) or dump_columns.read(run.source)) is not None:
         dumped = read_dump(run, dump, spans)
         return replace(dumped, problems=(*run.problems, *dumped.problems)[:MAXIMUM_PROBLEMS])
     regions = by_another_program(run, spans)

@@ -55,6 +55,8 @@ OBJDUMP = {
     "jumps": ("--visualize-jumps",),
     "functions at every address": ("--prefix-addresses",),
     "suffixes": ("-M", "att,suffix"),
+    "no addresses": ("--no-addresses",),
+    "no addresses, intel": ("--no-addresses", "-M", "intel"),
 }
 
 

@@ -36,6 +36,12 @@ OTHERS = {
     "fasm": ("format ELF64\npublic f\nsection '.text' executable\n@@: dec rsi\n jnz @b\n ret\n", 0, "FASM"),
     "fasm sections": ("section '.text' code readable executable\nf: dec rsi\n jnz f\n", 0, "FASM"),
     "dynasm": ("|.arch x64\n|->sum:\n|1:\n|  add eax, [rdi]\n|  dec rsi\n|  jnz <1\n", 0, "DynASM"),
+    "other objdump": ("\nt.o:     file format elf32-i386\n\n   0:\t49     \tdec    %ecx\n", 1, "32-bit"),
+    "bare objdump": ("<dot>:\n\txor    %eax,%eax\n\tjne    <dot+0x2>\n", 2, "without addresses"),
+    "bare binary": ("dot:\n xor eax,eax\n dec rdx\n jne 401142 <dot+0x2>\n", 3, "without addresses"),
+    "perf": ("  0.04        test   %rdx,%rdx\n            ↓ jle    30\n", 1, "perf annotate"),
+    "report": ("Intel(R) Architecture Code Analyzer Version - v3.0\nAnalyzed File - t.o\n", 0, "report"),
+    "hexadecimal": ("f2 0f 10 04 c7 f2 0f 59 04 c6\n48 83 c0 01 75 e9\n", 0, "--hex"),
     "dynasm in c": ("static void f(Dst) {\n  | mov rax, 1\n  |->loop:\n  | jnz ->loop\n}\n", 2, "DynASM"),
 }  # fmt: skip
 

@@ -44,8 +44,13 @@ _FIRST_PAGE = 0x1000
 """Code below this address belongs to an object file, not to a program."""
 _FILLED = b"\x90"
 """Replaces bytes that the dump does not show, for example before functions."""
-_JUMP = re.compile(r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+(?:0x)?([0-9a-f]+)$")
-_NOP = re.compile(r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b")
+_JUMP = re.compile(
+    r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+"
+    r"(?:(?:short[ \t]+|near ptr[ \t]+)?(?:0x|(?:loc|locret|sub|LAB)_)?|\S+[ \t]+\()([0-9a-fA-F]+)(?:h\))?$"
+)
+"""A direct jump: to an address, to IDA's or Ghidra's label for one, or as Visual Studio prints it."""
+_NOP = re.compile(r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b|align\b")
+"""Padding; IDA prints a directive instead of instructions."""
 _LONG_NOP = bytes.fromhex("662e0f1f840000000000")
 _LONGEST = 15
 _WISHES = ("", "{disp32} ", "{disp8} ", "{vex3} ", "{evex} ", "{load} ", "{store} ")

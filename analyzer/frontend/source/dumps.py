@@ -19,7 +19,7 @@ _PREFIXED = re.compile(r"(?P<address>[0-9a-f]{16}) <(?P<name>[^>]+)>[ \t]+(?P<re
 """A row of ``--prefix-addresses``."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _ROW = re.compile(
-    r"(?:=>)?[ \t]*(?:0x)?(?P<address>[0-9a-f]{1,16})(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
+    r"(?:[=-]>)?[ \t]*(?:0x)?(?P<address>[0-9a-f]{1,16})(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
 )
 _MSVC_ROW = re.compile(rf"[ \t]+(?P<address>[0-9a-f]{{5,8}})\t(?P<rest>{_BYTES}.*)")
 _MSVC_MORE = re.compile(rf"\t(?P<rest>{_BYTES}.*)")
@@ -38,14 +38,14 @@ _RELOCATION = re.compile(
 _TELLING = re.compile(
     rf"^(?:[ \t]*[0-9a-f]+:[ \t]+(?:[-|/\\+>X ]*){_BYTES}[ \t]+[a-z(]"
     r"|.*\bfile format elf64-x86-64|.*\bDisassembly of section \S+:|Dump of assembler code for "
-    r"|(?:=>)?[ \t]*0x[0-9a-f]+(?:[ \t]*<[^>\n]*>)?:[ \t]+[0-9a-z]"
+    r"|(?:[=-]>)?[ \t]*0x[0-9a-f]+(?:[ \t]*<[^>\n]*>)?:[ \t]+[0-9a-z]"
     r"|[ \t]*\d+(?:\.\d+)?[ \t]+:[ \t]+[0-9a-f]+:"
     r"|[0-9a-f]{16} <[^>\n]+>[ \t]+[a-z(]"
     r"|[ \t]*[0-9a-f]+:[ \t]+[a-z]\w*[ \t]+[0-9a-f]+ <[^>\n]+>"
     rf"|[ \t]+[0-9a-f]{{5}}\t{_BYTES}[ \t]+\w)",
     re.MULTILINE,
 )
-_COMMENT = re.compile(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
+COMMENT = re.compile(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
 _LARGEST_GAP = 1 << 16
 """Maximum bytes between two rows of a part."""
 _FAR_AWAY = 1 << 65
@@ -168,7 +168,7 @@ class _Reader:
         code, text = b"", line[column:]
         if found := _CODE.match(line, column):
             code, text, column = bytes.fromhex(found[1]), found[2], found.start(2)
-        text = _COMMENT.sub("", text).rstrip()
+        text = COMMENT.sub("", text).rstrip()
         rows = self._part().rows
         address = int(groups["address"], 16) if groups.get("address") else -1
         is_more = bool(rows and rows[-1].code and code) and address in (

@@ -36,6 +36,43 @@ class UnsupportedText(Struct, frozen=True):
 
 _LANGUAGES = (
     _Language(
+        "the disassembly of code for another processor, or of 32-bit code",
+        re.compile(r"^.*:[ \t]+file format (?!.*x86[-_]64|binary\b)\S.*", re.MULTILINE | re.IGNORECASE),
+        _OBJECT,
+        True,
+    ),
+    _Language(
+        "a disassembly without addresses and machine code",
+        re.compile(
+            r"^[ \t]*(?:(?:bnd|notrack)[ \t]+)?(?:j\w+|callq?|loop\w*)[ \t]+"
+            r"(?:[0-9a-f]+[ \t]+)?<[^>\n]+>[ \t]*$|"
+            r"^[ \t]*(?:\d+\.\d+[ \t]+)?[↓↑←→][ \t]+[a-z]",
+            re.MULTILINE,
+        ),
+        "Let it show one of them (objdump -d without --no-show-raw-insn, perf annotate --stdio, opcodes in "
+        "Compiler Explorer), or analyse the object: cyclelens analyze FILE.o.",
+        True,
+    ),
+    _Language(
+        "a report about assembly",
+        re.compile(
+            r"^(?:\[1\]: #uOps|Intel\(R\) Architecture Code Analyzer|Open Source Architecture Code Analyzer|"
+            r"Throughput Analysis Report)",
+            re.MULTILINE,
+        ),
+        "Analyse the assembly or the object that it is about: cyclelens analyze FILE.",
+        True,
+    ),
+    _Language(
+        "machine code in hexadecimal",
+        re.compile(
+            r"^[ \t]*(?:\\x[0-9a-f]{2}){4,}|"
+            r"^[ \t]*\"?(?:0x)?[0-9a-f]{2}(?:[ ,]+(?:0x)?[0-9a-f]{2}){3,}[ \t,]*$",
+            re.MULTILINE | re.IGNORECASE,
+        ),
+        "Analyse it as what it is: cyclelens analyze --hex FILE.",
+    ),
+    _Language(
         "Go's assembly (Plan 9)",
         re.compile(r"^.*\b(?:TEXT|GLOBL|DATA)[ \t]+[^\s,()]*(?:\+\d+)?\(SB\)", re.MULTILINE),
         "Build the program (go build -o PROGRAM) and analyse its function: cyclelens analyze PROGRAM "

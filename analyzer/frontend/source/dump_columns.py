@@ -1,0 +1,157 @@
+"""Parses the output of disassemblers that print columns: addresses, machine code and instructions.
+
+Addresses and code are optional, one at a time. Supports radare2, IDA, Ghidra, Binary Ninja, WinDbg, x64dbg,
+Visual Studio, ``dumpbin /disasm``, Intel XED, NDISASM, ``otool -tv``, listings of GNU as and NASM,
+``objdump --no-addresses``, ``perf annotate --asm-raw``, and Compiler Explorer with opcodes. A single row does
+not tell such a dump from other text, so the rows have to fit each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from cyclelens.analyzer.frontend.source.chunks import SourceText
+from cyclelens.analyzer.frontend.source.dumps import COMMENT, Dump, DumpRow, DumpSection
+from cyclelens.analyzer.isa.decoder import decode
+from msgspec import Struct, field
+
+_PAIRS = r"[0-9a-fA-F]{2}(?:[ :]?[0-9a-fA-F]{2})*(?![0-9a-zA-Z:])"
+_TEXT = r"(?P<text>[A-Za-z({.].*)"
+_COLUMNS = (
+    re.compile(
+        rf"^XDIS (?P<address>[0-9a-f]+):[ \t]+\w+[ \t]+\w+[ \t]+(?P<code>{_PAIRS})[ \t]+{_TEXT}", re.MULTILINE
+    ),
+    # Arrows and indentation, a line number, a section, and then the columns.
+    re.compile(
+        r"^[^\w\n\"#;/(@$%.]*+(?:\d{1,7}[ \t]+)?(?:\.?\w+:(?=[0-9A-F]{8}))?(?:0x)?"
+        rf"(?P<address>[0-9a-fA-F]{{4,16}}(?:`[0-9a-f]{{8}})?):?[ \t|]+(?P<code>{_PAIRS})[ \t|]+{_TEXT}",
+        re.MULTILINE,
+    ),
+    re.compile(
+        r"^(?:\.?\w+:(?=[0-9A-F]{8})|(?=[0-9a-fA-F]{16}[ \t]))(?P<address>[0-9a-fA-F]{8,16})[ \t]+" + _TEXT,
+        re.MULTILINE,
+    ),
+    re.compile(
+        r"^[ \t]*+(?:\d+\.\d+[ \t]+)?(?!d[bdwq][ \t])"
+        r"(?P<code>[0-9a-f]{2}(?: [0-9a-f]{2})*)[ \t]+(?P<text>[a-z({].*)",
+        re.MULTILINE,
+    ),
+)
+"""Rows with address and code (two kinds), without code, and without addresses. A dump has one kind."""
+_MORE = re.compile(rf"^[ \t]*(?:\d+[ \t]{{2,}})?-?(?P<code>{_PAIRS})[ \t|]*$")
+"""Rest of an instruction's code, on a line of its own."""
+_HEADER = re.compile(
+    r"^(?:\d+[ \t]+)?(?:[0-9a-f]+ )?(?:<(?P<exact>.+)>|(?P<name>[^\s;#][^\[\n]*?)(?:[ \t]+\[.*\])?):[ \t]*$"
+)
+_WITHIN = re.compile(r".*\+(?:0x)?[0-9a-f]+")
+"""Name of a block inside a function."""
+_PROC = re.compile(r"^\S+:[0-9A-F]+ (?P<name>\S+)[ \t]+proc\b")
+_SECTION = re.compile(r"^Disassembly of section (?P<name>\S+):")
+_OBJECT = re.compile(r"\S+\.(?:o|obj):[ \t]+file format")
+_NO_INSTRUCTION = re.compile(r"\S+:$|(?:\S+[ \t]+(?:proc|endp)|public)\b")
+_USUAL_ALIGNMENT = 16
+_LONGEST = 15
+_FEWEST = 2
+"""Minimum rows of a dump."""
+
+
+class _DumpBuilder(Struct):
+    """A dump while it is read. ``at``: address of the next row, for rows without one."""
+
+    dump: Dump = field(default_factory=Dump)
+    header: tuple[str, int] | None = None
+    at: int = 0
+
+    def section(self, name: str) -> DumpSection:
+        """Begin a section."""
+        self.dump.parts.append(DumpSection(name))
+        self.at = 0
+        return self.dump.parts[-1]
+
+    @property
+    def part(self) -> DumpSection:
+        """The current section."""
+        return self.dump.parts[-1] if self.dump.parts else self.section(".text")
+
+    def add(self, row: DumpRow) -> None:
+        """Append a row, unless its address was shown before."""
+        part = self.part
+        if part.rows and row.address <= part.rows[-1].address:
+            if any(each.address == row.address for each in part.rows):
+                return
+            part = self.section(part.name)
+        if self.header is not None:
+            part.functions[row.address] = self.header
+            self.header = None
+        part.rows.append(row)
+        self.at = row.address + len(row.code)
+
+
+def read(source: SourceText) -> Dump | None:
+    """The text as a dump; None if it is not one."""
+    for columns in _COLUMNS:
+        if source.has(columns.search):
+            dump = _read(source.text, columns)
+            rows = [row for part in dump.parts for row in part.rows]
+            if len(rows) >= _FEWEST and _fit(
+                rows, "code" in columns.groupindex, "address" in columns.groupindex
+            ):
+                dump.parts = [part for part in dump.parts if part.rows]
+                return dump
+    return None
+
+
+def _read(text: str, columns: re.Pattern[str]) -> Dump:
+    found = _DumpBuilder()
+    is_open = False
+    for number, line in enumerate(text.splitlines()):
+        if match := columns.match(line):
+            is_open = _row(found, number, match)
+            if header := _PROC.match(line):
+                found.header = header["name"], number
+        elif is_open and (match := _MORE.match(line)):
+            row = found.part.rows[-1]
+            row.code += _bytes(match["code"])
+            found.at = row.address + len(row.code)
+        elif match := _SECTION.match(line):
+            found.section(match["name"])
+        elif (match := _HEADER.match(line)) and not _WITHIN.fullmatch(match["name"] or ""):
+            found.header = match["exact"] or match["name"], number
+            if match["name"]:
+                # Compiler Explorer leaves out the padding before a function.
+                found.at += -found.at % _USUAL_ALIGNMENT
+        else:
+            is_open = False
+            found.dump.is_object |= _OBJECT.match(line) is not None
+    return found.dump
+
+
+def _row(found: _DumpBuilder, number: int, match: re.Match[str]) -> bool:
+    """Add a row. Whether the next line may continue its code."""
+    groups = match.groupdict()
+    text = COMMENT.sub("", match["text"]).rstrip(" \t|")
+    if not text or _NO_INSTRUCTION.match(text):
+        return False
+    address = int(groups["address"].replace("`", ""), 16) if groups.get("address") else found.at
+    code = _bytes(groups.get("code") or "")
+    found.add(DumpRow(number, match.start("text"), address, code, text))
+    return bool(code)
+
+
+def _bytes(pairs: str) -> bytes:
+    return bytes.fromhex(pairs.replace(":", ""))
+
+
+def _fit(rows: Sequence[DumpRow], has_code: bool, has_addresses: bool) -> bool:
+    """Whether most rows fit their neighbours, or without addresses have the code of one instruction each."""
+    if has_addresses:
+        fitting = sum(
+            behind.address == row.address + len(row.code)
+            if has_code
+            else 0 < behind.address - row.address <= _LONGEST
+            for row, behind in pairwise(rows)
+        )
+        return 2 * fitting >= len(rows) - 1
+    return 2 * sum(decode(row.code)[0].length == len(row.code) for row in rows) > len(rows)

@@ -1,0 +1,103 @@
+"""Output of disassemblers in columns is read: the same code, at the lines of the text, whoever prints it."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.frontend.assemble import assemble
+from cyclelens.analyzer.frontend.source import dump_columns
+from cyclelens.analyzer.frontend.source.chunks import SourceText
+from cyclelens.analyzer.model.source import Severity
+
+ROWS = (
+    ("31c0", "xor eax, eax"),
+    ("0f1f440000", "nop dword ptr [rax+rax]"),
+    ("f20f1004c7", "movsd xmm0, qword ptr [rdi+rax*8]"),
+    ("f20f5984c600010000", "mulsd xmm0, qword ptr [rsi+rax*8+0x100]"),
+    ("4883c001", "add rax, 0x1"),
+    ("f20f58c8", "addsd xmm1, xmm0"),
+    ("4839c2", "cmp rdx, rax"),
+    ("75e5", "jne"),
+    ("c3", "ret"),
+)
+FIRST, LAST = 2, 7
+"""Rows of the loop."""
+START = 0x4011B0
+
+
+def _pairs(code: str, sign: str = " ") -> str:
+    return sign.join(code[at : at + 2] for at in range(0, len(code), 2))
+
+
+def _dump(row: str, target: str = "{:#x}", more: str = "", shown: int = 64) -> tuple[str, list[int]]:
+    """The rows in a format, and their lines. Code of more than ``shown`` digits goes on in lines ``more``."""
+    lines: list[str] = []
+    places = []
+    address = START
+    loop = START + sum(len(code) // 2 for code, _ in ROWS[:FIRST])
+    for code, text in ROWS:
+        text = f"jne {target.format(loop)}" if text == "jne" else text
+        places.append(len(lines))
+        pieces = [code[at : at + shown] for at in range(0, len(code), shown)]
+        values = {"at": address, "number": len(lines) + 1, "text": text, "upper": text.upper()}
+        lines.append(
+            row.format(code=pieces[0], pairs=_pairs(pieces[0]), colons=_pairs(pieces[0], ":"), **values)
+        )
+        lines += [more.format(code=piece, pairs=_pairs(piece), **values) for piece in pieces[1:]]
+        address += len(code) // 2
+    return "\n".join(lines) + "\n", places
+
+
+FORMATS = {
+    "radare2": _dump("│      ┌──> 0x{at:08x}      {code:<14} {text}"),
+    "radare2 without lines": _dump("            0x{at:08x}      {code:<18} {text}"),
+    "IDA": _dump(".text:{at:016X}                 {text}", "short loc_{:X}"),
+    "IDA with opcodes": _dump(".text:{at:016X} {pairs:<28} {text}", "short loc_{:X}"),
+    "Ghidra": _dump("        {at:08x} {pairs:<15} {upper}", "LAB_{:08x}", " " * 17 + "{pairs}", 10),
+    "Binary Ninja": _dump("{at:08x}  {code:<18} {text}"),
+    "WinDbg": _dump("   12 00007ff6`{at:08x} {code:<18} {text}", "prog!dot+0x7 (00007ff6`{:08x})  Branch"),
+    "x64dbg": _dump("{at:016X} | {colons:<28} | {text:<40} |", "prog.{:X}"),
+    "Visual Studio": _dump("{at:016X}  {text}  ", "dot+7h (0{:X}h)"),
+    "dumpbin": _dump("  {at:016X}: {pairs:<18} {text}", "{:016X}", " " * 20 + "{pairs}", 12),
+    "XED": _dump("XDIS {at:x}: BINARY    BASE       {code:<24} {text}"),
+    "NDISASM": _dump("{at:08X}  {code:<16}  {text}", "{:#x}", "         -{code}", 16),
+    "otool": _dump("{at:016x}\t{text}"),
+    "listing of GNU as": _dump(
+        "{number:4d} {at:04x} {code:<8} \t\t{text}", ".L3", "{number:4d}      {code}", 8
+    ),
+    "listing of NASM": _dump(
+        "{number:6d} {at:08X} {code:<18}     {text}", ".loop", "{number:6d} {at:08X} {code}", 18
+    ),
+    "no addresses": _dump("\t{pairs:<21}\t{text}", "<dot+0x7>", "\t{pairs}", 14),
+    "Compiler Explorer": _dump(" {pairs:<21}\t{text}", "{:x} <dot+0x7>"),
+    "perf annotate --stdio2 --asm-raw": _dump(" 21.35        {pairs:<22}  {text}", "{:x} <dot+0x7>"),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_loop_in_columns_has_the_code_that_the_columns_show(name: str) -> None:
+    text, places = FORMATS[name]
+    assembled = assemble(text)
+    (region,) = assembled.regions
+    assert [problem for problem in assembled.problems if problem.severity is not Severity.INFORMATION] == []
+    assert [line.code.hex() for line in region.lines] == [code for code, _ in ROWS[FIRST : LAST + 1]]
+    assert [line.line for line in region.lines] == places[FIRST : LAST + 1]
+
+
+def test_names_of_functions_are_taken_from_the_lines_before_them() -> None:
+    text, _ = FORMATS["Compiler Explorer"]
+    assembled = assemble(f"dot(double const*, long):\n{text}sum:\n{text}")
+    assert [region.name for region in assembled.regions] == ["dot(double const*, long).loop-1", "sum.loop-1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "values:\n db 12 dup(0)\n db 34\tdup(1)\n db 56  dup(2)\n",
+        "1: .long 0x1234\n   dec %rcx\n   jnz 1b\n",
+        "    add  0x10(%rax), %ecx\n    dec  %edx\n    fadd %st(1)\n",
+        "1000  dead  beef\n2000  90  nop\n3000  90  nop\n",
+        "dead: add %rax, %rbx\nbeef: add %rbx, %rcx\n jnz dead\n",
+    ],
+)
+def test_what_only_resembles_columns_is_no_dump(text: str) -> None:
+    assert dump_columns.read(SourceText(text)) is None
