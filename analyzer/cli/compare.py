@@ -1,10 +1,11 @@
-"""``cyclelens compare``: compares regions across microarchitectures, alignments, tools, regions or
-versions."""
+"""``cyclelens compare``: compares regions across microarchitectures, alignments, tools, regions, versions or
+files."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,10 @@ from cyclelens.analyzer.engine.files import ELF_MAGIC, analyze_bytes, read_bytes
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
+    from cyclelens.analyzer.comparisons.request import ComparisonRequest
     from cyclelens.analyzer.comparisons.table import ComparisonTable
+    from cyclelens.analyzer.engine.analysis import Analyzer
+    from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 
 
 def main(arguments: list[str]) -> int:
@@ -24,6 +28,7 @@ def main(arguments: list[str]) -> int:
         "compare",
         "Compare regions with something else. By default: on every microarchitecture (or those of --arch).",
     )
+    parser.usage = "cyclelens compare [OPTION ...] FILE [FILE2]"
     add_analysis_arguments(parser)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument(
@@ -34,7 +39,9 @@ def main(arguments: list[str]) -> int:
         action="store_true",
         help="with the figures of llvm-mca and OSACA, if installed",
     )
-    choice.add_argument("--with", dest="other", metavar="REGION", help="with another region of the file")
+    choice.add_argument(
+        "--with", dest="other", metavar="REGION", help="with another region of the file, or one of FILE2"
+    )
     choice.add_argument(
         "--git",
         dest="revision",
@@ -44,7 +51,13 @@ def main(arguments: list[str]) -> int:
         help="with a committed version of the file (default: HEAD)",
     )
     parser.add_argument("--format", choices=("text", "markdown", "json"), default="text")
-    options = parser.parse_args(arguments)
+    parser.add_argument(
+        "other_file",
+        metavar="FILE2",
+        nargs="?",
+        help="with the regions of the same names in this file, or with its only region",
+    )
+    options = parser.parse_intermixed_args(arguments)
     tables = _tables(options)
     if options.format == "json":
         print(json.dumps([_plain(table) for table in tables], indent=2, ensure_ascii=False))
@@ -61,19 +74,22 @@ def _is_figure(value: object) -> bool:
 def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
     if options.revision is not None and options.file == "-":
         raise InputError("--git needs a file: standard input has no versions")
+    if options.other_file is not None and (
+        options.alignments or options.tools or options.revision is not None
+    ):
+        raise InputError("two files are compared with each other: leave out --alignments, --tools and --git")
     data = read_bytes(options.file)
-    machine_code = data if data.startswith(ELF_MAGIC) else None
-    if machine_code is not None and options.revision is not None:
+    if data.startswith(ELF_MAGIC) and options.revision is not None:
         raise InputError(f"{options.file} is an ELF file: --git compares versions of texts")
-    text = "" if machine_code is not None else to_text(data)
 
     from cyclelens.analyzer.comparisons.registry import table
-    from cyclelens.analyzer.comparisons.request import ComparisonRequest
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
     kind = "microarchitectures"
-    if options.alignments:
+    if options.other_file is not None:
+        kind = "file"
+    elif options.alignments:
         kind = "alignments"
     elif options.tools:
         kind = "tools"
@@ -84,42 +100,64 @@ def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
     # The other comparisons show every core, unless the user named some.
     options.core_is_said = kind not in ("alignments", "tools")
     analysis = analysis_options(options)
-    if machine_code is None:
-        analysis = replace(analysis, source=replace(analysis.source, function=options.function))
     try:
         analyzer = Analyzer()
-        found = analyze_bytes(analyzer, data, options.file, analysis, options.function)
-        if not found.regions:
-            raise nothing(found, options.file)
+        names = _regions(analyzer, data, options.file, analysis, options.function)
+        request = _request(analyzer, data, options.file, analysis, options.function)
+        request = replace(request, other=options.other or "", revision=options.revision or "")
+        if options.other_file is not None:
+            return [table(kind, each) for each in _with_file(request, names, options)]
         if options.other is not None:
             chosen = replace(analysis, source=replace(analysis.source, region=options.other))
-            other = analyze_bytes(analyzer, data, options.file, chosen, options.function)
-            if not other.regions:
-                raise nothing(other, options.file)
-        names = [region.region.name for region in found.regions]
-        tables = [
-            table(
-                kind,
-                ComparisonRequest(
-                    analyzer,
-                    text,
-                    analysis,
-                    name,
-                    other=options.other or "",
-                    path=options.file,
-                    revision=options.revision or "",
-                    machine_code=machine_code,
-                    function=options.function,
-                ),
-            )
-            for name in names
-            if name != options.other
-        ]
+            _regions(analyzer, data, options.file, chosen, options.function)
+        tables = [table(kind, replace(request, region=name)) for name in names if name != options.other]
     except TablesUnavailable as error:
         raise InputError(error) from None
     if not tables:
         raise InputError(f"{options.file}: there is no other region to compare with '{options.other}'")
     return tables
+
+
+def _regions(
+    analyzer: Analyzer, data: bytes, file: str, analysis: AnalysisOptions, function: str | None
+) -> list[str]:
+    """Names of the regions of a file. Raises InputError if there are none."""
+    found = analyze_bytes(analyzer, data, file, analysis, function)
+    if not found.regions:
+        raise nothing(found, file)
+    return [region.region.name for region in found.regions]
+
+
+def _request(
+    analyzer: Analyzer, data: bytes, file: str, analysis: AnalysisOptions, function: str | None
+) -> ComparisonRequest:
+    """A comparison of a region of this file that is not named yet."""
+    from cyclelens.analyzer.comparisons.request import ComparisonRequest
+
+    if data.startswith(ELF_MAGIC):
+        return ComparisonRequest(analyzer, "", analysis, "", path=file, machine_code=data, function=function)
+    analysis = replace(analysis, source=replace(analysis.source, function=function))
+    return ComparisonRequest(analyzer, to_text(data), analysis, "", path=file)
+
+
+def _with_file(
+    request: ComparisonRequest, names: Sequence[str], options: argparse.Namespace
+) -> Iterator[ComparisonRequest]:
+    """Each region with the one of the same name in the other file; ``--with`` names another one. Two files
+    of one region each need no names."""
+    file, function = options.other_file, options.function
+    data = read_bytes(file)
+    chosen = analysis_options(options)
+    region = options.other or chosen.source.region
+    chosen = replace(chosen, source=replace(chosen.source, region=region))
+    others = _regions(request.analyzer, data, file, chosen, function)
+    beside = _request(request.analyzer, data, file, chosen, function)
+    if options.other is not None or (len(names) == 1 and len(others) == 1):
+        pairs = [(name, others[0]) for name in names]
+    else:
+        pairs = [(name, name) for name in dict.fromkeys((*names, *others))]
+    for name, other in pairs:
+        yield replace(request, region=name, other=other, beside=replace(beside, region=other))
 
 
 def _text(table: ComparisonTable) -> str:

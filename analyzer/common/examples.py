@@ -22,6 +22,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "cyclelens compare kernel.s --region dot",
         "cyclelens compare kernel.s --region dot --alignments",
         "cyclelens compare kernel.s --git HEAD~1",
+        "cyclelens compare old.o new.o",
     ),
     "whatif": (
         "cyclelens whatif kernel.s --region dot",

@@ -85,9 +85,12 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the program with exit code 2; the message precedes the usage."""
         if message.startswith(_UNKNOWN):
+            known = [name for action in self._actions for name in action.option_strings]
             option = message.removeprefix(_UNKNOWN).split()[0].partition("=")[0]
-            known = (name for action in self._actions for name in action.option_strings)
-            message = f"unknown option '{option}'{did_you_mean(option, known)}"
+            if option.startswith("-"):
+                message = f"unknown option '{option}'{did_you_mean(option, known)}"
+            else:
+                message = f"one argument too many: '{option}'"
         self.exit(WRONG_USAGE, f"{self.prog}: error: {message}\n{self._short_usage()}")
 
     def _short_usage(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from cyclelens.analyzer.comparisons import (
     alignments,
+    files,
     instructions,
     microarchitectures,
     regions,
@@ -22,6 +23,7 @@ COMPARISONS: dict[str, Callable[[ComparisonRequest], Iterator[ComparisonProgress
     "alignments": alignments.compare,
     "region": regions.compare,
     "version": versions.compare,
+    "file": files.compare,
     "committed": versions.figure,
     "sensitivity": sensitivity.compare,
     "timeline": timelines.compare,

@@ -25,6 +25,8 @@ class ComparisonRequest(Struct, frozen=True):
     """ELF file that replaces the text."""
     function: str | None = None
     """Function of the ELF file, if only one is wanted."""
+    beside: ComparisonRequest | None = None
+    """A region of another file to compare with; its own options are not used."""
     html: bool = False
     """Also make an HTML page, for editors that can show one."""
     cancel: Cancel | None = None

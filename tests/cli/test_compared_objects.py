@@ -50,6 +50,34 @@ def test_every_comparison_takes_objects_but_that_of_versions(
     assert "--git compares versions of texts" in capsys.readouterr().err
 
 
+def test_two_files_are_compared_region_by_region(
+    built: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    faster = tmp_path / "faster.s"
+    faster.write_text(TEXT.replace("imul %rax, %rax", "add %rax, %rax"))
+    both = [built, str(faster)]
+    names = ["--region", "g.loop-1", "--with", "loop-10"]
+    assert cli.main(["compare", *both, *names, "--arch", "SKL", "--format", "json"]) == 0
+    (table,) = json.loads(capsys.readouterr().out)
+    assert table["columns"][:4] == ["CPU", "k.o", "faster.s", "faster.s is"]
+    assert table["rows"][0][:4] == ["SKL", 3.0, 1.0, "67 % faster"]
+
+    # Names in one file alone are said, and the file that lacks them is named.
+    assert cli.main(["compare", built, "--arch", "SKL", str(faster)]) == 1
+    shown = capsys.readouterr().out
+    assert "There is no region 'f.loop-1' in faster.s." in shown
+    assert "There is no region 'loop-10' in k.o." in shown
+
+    assert cli.main(["compare", built, built, "--function", "g", "--arch", "SKL"]) == 0
+    assert "same" in capsys.readouterr().out
+    assert cli.main(["compare", *both, "--tools"]) == 1
+    assert "two files are compared with each other" in capsys.readouterr().err
+    assert cli.main(["compare", *both, "--git", "HEAD"]) == 1
+    assert "leave out --alignments, --tools and --git" in capsys.readouterr().err
+    assert cli.main(["compare", built, str(tmp_path / "none.o")]) == 1
+    assert "none.o cannot be read" in capsys.readouterr().err
+
+
 def test_rewrite_says_that_it_changes_texts(built: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["rewrite", built]) == 1
     assert "is an ELF file: this command changes texts" in capsys.readouterr().err

@@ -61,6 +61,7 @@ def test_all_names_are_listed_unless_they_are_many() -> None:
         (("analyze", "a.s", "--arch", "cannonlake"), "Cannon Lake is not simulated"),
         (("analyze", "a.s", "--alignmnt", "3"), "unknown option '--alignmnt'; did you mean '--alignment'?"),
         (("analyze", "a.s", "--frobnicate=3"), "unknown option '--frobnicate'"),
+        (("analyze", "a.s", "b.s"), "one argument too many: 'b.s'"),
         (("lsp", "--tpc", "3"), "unknown option '--tpc'; did you mean '--tcp'?"),
         (("analyze",), "the following arguments are required: FILE"),
         ((), "a command is missing"),
