@@ -96,7 +96,7 @@ _GATHER_SPREAD = {"ZEN3": (-9, 20)}
 """Per cent by which loops with a gather were measured to differ from the model's figure."""
 _PAUSES = {"SPR": 42}
 _SHORTEST_GATHERS = {"SPR": 2}
-_BIT_MOVES = {"ZEN+": BitMoves(18, 290), "ZEN2": BitMoves(18, 290)}
+_BIT_MOVES = dict.fromkeys(("ZEN", "ZEN+", "ZEN2"), BitMoves(18, 290))
 
 
 def is_slowed_gather(mnemonic: str, name: str) -> bool:

@@ -47,7 +47,7 @@ _BY_CORE = {
     "HSW BDW SKL SKX KBL CFL CLX": _HASWELL,
     "ICL TGL RKL": _ICE_LAKE,
     "ADL SPR MTL GNR": _GOLDEN_COVE,
-    "ZEN+ ZEN2": _ZEN,
+    "ZEN ZEN+ ZEN2": _ZEN,
     "ZEN3 ZEN4 ZEN5": _ZEN_3,
 }
 

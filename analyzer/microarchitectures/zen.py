@@ -1,4 +1,4 @@
-"""AMD's Zen+ and Zen 2, approximate: widths and capacities are published, the rest is not known in detail.
+"""AMD's Zen, Zen+ and Zen 2, approximate: widths and capacities are published, the rest is not known in detail.
 
 The model combines the schedulers of a core into one. Zen 2's memory renaming is not modelled.
 
@@ -204,23 +204,28 @@ _ZEN_2 = Microarchitecture(
     store_buffer_size=48,
 )
 
+_ZEN_PLUS = derived(
+    _ZEN_2,
+    name="ZEN+",
+    title="Zen+",
+    products="Ryzen 2000",
+    sources={
+        _GUIDE_17: "reorder_buffer_size reservation_station_size store_buffer_size",
+        _INTEGER_UNITS: "units",
+    },
+    facts_name="ZEN+",
+    extensions=ZEN,
+    reorder_buffer_size=192,
+    units=_units(*_numbered("LD", 2, "load, store address"), *_numbered("SD", 1, "store data")),
+    # 6 x 14, and 36 with a queue of 60.
+    reservation_station_size=180,
+    store_buffer_size=44,
+)
+
 MODELS = (
-    derived(
-        _ZEN_2,
-        name="ZEN+",
-        title="Zen+",
-        products="Ryzen 2000",
-        sources={
-            _GUIDE_17: "reorder_buffer_size reservation_station_size store_buffer_size",
-            _INTEGER_UNITS: "units",
-        },
-        facts_name="ZEN+",
-        extensions=ZEN,
-        reorder_buffer_size=192,
-        units=_units(*_numbered("LD", 2, "load, store address"), *_numbered("SD", 1, "store data")),
-        # 6 x 14, and 36 with a queue of 60.
-        reservation_station_size=180,
-        store_buffer_size=44,
-    ),
+    # The guide describes this core, and AMD names no difference of Zen+ but faster caches and memory. Nobody
+    # published records of its own: those of Zen+ stand for them.
+    derived(_ZEN_PLUS, name="ZEN", title="Zen", products="Ryzen 1000, EPYC 7001"),
+    _ZEN_PLUS,
     _ZEN_2,
 )

@@ -56,6 +56,7 @@ LLVM_MCA = Tool(
         "GNR": "graniterapids",
         "LNL": "lunarlake",
         "ARL": "arrowlake-s",
+        "ZEN": "znver1",
         "ZEN+": "znver1",
         "ZEN2": "znver2",
         "ZEN3": "znver3",

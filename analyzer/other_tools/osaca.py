@@ -43,6 +43,7 @@ OSACA = Tool(
         "CLX": "CSX",
         "ICL": "ICL",
         "SPR": "SPR",
+        "ZEN": "ZEN1",
         "ZEN+": "ZEN1",
         "ZEN2": "ZEN2",
         "ZEN3": "ZEN3",

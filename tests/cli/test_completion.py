@@ -72,7 +72,7 @@ def test_the_script_of_a_shell_is_one(shell: str, capsys: pytest.CaptureFixture[
     [
         ("ana", ["analyze"]),
         ("analyze --reg", ["--region", "--regions"]),
-        ("analyze --arch ZE", ["ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5"]),
+        ("analyze --arch ZE", ["ZEN", "ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5"]),
         ("analyze --format m", ["markdown"]),
         ("whatif --unr", ["--unroll"]),
         ("ls", ["lsp"]),

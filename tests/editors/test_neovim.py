@@ -198,7 +198,7 @@ def test_loops_of_an_own_file_are_listed_and_marked(seen: dict[str, Any]) -> Non
 def test_a_missing_program_is_reported_and_a_dead_server_restarts(seen: dict[str, Any]) -> None:
     assert seen["missing"].startswith("Cyclelens: the program '/nowhere/cyclelens' is not found")
     assert seen["restarted"]
-    assert seen["completed"] == ["ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5"]
+    assert seen["completed"] == ["ZEN", "ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5"]
 
 
 def test_the_plugin_knows_the_servers_cpus_and_every_tag_of_its_help() -> None:

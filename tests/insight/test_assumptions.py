@@ -69,7 +69,7 @@ def test_a_scatter_or_a_load_is_no_gather():
 PEXT, PDEP_MEMORY = "c4e2e2f5c2", "c4e27bf500"  # pext rax, rbx, rdx; pdep eax, eax, [rax]
 
 
-@pytest.mark.parametrize("name", ["ZEN+", "ZEN2"])
+@pytest.mark.parametrize("name", ["ZEN", "ZEN+", "ZEN2"])
 @pytest.mark.parametrize("code", [PEXT, PDEP_MEMORY], ids=["pext", "pdep"])
 def test_bits_are_moved_one_by_one_before_zen_3(code, name):
     """18 to 290 cycles by the mask (llvm-project, pull request 217304)."""

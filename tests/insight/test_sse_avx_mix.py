@@ -79,7 +79,7 @@ def test_before_skylake_a_loop_that_mixes_once_pays_the_published_price_twice(co
     assert figure(WITHOUT_AVX2, core) == pytest.approx(2 * 70, rel=0.08)
 
 
-@pytest.mark.parametrize("core", ["ZEN+", "ZEN2"])
+@pytest.mark.parametrize("core", ["ZEN", "ZEN+", "ZEN2"])
 def test_the_guide_of_family_17h_says_a_hundred_cycles(core):
     assert figure(WITHOUT_AVX2, core) == pytest.approx(2 * 100, rel=0.08)
 

@@ -123,6 +123,7 @@ def test_every_model_has_instruction_tables_of_its_own() -> None:
         "Golden Cove": ["ADL", "SPR"],
         "Redwood Cove": ["MTL", "GNR"],
         "Lion Cove": ["LNL", "ARL"],
+        "ZEN+": ["ZEN", "ZEN+"],
     }
 
 

@@ -41,6 +41,8 @@ def machine(tmp_path, monkeypatch):
         ("GenuineIntel", 6, 85, 7, "CLX"),
         ("GenuineIntel", 6, 142, 12, "CFL"),
         ("GenuineIntel", 6, 173, 1, "GNR"),
+        ("AuthenticAMD", 0x17, 0x01, 2, "ZEN"),
+        ("AuthenticAMD", 0x17, 0x08, 2, "ZEN+"),
         ("AuthenticAMD", 0x17, 0x71, 0, "ZEN2"),
         ("AuthenticAMD", 0x19, 0x21, 0, "ZEN3"),
         ("AuthenticAMD", 0x19, 0x61, 2, "ZEN4"),

@@ -7,7 +7,7 @@ local MOST_CRASHES, WITHIN_MS = 4, 3 * 60 * 1000
 --- What `:CyclelensCpu` completes; the server's own list.
 M.cpus = {
   "SNB", "IVB", "HSW", "BDW", "SKL", "SKX", "KBL", "CFL", "CLX", "ICL", "TGL", "RKL", "ADL", "SPR", "MTL", "GNR",
-  "LNL", "ARL", "ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5", "native",
+  "LNL", "ARL", "ZEN", "ZEN+", "ZEN2", "ZEN3", "ZEN4", "ZEN5", "native",
 }
 
 ---@class cyclelens.Options
