@@ -1,4 +1,4 @@
-"""AMD's Zen, Zen+ and Zen 2, approximate: widths and capacities are published, the rest is not known in detail.
+"""AMD's Zen, Zen+ and Zen 2, approximate: widths and capacities are published, the rest is hardly known.
 
 The model combines the schedulers of a core into one. Zen 2's memory renaming is not modelled.
 

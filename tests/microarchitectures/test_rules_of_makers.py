@@ -13,36 +13,36 @@ from simulated import cycles, simulated
 
 # Yes, no, or what else the rule says. A new core adds a column: of each rule it has to say whether it has it.
 TABLE = """
-                                    SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN ZEN+ ZEN2 ZEN3 ZEN4 ZEN5
-length_changing_prefix_penalty        3   3   3   3   3   3   3   3   3   3   3   3   0    0    0    0    0    0
-pop_rsp_needs_complex_decoder         y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
-pop_rsp_ends_decode_group             y   y   y   y   -   -   -   -   -   -   -   -   -    -    -    -    -    -
-fusible_on_last_decoder               -   -   -   -   y   y   y   y   y   y   y   y   y    y    y    y    y    y
-several_uops_need_complex_decoder     y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
-fusible_waits_for_next                y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
-branch_ends_decode_group              y   y   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
-fuses_across_lines                    -   -   -   -   -   -   -   -   -   -   -   -   y    y    y    y    y    y
-branch_across_blocks_costs_a_block    y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
-large_immediate_takes_slot            y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
-crowded_prefixes_uncacheable          y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
-dsb_loses_width_across_blocks         -   -   -   -   y   y   y   y   y   y   y   y   -    -    -    -    -    -
-dsb_serves_rounds_together            -   -   -   -   -   -   -   -   -   -   -   -   y    y    y    y    y    y
-jcc_erratum                           -   -   -   -   y   y   y   y   y   -   -   -   -    -    -    -    -    -
-both_halves_cacheable                 -   -   -   -   y   y   y   y   y   -   -   -   -    -    -    -    -    -
-lsd_enabled                           y   y   y   y   -   -   -   -   y   y   y   y   -    -    -    -    -    -
-stack_offset_limit                  192 192 192 192 192 192 192 192 192 192 192 192   -    -    -    -    -    -
-high8_renamed                         y   y   y   y   y   y   y   y   y   -   -   -   -    -    -    -    -    -
-movzx_high8_alias_eliminated          y   y   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
-all_gpr_aliases_overwritten           -   -   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
-fast_pointer_chasing                  y   y   y   y   y   y   y   y   y   -   -   -   -    -    -    -    -    -
-closed_by_512_bit                     -   -   -   -  p1  p1  p1  p1  p1  p1  p1  p1   -    -    -    -    -    -
-lsd_has_borders                       y   y   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
-shift_result_without_flags            -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
-stores_wait_for_data                  -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
-tracks_values                         -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
-fuses_moves                           -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
-chained_addition_cycles               0   0   0   0   0   0   0   0   0   0   0   0   0    0    0    0    0    0
-schedulers_take_whole_groups          -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+                                  SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN ZEN+ ZEN2 ZEN3 ZEN4 ZEN5
+length_changing_prefix_penalty      3   3   3   3   3   3   3   3   3   3   3   3   0    0    0    0    0    0
+pop_rsp_needs_complex_decoder       y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
+pop_rsp_ends_decode_group           y   y   y   y   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+fusible_on_last_decoder             -   -   -   -   y   y   y   y   y   y   y   y   y    y    y    y    y    y
+several_uops_need_complex_decoder   y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
+fusible_waits_for_next              y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
+branch_ends_decode_group            y   y   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
+fuses_across_lines                  -   -   -   -   -   -   -   -   -   -   -   -   y    y    y    y    y    y
+branch_across_blocks_costs_a_block  y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
+large_immediate_takes_slot          y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
+crowded_prefixes_uncacheable        y   y   y   y   y   y   y   y   y   y   y   y   -    -    -    -    -    -
+dsb_loses_width_across_blocks       -   -   -   -   y   y   y   y   y   y   y   y   -    -    -    -    -    -
+dsb_serves_rounds_together          -   -   -   -   -   -   -   -   -   -   -   -   y    y    y    y    y    y
+jcc_erratum                         -   -   -   -   y   y   y   y   y   -   -   -   -    -    -    -    -    -
+both_halves_cacheable               -   -   -   -   y   y   y   y   y   -   -   -   -    -    -    -    -    -
+lsd_enabled                         y   y   y   y   -   -   -   -   y   y   y   y   -    -    -    -    -    -
+stack_offset_limit                192 192 192 192 192 192 192 192 192 192 192 192   -    -    -    -    -    -
+high8_renamed                       y   y   y   y   y   y   y   y   y   -   -   -   -    -    -    -    -    -
+movzx_high8_alias_eliminated        y   y   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+all_gpr_aliases_overwritten         -   -   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
+fast_pointer_chasing                y   y   y   y   y   y   y   y   y   -   -   -   -    -    -    -    -    -
+closed_by_512_bit                   -   -   -   -  p1  p1  p1  p1  p1  p1  p1  p1   -    -    -    -    -    -
+lsd_has_borders                     y   y   y   y   y   y   y   y   y   y   y   y   y    y    y    y    y    y
+shift_result_without_flags          -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+stores_wait_for_data                -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+tracks_values                       -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+fuses_moves                         -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
+chained_addition_cycles             0   0   0   0   0   0   0   0   0   0   0   0   0    0    0    0    0    0
+schedulers_take_whole_groups        -   -   -   -   -   -   -   -   -   -   -   -   -    -    -    -    -    -
 """
 NEWER = """
                                     ADL SPR MTL GNR LNL ARL
