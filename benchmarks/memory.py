@@ -63,7 +63,7 @@ def resident(process: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Memory of the server while somebody edits.")
+    parser = argparse.ArgumentParser(description="Memory of the server during edits.")
     parser.add_argument("file", nargs="?", type=Path, default=ROOT / "examples" / "dot_product.s")
     parser.add_argument("--edits", type=int, default=1000, metavar="N")
     options = parser.parse_args()

@@ -77,7 +77,7 @@ def files(folder: Path) -> None:
 
 
 def trust(code: Workbench) -> None:
-    """Folders are not trusted before somebody says so."""
+    """Trust the open folder; folders are not trusted at first."""
     code.click(".statusbar-item", "Restricted Mode")
     code.click(".workspace-trust-editor .monaco-button", "Trust")
     code.page.locator(".statusbar-item", has_text="Restricted Mode").wait_for(state="hidden")
@@ -218,7 +218,7 @@ def further(code: Workbench) -> None:
     code.press("End", "Enter")
     code.type("vaddps %ymm0, %ymm0, ")
     code.server.kill("lsp")
-    with task("the server is killed while somebody types", "go on typing"):
+    with task("the server is killed while a user types", "go on typing"):
         code.type("%ymm0")
         wait("the change since the last save", shown(code, "4.00 -> 8.00"))
     with task("a region compared with HEAD", "*Compare with HEAD*"):

@@ -36,7 +36,7 @@ inputs() {
 
 # link_packages: the packages under their names. They live in mapped folders (analyzer/ is cyclelens.analyzer),
 # which checkers do not follow. Python takes them from here, too: the finder of setuptools' editable install
-# imports a dozen modules at every start, which nobody has who installs the program.
+# imports a dozen modules at every start, which an installed program does not have.
 link_packages() {
     local names="$root/build/ns/cyclelens" package site
     mkdir -p "$names"

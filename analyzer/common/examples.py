@@ -62,7 +62,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "evaluate": ("cyclelens evaluate --against measured.csv --arch SKL --mode loop",),
     "lsp": ("cyclelens lsp",),
 }
-"""By what stands behind the program's name."""
+"""Example command lines by subcommand."""
 
 
 def help_text(prog: str) -> str:

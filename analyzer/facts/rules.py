@@ -51,7 +51,7 @@ _FLAG_LETTERS = "CSPAZO"
 CHARACTERIZED = "measured by cyclelens characterize"
 """Provenance of this program's own measurements, which are complete in what they state."""
 UNITS_INFERRED = "measured, units inferred"
-"""Provenance of records that are complete, but whose units nobody measured (data/SOURCES.md)."""
+"""Provenance of records that are complete, but whose units were not measured (data/SOURCES.md)."""
 COMPLETE = frozenset({CHARACTERIZED, UNITS_INFERRED})
 """Provenances of records that the importer corrects and completes in nothing."""
 _PORT_USE = re.compile(r"(\d+)\*p?([^\s+*]+)")

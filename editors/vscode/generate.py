@@ -33,7 +33,7 @@ OWN: dict[str, dict[str, Any]] = {
 def properties() -> dict[str, dict[str, Any]]:
     """``contributes.configuration.properties`` of package.json."""
     found = {f"{SECTION}.{setting.name}": _property(setting) for setting in SETTINGS} | OWN
-    # Editors sort by name where nothing else is said.
+    # Editors sort by name without an order.
     return {name: {"order": order, **value} for order, (name, value) in enumerate(found.items())}
 
 

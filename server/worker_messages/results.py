@@ -79,8 +79,8 @@ class RegionResult(Struct, frozen=True):
     version: int = 0
     """Equal numbers from one worker mean the same result; 0: not known."""
     screen: int = 0
-    """Version of what editors keep on the screen until they are told of a change, apart from bars; everything
-    else they request."""
+    """Version of the content that editors keep on the screen until a notification, apart from bars; they
+    request everything else."""
     bars: int = 0
     """Version of the bars."""
 

@@ -18,7 +18,7 @@ class Priority(IntEnum):
     """The most urgent first; work of one priority runs in the order of its arrival."""
 
     FIGURE = 0
-    """The figures of a text whose user has stopped typing, and whatever else a user asked for."""
+    """The figures of a text whose user has stopped typing, and everything else that a user requested."""
     DETAILS = 1
     """Hover cards, timelines, single rewrites. A figure interrupts them."""
     AHEAD = 2
