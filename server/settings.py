@@ -81,7 +81,7 @@ SETTINGS: tuple[Setting, ...] = (
         "figure",
         "choice",
         "hint",
-        "Where the figure of a region stands: in a hint on its first line, in a lens above it, or in both.",
+        "Where the figure of a region is shown: in a hint on its first line, in a lens above it, or in both.",
         choices=("hint", "lens", "both"),
         meanings=("In a hint on its first line", "In a lens above it", "In both"),
     ),

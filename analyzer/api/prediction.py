@@ -72,7 +72,7 @@ def predict_batch(
     name = core_named(arch)
     one_of("mode", mode, MODES)
     if alignment not in ALIGNMENTS:
-        raise ValueError(f"alignment {alignment!r} is not within 0 and {ALIGNMENTS[-1]}")
+        raise ValueError(f"alignment {alignment!r} is not between 0 and {ALIGNMENTS[-1]}")
     if copies is not None and (copies < 1 or (copies > 1 and mode != "loop")):
         raise ValueError(f"copies={copies!r}: must be at least 1, and more than 1 needs mode='loop'")
     if jobs < 1:
@@ -104,7 +104,7 @@ def predict_batch(
 
 def _batches(blocks: Iterable[Code]) -> Iterator[list[str]]:
     if isinstance(blocks, (str, bytes, bytearray, memoryview)):
-        raise TypeError("blocks must be several: put a single one into a list, or call predict")
+        raise TypeError("blocks must be a collection: put a single block into a list, or call predict")
     remaining = iter(blocks)
     while batch := [_hexadecimal(block) for block in islice(remaining, _BATCH)]:
         yield batch

@@ -79,10 +79,10 @@ def throughput(machine: Machine, variant: EncodableVariant) -> RepeatedRun | str
     broken."""
     best: RepeatedRun | str = "no instance could be made"
     breaking, idioms = (breakers(variant, frozenset(), idioms=each) for each in (False, True))
-    ways = dict.fromkeys(((b"", b""), (breaking, b""), (b"", breaking), (b"", idioms)))
+    combinations = dict.fromkeys(((b"", b""), (breaking, b""), (b"", breaking), (b"", idioms)))
     after = variant.restoring()
     for count in _INSTANCES + _MORE_INSTANCES * variant.modifies_memory:
-        for extra, last in ways:
+        for extra, last in combinations:
             code = independent(variant, count, extra)
             if code is None:
                 return _repeated(machine, variant, best) if count <= _ENOUGH else best

@@ -28,8 +28,7 @@ FORMATS = ("text", "json", "markdown", "html", "sarif", "dot", "svg")
 
 
 def main(arguments: list[str]) -> int:
-    """The way of ``cyclelens analyze``: arguments, file, analysis, report. Returns 1 if the text has
-    problems."""
+    """Runs ``cyclelens analyze``: arguments, file, analysis, report. Returns 1 if the text has problems."""
     options = _parsed(arguments)
     if options.list_functions:
         for line in _list_functions(options):

@@ -19,12 +19,15 @@ def main(arguments: list[str]) -> int:
     """Print the list, or the values of one microarchitecture."""
     parser = new_parser("arch", "The microarchitectures that can be simulated.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    actions.add_parser("list", help="names, titles and products, each maker's oldest first")
+    actions.add_parser("list", help="names, titles and products, by maker, oldest first")
     show = actions.add_parser(
         "show", help="a picture of one, and its values, each with its source and how certain it is"
     )
     show.add_argument(
-        "microarchitecture", type=one_microarchitecture, metavar="NAME", help="as in the list, or native"
+        "microarchitecture",
+        type=one_microarchitecture,
+        metavar="NAME",
+        help="a name from the list, or native",
     )
     show.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     options = parser.parse_args(arguments)

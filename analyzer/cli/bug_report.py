@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         own, command = arguments[:place], arguments[place + 1 :]
     parser = new_parser(
         "bug-report",
-        "Pack version, form, machine, log and input into one file that can be attached to a report. "
+        "Pack version, machine, log and input into one file that can be attached to a report. "
         "A command after -- is run and its output packed, too. Nothing is sent anywhere.",
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="input to pack")

@@ -176,8 +176,8 @@ def _demand_core(analysis: Analysis, options: argparse.Namespace) -> None:
     default = registry.default()
     name, reason = default.names[0], default.reason
     raise InputError(
-        f"{options.file}: in CI a core must be named, because a budget is for one core, and the next "
-        f"machine may be another than {name} ({reason}). Write --arch {name}, arch={name} behind the name "
+        f"{options.file}: in CI, name a core: a budget is for one core, and the next machine may have "
+        f"another core than {name} ({reason}). Write --arch {name}, arch={name} behind the name "
         f'in a marker, microarchitectures = ["{name}"] in cyclelens.toml, or '
         f"{registry.DEFAULT_ARCH}={name} in the environment"
     )

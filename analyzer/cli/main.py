@@ -228,7 +228,9 @@ def _data(arguments: list[str]) -> int:
 
     parser = new_parser("data", "The instruction tables.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    importer = actions.add_parser("import", help="make the tables from the XML file that uops.info publishes")
+    importer = actions.add_parser(
+        "import", help="build the tables from the XML file that uops.info publishes"
+    )
     importer.add_argument("file", metavar="FILE.xml[.xz]", type=Path)
     importer.add_argument(
         "--output", metavar="PATH", type=output_path, help="default: the tables that Cyclelens itself uses"
@@ -285,7 +287,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "predict": (_command("predict"), "predict many blocks of machine code, hexadecimal in, CSV out"),
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
     "serve": (_command("serve"), "a page on this machine: editor, cycles, timeline, CPUs, links"),
-    "data": (_data, "make the instruction tables"),
+    "data": (_data, "build the instruction tables"),
     "bug-report": (_command("bug_report"), "pack the material for a report of a defect or a wrong figure"),
     "arch": (_command("arch"), "list the microarchitectures, or show one"),
     "completion": (_completion, "a script that lets a shell complete commands and options"),

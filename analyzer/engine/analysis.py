@@ -70,9 +70,9 @@ class Analyzer:
         """Analyses of a text, assembled once, one for each of ``details``. Whenever ``due()`` returns True
         after a region, a partial analysis is yielded, too. Raises the same errors as ``analyze``.
 
-        The way of a text: ``assemble`` makes regions of bytes, ``plan`` joins a region's marker with the
-        options, ``analyse_region`` predicts and explains it on each core, and ``weighed`` adds its share of a
-        recorded profile.
+        The steps: ``assemble`` turns the text into regions of bytes, ``plan`` joins each region's marker with
+        the options, ``analyse_region`` predicts and explains it on each core, and ``weighed`` adds its share
+        of a recorded profile.
         """
         _check(options)
         self.workspace.next_text()
@@ -341,4 +341,4 @@ def _check(options: AnalysisOptions) -> None:
         if value not in tuple(known):
             raise ValueError(f"unknown {name} '{value}'; known are {', '.join(known)}")
     if target.alignment is not None and target.alignment not in ALIGNMENTS:
-        raise ValueError(f"alignment {target.alignment} is not within 0 and {ALIGNMENTS[-1]}")
+        raise ValueError(f"alignment {target.alignment} is not between 0 and {ALIGNMENTS[-1]}")

@@ -78,7 +78,7 @@ def explained(analysis: Analysis, source: SourceOptions) -> Analysis:
         return replace(analysis, problems=tuple(said))
     message = {
         "auto": f"no region is marked, and no loop was found. {_MARKERS} or other code",
-        "markers": f"no region is marked. {_MARKERS}, or have loops found without markers: --regions auto",
+        "markers": f"no region is marked. {_MARKERS}, or find loops without markers: --regions auto",
         "loops": f"no loop was found. {_MARKERS} or other code, and leave out --regions",
         "both": f"no region is marked, and no loop was found. {_MARKERS} or other code",
     }[source.regions]

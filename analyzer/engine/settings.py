@@ -114,7 +114,7 @@ ANALYSIS: tuple[Setting, ...] = (
         "alignment",
         "integer",
         None,
-        "Where every region starts within a 64-byte cache line, in bytes; null: where its text puts it.",
+        "Where every region starts within a 64-byte cache line, in bytes; null: at its offset in the text.",
         maximum=LINE_BYTES - 1,
         option="--alignment",
         metavar="N",
@@ -296,13 +296,13 @@ def checked(setting: Setting, value: object, microarchitectures: Sequence[str]) 
     if setting.type == "text":
         if isinstance(value, str) and "\0" not in value:
             return value.strip()
-        raise ValueError(f"{value!r} is not a text{_without_nul(value)}.")
+        raise ValueError(f"{value!r} is not a string{_without_nul(value)}.")
     if setting.type == "texts":
         if isinstance(value, list | tuple) and all(
             isinstance(text, str) and "\0" not in text for text in value
         ):
             return tuple(dict.fromkeys(text.strip() for text in value if text.strip()))
-        raise ValueError(f"{value!r} is not a list of texts{_without_nul(value)}.")
+        raise ValueError(f"{value!r} is not a list of strings{_without_nul(value)}.")
     return _names(value, microarchitectures)
 
 

@@ -17,7 +17,7 @@ from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 if TYPE_CHECKING:
     from pathlib import Path
 
-_REMAKE = "remake them with `cyclelens data import FILE.xml.xz`"
+_REMAKE = "rebuild them with `cyclelens data import FILE.xml.xz`"
 
 _DAMAGE = (TypeError, ValueError, LookupError, AttributeError, OverflowError)
 """Exceptions of decoding if the file holds unexpected values."""

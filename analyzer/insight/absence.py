@@ -11,7 +11,7 @@ from cyclelens.analyzer.model.result import Finding, MissingPrediction
 from cyclelens.analyzer.model.source import Severity
 
 CODE = "missing-extension"
-_COUNTS = "It is what counts here: there is no figure."
+_COUNTS = "It dominates the region, so there is no figure."
 
 
 def sentence(absent: Iterable[MissingPrediction]) -> str:

@@ -24,7 +24,7 @@ CODES = {
     "operand-values": "divisions and square roots have fast operands",
     "few-mask-bits": "the masks of PDEP and PEXT have few bits set, on cores where the time depends on that",
     "masks-not-empty": "masked loads and stores have some element, or touch pages already written",
-    "gather-neighbours": "what stands around a gather makes no difference, on cores where loops differed",
+    "gather-neighbours": "the code around a gather does not change its time, on cores where loops differed",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses at data-dependent addresses touch a different address each time",
@@ -138,8 +138,8 @@ def _gather_neighbours(prediction: Prediction) -> Iterator[Assumption]:
         spread = caveats.gather_spread(prediction.instructions[found[0]].instruction.mnemonic, core)
         assert spread is not None
         message = (
-            f"What stands around a gather changes its time by a rule that is not known: on {core}, loops "
-            f"with one took {-spread[0]} % less to {spread[1]} % more than the figure."
+            f"The code around a gather changes its time by an unknown rule: on {core}, loops with a gather "
+            f"took {-spread[0]} % less to {spread[1]} % more than the figure."
         )
         values = {"least_percent": spread[0], "most_percent": spread[1]}
         yield Assumption("gather-neighbours", message, found, values)

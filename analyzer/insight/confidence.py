@@ -96,11 +96,11 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
         )
     if _keeps_at_unknown_price(prediction):
         sentences.append(
-            f"What {name} takes for legacy SSE beside 256-bit code is not known: the figure is a lower bound."
+            f"The cost of legacy SSE beside 256-bit code on {name} is not known: the figure is a lower bound."
         )
     if estimated:
         sentences.append(
-            f"The figures of {estimated} of {total} instructions on {name} were put together from published "
+            f"The figures of {estimated} of {total} instructions on {name} were derived from published "
             "tables, not measured."
         )
     return tuple(sentences)

@@ -126,7 +126,7 @@ def _causes(
     mixes = mixes_for_certain(decode(comparison.code))
     if mixes and measured.cycles > (comparison.predicted or 0):
         kept = "SSE/AVX mix: legacy SSE beside 256-bit code has to keep upper halves of vector registers"
-        causes.append(f"{kept}; what that takes here is not known")
+        causes.append(f"{kept}; its cost here is not known")
     for text, options in (
         (
             "addresses: with registers that point to the same memory it would be {:.2f}",

@@ -93,7 +93,7 @@ _MNEMONICS = frozenset(
     ]
 )
 """Such operations of the base instruction set."""
-_MICROCODE = "microcode may take longer than all else"
+_MICROCODE = "microcode may take longer than everything else"
 _MOST = "most of the code"
 _DECODED_UOPS = 4
 """On Intel's cores, an instruction of more uops comes from microcode (docs/pipeline.md, D)."""

@@ -93,9 +93,9 @@ class AnalyzerEngine:
             yield from COMPARISONS[job.task](request)
 
     def _edited(self, job: Job, cancel: Callable[[], bool], source: bool) -> Iterator[FileResult | None]:
-        """The way of an edited text, from its lines to what the editor shows. Every step keeps what it knows
-        by what that depends on: the front end statements and regions, the analyzer answers, ``_results`` what
-        is sent. So a step costs as much as what has changed.
+        """The steps from an edited text to what the editor shows. Each step caches results by their inputs:
+        the front end statements and regions, the analyzer answers, ``_results`` the messages. So a step costs
+        as much as the change.
 
         The figures come first, and the worker pauses behind them; then timelines and plain data, since
         recording a trace takes several times as long as the simulation; last the rewrites. For texts with

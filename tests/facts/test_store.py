@@ -176,7 +176,7 @@ def test_tables_are_opened_wherever_they_lie(tmp_path: Path, folder: str) -> Non
 
 
 def test_a_missing_file_tells_how_to_make_it(tmp_path: Path) -> None:
-    with pytest.raises(TablesUnavailable, match="missing: remake them with `cyclelens data import"):
+    with pytest.raises(TablesUnavailable, match="missing: rebuild them with `cyclelens data import"):
         open_store(tmp_path / "instructions.sqlite")
     assert not list(tmp_path.iterdir())
 
@@ -240,7 +240,7 @@ def test_an_overwritten_value_is_reported(tmp_path: Path) -> None:
         connection.execute("UPDATE forms SET variants = '[[1,2' WHERE iform = 'MUL_GPRv'")
     connection.close()
     store = open_store(path)
-    with pytest.raises(TablesUnavailable, match="is damaged: remake"):
+    with pytest.raises(TablesUnavailable, match="is damaged: rebuild"):
         store.candidates("SKL", "MUL_GPRv")
 
 

@@ -145,7 +145,7 @@ def test_what_looks_like_a_blank_is_refused(blank: str, region: Callable[..., As
         f"x = 5{blank}\nmov $x, %eax",
     ):
         problem = region(text).problems[0]
-        assert (problem.line, "looks like a blank" in problem.message) == (1, True)
+        assert (problem.line, "only looks like a space" in problem.message) == (1, True)
     assert region(f'"a{blank}b": jmp "a{blank}b" # {blank}').problems == ()
 
 

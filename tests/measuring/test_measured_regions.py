@@ -115,7 +115,7 @@ MIXED = "c5ddfee5660ffed0"  # vpaddd ymm4, ymm4, ymm5; paddd xmm2, xmm0
 def test_legacy_sse_beside_256_bit_code_is_the_cause_where_the_model_has_no_price_for_it():
     (cause,) = compare([400.6], lambda *_: 1.0, loop=False, body=MIXED).causes
     assert cause.startswith("SSE/AVX mix: legacy SSE beside 256-bit code")
-    assert cause.endswith("what that takes here is not known")
+    assert cause.endswith("its cost here is not known")
 
 
 def test_the_source_of_the_front_end_is_named_as_cause():

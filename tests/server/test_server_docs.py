@@ -28,8 +28,8 @@ def row(setting: Setting) -> str:
         "integer": f"{setting.minimum} to {setting.maximum}",
         "boolean": "true or false",
         "names": "list of names",
-        "text": "text",
-        "texts": "list of texts",
+        "text": "string",
+        "texts": "list of strings",
     }[setting.type]
     default = setting.default
     if isinstance(default, tuple):

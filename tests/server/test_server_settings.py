@@ -86,7 +86,7 @@ def test_the_environment_names_another_default(monkeypatch: pytest.MonkeyPatch) 
         ("alignment", True, "not a whole number"),
         ("debounceMs", -1, "not a whole number from 0 to 5000"),
         ("timeoutMs", "10 s", "not a whole number from 100 to 600000"),
-        ("includePaths", "include", "not a list of texts"),
+        ("includePaths", "include", "not a list of strings"),
         ("hints.enabled", "yes", "neither true nor false"),
     ],
 )

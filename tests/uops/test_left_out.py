@@ -30,9 +30,13 @@ NONE = {
     "sums that change places": ("ZEN3", "d8c2d9c9", MOVES),
     "nine pushes": ("ZEN3", 9 * FLD1 + 9 * FSTP, OVERFLOWS),
     "a tile": ("SPR", 8 * IMUL + TILEZERO, "AMX is not modelled"),
-    "a system call": ("SKL", 8 * IMUL + SYSCALL, "microcode may take longer than all else"),
-    "a state that is restored": ("ZEN4", 8 * IMUL + FXRSTOR, "microcode may take longer than all else"),
-    "microcode on other cores": ("ZEN5", 8 * IMUL + CPUID, "microcode may take longer than all else"),
+    "a system call": ("SKL", 8 * IMUL + SYSCALL, "microcode may take longer than everything else"),
+    "a state that is restored": (
+        "ZEN4",
+        8 * IMUL + FXRSTOR,
+        "microcode may take longer than everything else",
+    ),
+    "microcode on other cores": ("ZEN5", 8 * IMUL + CPUID, "microcode may take longer than everything else"),
 }
 
 

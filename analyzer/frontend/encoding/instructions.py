@@ -77,7 +77,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         if name.lower() not in registers.REGISTERS:
             return Jump(mnemonic, JUMPS[mnemonic], BranchTarget(name))
     if has_odd_blank(text):
-        raise OperandError("This has a character that looks like a blank but is none (such as U+00A0).")
+        raise OperandError("This contains a character that only looks like a space (such as U+00A0).")
     refuse_apx(text, dialect.is_att, scope)
     prefix = b""
     wishes = ""

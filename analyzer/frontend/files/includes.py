@@ -228,7 +228,9 @@ class _Search(Struct, frozen=True):
             return
         contents[path] = b""
         if len(contents) > MAXIMUM_FILES or self.included.total > MAXIMUM_BYTES:
-            self.included.refusals.append(RefusedInclude(line, "Too many or too large files are included."))
+            self.included.refusals.append(
+                RefusedInclude(line, "The included files are too many or too large.")
+            )
             return
         try:
             text = read(path, self.origin)

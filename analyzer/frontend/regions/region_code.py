@@ -112,7 +112,7 @@ class RegionCode(Struct):
         except ExpressionError as error:
             return RefusedStatement("syntax-error", str(error))
         if final.later or final.is_relative:
-            return RefusedStatement("syntax-error", f"'{name[:40]}' is more than an address and a number.")
+            return RefusedStatement("syntax-error", f"'{name[:40]}' is not an address plus a number.")
         symbol = value.symbol
         is_local = symbol is not None and (shown(symbol).startswith(".L") or symbol[0].isdigit())
         if symbol is not None and is_local and not self.is_defined(symbol, index):

@@ -194,7 +194,7 @@ def without_comments(line: str, *, strings: bool = True) -> str:
 
 
 def has_odd_blank(statement: str) -> bool:
-    """Whether there is a character outside of quotes that looks like a blank but is none."""
+    """Whether there is a character outside of quotes that only looks like a space."""
     return not statement.isascii() and ODD_BLANK.search(_IN_QUOTES.sub("", statement)) is not None
 
 

@@ -360,7 +360,7 @@ def _integer(text: str, size: int, scope: Scope) -> bytes:
         if value.is_constant and not fits(value.constant, size):
             raise OperandError(f"{value.constant} is too long for {size} bytes.")
         if value.later and scope.is_whole:
-            raise OperandError(f"'{text.strip()[:40]}' is more than an address and a number.")
+            raise OperandError(f"'{text.strip()[:40]}' is not an address plus a number.")
     # An unknown address becomes zeros, as in an object file.
     number = value.constant if value.is_constant else 0
     return (number % (1 << (8 * size))).to_bytes(size, "little")

@@ -74,9 +74,7 @@ def _condition(effect: UpperEffect) -> str:
 
 def _cost(core: Microarchitecture, effect: UpperEffect, simulated: bool) -> str:
     if core.upper_halves is UpperHalfRule.UNKNOWN:
-        return (
-            f"What {core.title} takes for it is not known: the cost comes on top of the figure. {_ELSEWHERE} "
-        )
+        return f"Its cost on {core.title} is not known and comes on top of the figure. {_ELSEWHERE} "
     about = ""
     if core.upper_halves is UpperHalfRule.PUT_ASIDE:
         about = f"{core.title} takes about {core.upper_half_switch_cycles} cycles for it. "
