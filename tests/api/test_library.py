@@ -69,7 +69,7 @@ def test_a_block_without_a_figure_is_a_result_and_not_an_error():
     assert [each.problem for each in found][:2] == ["not hexadecimal", "no valid instruction at byte 0"]
     with pytest.raises(TypeError, match="bytes"):
         cyclelens.predict(90)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="several"):
+    with pytest.raises(TypeError, match="a collection"):
         cyclelens.predict_batch(b"\x90")  # type: ignore[arg-type]
 
 
