@@ -1,7 +1,7 @@
 """The cycle-accurate simulator.
 
 ``core`` is one compiled module, written in Cython with a file for every stage and policy (``core.pyx``); the
-other files describe what it is asked for.
+other files describe requests, variants and failures.
 """
 
 from cyclelens.analyzer.simulator.core import (

@@ -343,7 +343,7 @@ def test_there_is_one_kind_of_value_class() -> None:
         for folder in ("analyzer", "server", "tests", "benchmarks", "dev", "data", "editors")
         for file in (ROOT / folder).rglob("*.py")
         if "node_modules" not in file.parts
-        for name in imported(ast.parse(file.read_text())) & banned
+        for name in imported(parsed(file)) & banned
     ]
     assert wrong == []
 
