@@ -20,7 +20,7 @@ CITED = re.compile(rf"\brules? {LABELS}|(?<![A-Z0-9_\"'] )\({LABELS}[;)]|\"{LABE
 
 
 def headings(document: Path) -> set[str]:
-    """Anchors as they are made for headings: lower case, dashes for blanks, punctuation dropped."""
+    """Anchors of headings: lower case, dashes for spaces, without punctuation."""
     titles = re.findall(r"^#+ (.+)$", document.read_text(), re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 

@@ -174,7 +174,7 @@ def test_no_code_asks_for_a_microarchitecture_by_name() -> None:
 
 @cache
 def names_of_units() -> set[str]:
-    """What names units of some core where people or tables read it: ``p0``, ``10``, ``ALU1``, ``FP45``."""
+    """Names of units of any core, as people or tables read them: ``p0``, ``10``, ``ALU1``, ``FP45``."""
     found: set[str] = set()
     for name in registry.names():
         units = registry.get(name).units
@@ -187,7 +187,7 @@ def names_of_units() -> set[str]:
 
 
 def text_of(node: ast.AST) -> str | None:
-    """A string that stands there, or that is put together of such."""
+    """The string of a node that is a literal or a concatenation of literals."""
     match node:
         case ast.Constant(value=str(text)):
             return text
@@ -203,7 +203,8 @@ def text_of(node: ast.AST) -> str | None:
 
 
 def is_about_units(*nodes: ast.AST | None) -> bool:
-    """Whether a name in it says that it is a port or a unit: ``port``, ``unit_mask``, ``columns.port``."""
+    """Whether a name in the expression denotes a port or a unit: ``port``, ``unit_mask``,
+    ``columns.port``."""
     words = [part.id for node in nodes if node for part in ast.walk(node) if isinstance(part, ast.Name)]
     words += [
         part.attr for node in nodes if node for part in ast.walk(node) if isinstance(part, ast.Attribute)

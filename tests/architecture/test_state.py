@@ -76,7 +76,7 @@ def modules_of_the_server() -> Iterator[tuple[str, ast.Module]]:
 
 
 def own_names(function: ast.AST) -> set[str]:
-    """The names that a function gives a value itself."""
+    """The names that a function assigns."""
     told = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
     return {
         node.arg if isinstance(node, ast.arg) else node.id
@@ -86,7 +86,7 @@ def own_names(function: ast.AST) -> set[str]:
 
 
 def remembering(tree: ast.Module) -> Iterator[str]:
-    """The globals of a module that its functions change, and its functions that remember answers."""
+    """The globals of a module that its functions change, and its functions with cached results."""
     for node in tree.body:
         value = getattr(node, "value", None)
         call = value.func if isinstance(value, ast.Call) else None

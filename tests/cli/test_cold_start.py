@@ -16,7 +16,7 @@ sys.exit(code)
 
 @pytest.fixture(scope="module")
 def loaded() -> set[str]:
-    """The modules that are loaded after one block was predicted."""
+    """The modules loaded after the prediction of one block."""
     run = subprocess.run([sys.executable, "-c", SCRIPT], input="4801c0\n", capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines()[1] == "4801c0,1.00,"

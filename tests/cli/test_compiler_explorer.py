@@ -33,7 +33,7 @@ ALWAYS = ["analyze", "--no-external-programs", "--arch", "SKL"]
 
 
 def shown(assembly: str) -> str:
-    """As the output pane shows it with its usual filters."""
+    """The text of Compiler Explorer's output pane with its usual filters."""
     labels = set(re.findall(r"[ \t,(*](\.?[A-Za-z_][\w.$]*)", assembly))
     kept = []
     for line in assembly.splitlines():

@@ -29,7 +29,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A command on a machine, outside of CI and with nothing in the environment."""
+    """Runs a command on a given machine, outside of CI and with a clean environment."""
 
     def run_(machine: str, *arguments: str, text: str = KERNEL) -> tuple[int, str, str]:
         monkeypatch.chdir(tmp_path)

@@ -19,7 +19,7 @@ KERNEL = "# cyclelens-begin one\nadd %rax, %rbx\n# cyclelens-end\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the commands of a test run."""
+    """The folder in which a test's commands run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(log.LOG, raising=False)
     (tmp_path / "kernel.s").write_text(KERNEL)
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No block can be built."""
+    """Makes the building of every block fail."""
 
     def build(*_: object, **__: object) -> None:
         raise KeyError("oops")

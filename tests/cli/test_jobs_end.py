@@ -22,7 +22,7 @@ _CYCLELENS = [sys.executable, "-m", "cyclelens.analyzer.cli.main"]
 
 
 def _children(process: int) -> set[int]:
-    """Processes below a process, with theirs."""
+    """The descendants of a process."""
     try:
         text = Path(f"/proc/{process}/task/{process}/children").read_text()
     except OSError:
@@ -54,7 +54,7 @@ def _hear_interrupts() -> None:
 
 @contextmanager
 def _predicting() -> Iterator[subprocess.Popen[bytes]]:
-    """``predict`` with two workers that have answered; more input may come."""
+    """``predict`` with two workers that have answered, waiting for more input."""
     command = [*_CYCLELENS, "predict", "--arch", "SKL", "--mode", "unroll", "--jobs", "2"]
     process = subprocess.Popen(
         command,
@@ -76,7 +76,7 @@ def _predicting() -> Iterator[subprocess.Popen[bytes]]:
 
 @contextmanager
 def _evaluating(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """``evaluate`` with two workers in the middle of more work than it can do in this time."""
+    """``evaluate`` with two workers in the middle of their work."""
     file, finished = folder / "figures.csv", folder / "finished"
     rows = [f"{'4801d8' * 40}48{0x81C0:04x}{number:08x},SKL,unroll,41.00" for number in range(20_000)]
     file.write_text("\n".join(["hex,microarchitecture,mode,cycles_per_iteration", *rows]))

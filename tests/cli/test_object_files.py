@@ -95,7 +95,7 @@ def report(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> dict[s
 
 
 def complaint(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
-    """The one line that bad input gets."""
+    """The single line for bad input."""
     assert cli.main(["analyze", *map(str, arguments)]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1

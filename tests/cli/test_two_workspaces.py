@@ -19,7 +19,7 @@ OPTIONS = AnalysisOptions(target=Target(microarchitectures=("SKL", "ZEN4")))
 
 @pytest.fixture
 def hasty() -> Iterator[None]:
-    """Threads take turns as often as the interpreter lets them."""
+    """Makes threads switch as often as the interpreter allows."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield

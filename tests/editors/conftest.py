@@ -66,7 +66,7 @@ def windows(cache: Path, vsix: Path, chromium: Any) -> Windows:
 
 @pytest.fixture(autouse=True)
 def picture(request: pytest.FixtureRequest) -> Iterator[None]:
-    """What the window looked like at the end of each test, of failed ones too."""
+    """Takes a picture of the window at the end of each test, also of failed ones."""
     yield
     for window in {"code", "fresh"} & set(request.fixturenames):
         request.getfixturevalue(window).screenshot(request.node.name)

@@ -45,7 +45,7 @@ def neovim() -> Path:
 
 
 def measures() -> bool:
-    """Whether anything can be measured on this machine."""
+    """Whether this machine can measure."""
     try:
         Harness().close()
     except CannotMeasure:
@@ -55,7 +55,7 @@ def measures() -> bool:
 
 @pytest.fixture(scope="module")
 def seen(neovim: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the session saw, with the plugin as a user would install it and nothing else."""
+    """The session's record, with the plugin installed as a user would do it."""
     folder = tmp_path_factory.mktemp("neovim")
     kernel, answer = folder / "kernel.s", folder / "seen.json"
     kernel.write_text(TEXT, encoding="utf-8")

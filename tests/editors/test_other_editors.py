@@ -25,7 +25,7 @@ def blocks(language: str) -> list[str]:
 
 
 def sections(value: Any) -> list[Any]:
-    """The values of all objects named like the settings' section, however deep."""
+    """The values of all objects with the name of the settings' section, at any depth."""
     if not isinstance(value, dict):
         return []
     own = [value[SECTION]] if isinstance(value.get(SECTION), dict) else []

@@ -110,7 +110,7 @@ def test_assembly_has_its_language_and_colours_without_a_server(
     assert rules["scopeName"] == grammar["scopeName"]
 
     def scopes(line: str) -> dict[str, str]:
-        """Scope -> the first text that it is given to, each rule by itself."""
+        """Scope -> the first text that it colours, for each rule by itself."""
         found = {}
         for rule in rules["repository"]["line"]["patterns"]:
             match = re.search(rule.get("match", rule.get("begin")).replace("(?i)", ""), line, re.IGNORECASE)

@@ -38,7 +38,7 @@ def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def chosen(code: Workbench, tab: str, theme: str) -> Any:
-    """The page with a tab in front, when all of it is there."""
+    """The page behind a tab, once it is complete."""
     wait("the tabs", lambda: code.frame() and code.frame().locator(f"[data-tab={tab}]").count())
     code.frame().locator(f"[data-tab={tab}]").click()
     there = f"body.vscode-{theme}:has([data-tab={tab}][aria-selected=true]) main {TABS[tab]}"

@@ -20,7 +20,7 @@ MARKER = 13
 
 @pytest.fixture(scope="module")
 def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
-    """A narrow window with a kernel that is committed."""
+    """A narrow window with a committed kernel."""
     folder = tmp_path_factory.mktemp("rewrites") / "kernels"
     folder.mkdir()
     shutil.copy(ROOT / "examples" / "dot_product.s", folder)
@@ -46,7 +46,7 @@ def offered(code: Workbench, start: str) -> str:
 
 
 def discard(code: Workbench) -> None:
-    """Discard the rewrite that is shown, and wait until nothing of it is there."""
+    """Discard the shown rewrite, and wait until it has disappeared."""
     code.click(TOAST, "Discard It")
     wait("the difference to close", lambda: not code.texts(DIFFERENCE))
 

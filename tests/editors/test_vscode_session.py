@@ -120,7 +120,7 @@ def test_one_command_packs_it(vsix: Path) -> None:
 
 
 def shows(code: Workbench, line: int, figure: str) -> bool:
-    """Whether a line has this figure behind it. Advice that is found later takes the place of the unit."""
+    """Whether a line shows this figure. Advice that is found later replaces the unit."""
     return any(f"{figure} {more}" in code.line(line) for more in ("cycles/iter", "·"))
 
 

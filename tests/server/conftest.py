@@ -18,7 +18,7 @@ from editor import Editor, make_client
 
 @pytest.fixture
 def server_command() -> list[str]:
-    """What starts the server; tests of servers that go wrong have another one."""
+    """The command that starts the server; tests of failing servers replace it."""
     return [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
 
 

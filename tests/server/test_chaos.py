@@ -60,7 +60,7 @@ class Document(Editor):
         self.uri = uri
 
     async def shown(self) -> tuple[dict[int, str], list[tuple[int, int, str]]]:
-        """Hints and diagnostics of the present text, once all that is known of it has arrived."""
+        """Hints and diagnostics of the present text, once all its results have arrived."""
         await self.complete()
         found = (await self.analysed()).diagnostics
         places = sorted((one.range.start.line, one.range.start.character, one.message) for one in found)

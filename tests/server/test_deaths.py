@@ -40,13 +40,13 @@ class Watched(Editor):
         return [one for one in descendants(self.server) if one.is_assembler]
 
     async def killed(self, victim: Process) -> None:
-        """Kill it and wait until it is gone and collected."""
+        """Kill a process and wait until it is gone and collected."""
         victim.kill()
         assert await eventually(lambda: not victim.runs and victim.pid not in zombies(self.server))
 
     @property
     def told(self) -> list[str]:
-        """What the user was shown."""
+        """The messages shown to the user."""
         return [message.message for message in self.client.messages]
 
 
@@ -70,7 +70,7 @@ async def toy() -> AsyncIterator[Watched]:
 
 @pytest_asyncio.fixture
 async def real() -> AsyncIterator[Watched]:
-    """Without the programs of the machine, so that Keystone's child alone knows the bytes."""
+    """A server without the machine's programs, so that only Keystone's child encodes."""
     async for editor in _editor(REAL, allowExternalPrograms=False):
         yield editor
 
@@ -152,7 +152,7 @@ async def test_a_comparison_is_done_once_more_and_then_given_up_with_a_message(
     release, begun = tmp_path / "release", tmp_path / "release.begun"
 
     async def kill() -> None:
-        """Kill the process that compares, in the middle of it."""
+        """Kill the comparing process in the middle of its work."""
         assert await eventually(begun.exists)
         begun.unlink()
         await toy.killed(next(one for one in toy.workers() if one != analysing))
@@ -190,7 +190,7 @@ async def advised() -> AsyncIterator[Watched]:
 
 
 async def searcher(editor: Watched) -> Process:
-    """The process that looks for rewrites: the one with less right to the processor."""
+    """The process that searches for rewrites: the one with a lower priority."""
 
     def found() -> list[Process]:
         return [one for one in editor.workers() if one.niceness > 0]

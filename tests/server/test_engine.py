@@ -37,7 +37,7 @@ def answers(subject: engine.AnalyzerEngine, text: str) -> list[FileResult]:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers come whole, however slow the machine is."""
+    """Makes answers complete, however slow the machine is."""
     monkeypatch.setattr(engine, "PATIENCE", math.inf)
 
 

@@ -29,7 +29,7 @@ KERNEL = "# cyclelens-begin chain\n1:\n imul %rax, %rax\n dec %rcx\n jnz 1b\n# c
 
 
 class Document:
-    """A document with one region, whose figure is told."""
+    """A document with one region, whose figure the test sets."""
 
     def __init__(self) -> None:
         self.history = History()

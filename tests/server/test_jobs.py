@@ -21,7 +21,7 @@ TIMEOUT = 60.0
 
 
 class Desk:
-    """Jobs with everything they report, in order."""
+    """A Jobs object and all its reports, in order."""
 
     def __init__(self, factory: str = "fake_engine:create") -> None:
         self.events: list[tuple[Any, ...]] = []
@@ -40,7 +40,7 @@ class Desk:
         return self.events.pop(0)
 
     async def started(self) -> None:
-        """Until a job is with the worker."""
+        """Wait until a job is with the worker."""
         async with asyncio.timeout(TIMEOUT):
             while self.jobs._running is None:
                 await asyncio.sleep(0.01)

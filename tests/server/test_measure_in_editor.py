@@ -34,7 +34,7 @@ def _possible() -> None:
 
 
 async def measured(editor: Editor) -> str:
-    """What the command answers; a busy machine may need several tries."""
+    """The command's answer; a busy machine may need several tries."""
     for _ in range(TRIES):
         try:
             answer = await editor.run("cyclelens.measure", "chain")

@@ -102,12 +102,12 @@ def test_after_any_edits_the_text_is_that_of_the_client(
 
 
 def _expressible(text: str, offset: int) -> int:
-    """No position stands within a line end."""
+    """Whether an offset is a valid position: none lies within a line end."""
     return offset + 1 if text[max(offset - 1, 0) : offset + 1] == "\r\n" else offset
 
 
 def _position(text: str, offset: int, encoding: str) -> types.Position:
-    """Where a client that keeps its text as one string says that an offset is."""
+    """The position of an offset for a client that keeps its text as one string."""
     before = re.split("\r\n|\r|\n", text[:offset])
     name, width = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}[encoding]
     return types.Position(len(before) - 1, len(before[-1].encode(name)) // width)

@@ -43,7 +43,7 @@ def message(**fields: object) -> dict[str, object]:
 
 
 def cut(data: bytes, size: int = 1 << 20) -> list[Any]:
-    """All messages of data that arrives in pieces of a size; ``...`` for what is none."""
+    """All messages of data that arrives in pieces of a size; ``...`` for malformed ones."""
     messages = Messages()
     pieces = (data[start : start + size] for start in range(0, len(data), size))
     found = [one for piece in pieces for one in messages.feed(piece)]
@@ -109,7 +109,7 @@ def test_of_a_line_without_end_nothing_is_kept() -> None:
 
 
 class Client:
-    """A server in this process, and what it answers."""
+    """A server in this process, and its answers."""
 
     def __init__(self, *, initialized: bool = True) -> None:
         self._output = io.BytesIO()
@@ -119,7 +119,7 @@ class Client:
             self.send(message(id="start", method="initialize", params={"capabilities": {}}))
 
     def send(self, value: object) -> list[dict[str, Any]]:
-        """What comes back."""
+        """The answers to a message."""
         self._output.seek(0)
         self._output.truncate()
         self.server.protocol.receive(value)

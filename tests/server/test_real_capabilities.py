@@ -39,14 +39,14 @@ SMALL = pytest.param(None, id="small")
 
 
 def units(line: int, text: str, encoding: str, *, behind: bool = False) -> int:
-    """Where a stretch of a line begins (or ends), as this encoding counts."""
+    """The start (or end) of a range of a line, in this encoding's units."""
     written = TEXT.split("\n")[line]
     before = written[: written.index(text) + len(text) * behind]
     return len(before.encode()) if encoding == "utf-8" else len(before.encode("utf-16-le")) // 2
 
 
 def allowed_requests(able: types.ClientCapabilities) -> set[str]:
-    """What the server may ask of this client."""
+    """The requests that the server may send to this client."""
     workspace, window = some(able.workspace), able.window
     allowed = set()
     if workspace.inlay_hint and workspace.inlay_hint.refresh_support:

@@ -52,7 +52,7 @@ def needs(program: str) -> pytest.MarkDecorator:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with a C file and what compiles it."""
+    """A folder with a C file and its compile command."""
     (tmp_path / "src").mkdir(exist_ok=True)
     (tmp_path / "src" / "dot.c").write_text(DOT)
     (tmp_path / "src" / "step.h").write_text("#define STEP 4\n")
@@ -71,7 +71,7 @@ def crate(tmp_path: Path) -> Path:
 
 
 async def labels_with(editor: Editor, line: int, words: str) -> str:
-    """What stands on a line, as soon as it has these words."""
+    """The label of a line, as soon as it has these words."""
     async with asyncio.timeout(60):
         while words not in (found := (await editor.labels()).get(line, "")):
             await asyncio.sleep(0.05)

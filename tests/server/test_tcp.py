@@ -37,7 +37,7 @@ def message(**fields: object) -> bytes:
 
 
 def leave(client: socket.socket) -> None:
-    """As a client should."""
+    """Shut down and exit, as a client should."""
     client.sendall(message(id=2, method="shutdown"))
     client.recv(4096)
     client.sendall(message(method="exit"))

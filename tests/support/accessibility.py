@@ -13,7 +13,7 @@ OF_DOCUMENTS = ("document-title", "page-has-heading-one", "landmark-no-duplicate
 
 
 def violations(cache: Path, frame: Any, without: Sequence[str] = ()) -> list[str]:
-    """Rule, reason and element of everything that it finds; ``without``: rules that do not count."""
+    """Rule, reason and element of every violation; ``without``: rules to ignore."""
     frame.evaluate((cache / "axe" / "axe_playwright_python" / "axe.min.js").read_text(encoding="utf-8"))
     options = {"runOnly": RULES, "rules": {rule: {"enabled": False} for rule in without}}
     found = frame.evaluate(f"axe.run(document, {json.dumps(options)})")

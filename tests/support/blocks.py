@@ -32,7 +32,7 @@ def block_of(
     alignment: int = 0,
     options: ModelOptions = DEFAULT,
 ) -> Block:
-    """The block of these bytes; unless ``loop`` says it, a last branch makes it a loop."""
+    """The block of these bytes. ``loop``: whether it is a loop; by default, if it ends in a branch."""
     instructions = decode(bytes.fromhex(code), store().caches)
     model = variant(registry.get(name), options)
     if loop is None:

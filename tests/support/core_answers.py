@@ -54,7 +54,7 @@ def generated(count: int) -> Iterator[bytes]:
 
 
 def of_blocks(blocks: Sequence[bytes], core: str, model: Model, way: str, store: FactsStore) -> Counter[str]:
-    """How the predictions of some blocks end: with ``FIGURE`` or for what reason without one."""
+    """How the predictions of some blocks end: ``FIGURE``, or the reason without a figure."""
     if way == ONE_PASS:
         return Counter(_one_pass(code, core, ModelOptions(model=model), store) for code in blocks)
     predictor = Predictor(Workspace(store))
@@ -63,7 +63,7 @@ def of_blocks(blocks: Sequence[bytes], core: str, model: Model, way: str, store:
 
 
 def _one_pass(code: bytes, core: str, options: ModelOptions, store: FactsStore) -> str:
-    """One iteration from an empty pipeline, with everything that a report wants to know of it."""
+    """One iteration from an empty pipeline, with everything that a report needs."""
     instructions = decode(code, store.caches)
     microarchitecture = variant(registry.get(core), options)
     try:
@@ -92,5 +92,5 @@ def of_example(path: Path, model: Model, store: FactsStore, cores: Sequence[str]
 
 
 def internal_errors(ends: Counter[str]) -> list[str]:
-    """The reasons that are no reasons."""
+    """The reasons that are internal errors."""
     return [reason for reason in ends if INTERNAL_ERROR.lower() in reason.lower()]

@@ -79,7 +79,7 @@ def units(template: InstructionTemplate) -> str:
 
 
 def latencies(template: InstructionTemplate) -> str:
-    """For every input the cycles to every output; inputs and outputs with the same are written once."""
+    """Cycles from every input to every output; inputs and outputs with equal latencies are written once."""
     names = {
         "reg": [operand.name for operand in template.register_inputs],
         "addr": [f"[{operand.name}]" for operand in template.address_inputs],
@@ -102,7 +102,7 @@ def latencies(template: InstructionTemplate) -> str:
 
 
 def rest(template: InstructionTemplate) -> str:
-    """What decoders, renamer, divider and scheduler do with it where that is not the usual."""
+    """Unusual properties in the decoders, renamer, divider and scheduler."""
     idq = len(template.idq_uops)
     parts = {
         "unlaminated": idq != len(template.fused_uops),
@@ -150,7 +150,7 @@ def kernel(name: str, mode: str, code: str, microarchitecture: str, options: Mod
 
 
 def slots(account: Account) -> Iterator[str]:
-    """In percent; what loses less than half a percent is left out."""
+    """Lost slots in percent; causes below half a percent are left out."""
     yield f"used {100 * account.used_share:.0f}"
     for cause, share in account.causes():
         if share >= 0.005:

@@ -32,7 +32,7 @@ _SYMBOLS, _RELOCATIONS, _EMPTY = 2, 4, 8
 
 
 class Section(Struct, frozen=True):
-    """Of an object file."""
+    """A section of an object file."""
 
     code: bytes
     left_open: set[int]
@@ -40,7 +40,7 @@ class Section(Struct, frozen=True):
 
 
 class Object(Struct):
-    """An object file, as far as it is asked for."""
+    """The parts of an object file that the comparison needs."""
 
     sections: dict[int, Section] = field(default_factory=dict)
     symbols: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -70,14 +70,14 @@ def read_object(data: bytes) -> Object:
 
 
 class Assembled(Struct, frozen=True):
-    """What an assembler made of a text: an object, or what it says."""
+    """The result of an assembler: an object, or its message."""
 
     made: Object | None
     said: str
 
 
 def by_assembler(text: str, language: str, folder: Path) -> Assembled:
-    """A text through ``gas`` or ``nasm``, in a folder for what that needs."""
+    """Assemble a text with ``gas`` or ``nasm``, in a folder for its files."""
     (folder / "x.s").write_text(text, encoding="utf-8")
     command = COMMANDS[language]
     try:
@@ -121,7 +121,7 @@ class Comparison(Struct, frozen=True):
 def compare(
     text: str, language: str, folder: Path, *, syntax: Syntax = Syntax.AUTO, programs: bool = False
 ) -> Comparison:
-    """The same, and how much there was to disagree about."""
+    """The differences, and how much was compared."""
     expected = by_assembler(text, language, folder)
     found = assemble(text, SourceOptions(syntax=syntax, allow_external_programs=programs))
     if expected.made is None:
@@ -165,7 +165,7 @@ def reduced(lines: Sequence[str], is_different: Callable[[str], bool]) -> list[s
 
 
 def _taken(found: AssembledFile, said: str) -> Iterator[Difference]:
-    """What is refused within regions that have a figure."""
+    """Statements that the assembler refuses, in regions that have a figure."""
     for match in _ERROR.finditer(said):
         line = int(match[1]) - 1
         for region in found.regions:
@@ -205,7 +205,7 @@ def _compared(found: AssembledFile, made: Object, *, is_whole: bool) -> Iterator
 
 
 def _jumped_over(line: SourceLine) -> int:
-    """Bytes of a fill behind the jump over them, which are no part of what is executed."""
+    """Bytes of a fill behind the jump over them, which are never executed."""
     is_jump = _FILL.match(line.text) and line.code[:1] in (b"\xeb", b"\xe9") and len(line.code) in (2, 5)
     return int.from_bytes(line.code[1:], "little") if is_jump else 0
 

@@ -150,5 +150,5 @@ def region_analysis(
 
 
 def analysis(*regions: RegionAnalysis, problems: Sequence[Problem] = ()) -> Analysis:
-    """A whole answer."""
+    """An analysis of these regions."""
     return Analysis(regions=regions, problems=tuple(problems))

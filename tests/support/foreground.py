@@ -7,5 +7,5 @@ import signal
 
 
 def obey_interrupts() -> None:
-    """For ``preexec_fn``."""
+    """Restore the default action of SIGINT; for ``preexec_fn``."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

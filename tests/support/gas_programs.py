@@ -12,7 +12,7 @@ _STRINGS = ('"a"', '"ab\\n", "c"', '"\\0\\x41\\"#;"', '""', '"/* */"')
 
 
 class Gas(Writer):
-    """For GNU as; ``syntax`` is ``att`` or ``intel``."""
+    """Programs for GNU as; ``syntax`` is ``att`` or ``intel``."""
 
     def __init__(self, source: random.Random, syntax: str) -> None:
         super().__init__(source)
@@ -27,7 +27,7 @@ class Gas(Writer):
         return Gas(source, "att" if self.is_att else "intel")
 
     def constant(self, depth: int = 0) -> str:
-        """An expression that is a number in the end."""
+        """An expression with a constant value."""
         kind = self.source.random()
         if kind < 0.45 or depth > 2:
             return self.number()
@@ -166,7 +166,7 @@ class Gas(Writer):
         return f".equiv d{self.used}, {value}"
 
     def space(self) -> str:
-        """Bytes whose number an expression says."""
+        """A directive for bytes whose number is an expression."""
         amount = self.choose((self.choose(self.constants), self.distance(), self.constant()))
         return self.choose(
             (
@@ -294,7 +294,7 @@ class Gas(Writer):
         return [line.replace("%name0", "name0") for line in result]
 
     def between(self) -> list[str]:
-        """What stands between two regions: perhaps another section."""
+        """Statements between two regions: perhaps another section."""
         return self.choose(
             (
                 [],

@@ -12,7 +12,7 @@ HEAD = "    .text\n    .globl kernel\n    .type kernel, @function\nkernel:\n"
 
 
 class Kernel(Struct, frozen=True):
-    """One of them."""
+    """A kernel in both versions."""
 
     data: str
     """``f32``, ``f64`` or ``int``."""

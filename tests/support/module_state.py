@@ -26,7 +26,7 @@ PROGRAMS = (".child", ".importer")
 
 
 def inside(value: Any) -> Iterable[Any]:
-    """What a container, a function or an object of ours is made of."""
+    """The parts of a container, a function or an object of ours."""
     if isinstance(value, FunctionType):
         # Defaults, the wrapped function, and attributes set on it.
         defaults = [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
@@ -46,7 +46,7 @@ def inside(value: Any) -> Iterable[Any]:
 
 
 def contents(*values: Any) -> list[Any]:
-    """Everything that values are made of, each once, with the lengths of what can grow."""
+    """All parts of values, each once, with the lengths of those that can grow."""
     found: dict[int, Any] = {}
     lengths: list[Any] = []
     waiting = list(values)
@@ -61,7 +61,8 @@ def contents(*values: Any) -> list[Any]:
 
 
 def state(layers: Iterable[str]) -> dict[str, list[Any]]:
-    """Of every global of these layers what it is made of; of a function that remembers answers how many."""
+    """The parts of every global of these layers, and the number of results that each caching function
+    holds."""
     found: dict[str, list[Any]] = {}
     layers = tuple(f"{PREFIX}{layer}" for layer in layers)
     for module_name, module in list(sys.modules.items()):
@@ -84,7 +85,7 @@ def state(layers: Iterable[str]) -> dict[str, list[Any]]:
 
 
 def same(before: list[Any], after: list[Any]) -> bool:
-    """Whether both are made of the same objects, each as long as it was."""
+    """Whether both have the same objects with the same lengths."""
     return len(before) == len(after) and all(
         (first is second or first == second) and length == other
         for (first, length), (second, other) in zip(before, after, strict=True)
@@ -92,7 +93,7 @@ def same(before: list[Any], after: list[Any]) -> bool:
 
 
 def work() -> None:
-    """Texts and machine code, in many ways."""
+    """Analyses of texts and machine code, with many options."""
     analyzer = Analyzer(Workspace())
     for file in sorted(Path("examples").glob("*.s")):
         text = file.read_text()

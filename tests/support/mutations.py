@@ -79,7 +79,7 @@ def mutate_file(lines: Sequence[str], others: Sequence[str], source: random.Rand
 
 
 def violations(text: str, result: AssembledFile) -> Iterator[str]:
-    """What does not hold of an answer, in words."""
+    """The broken properties of an answer, in words."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for problem in result.problems:
         if problem.code not in CODES or problem.code == "internal-error":

@@ -8,6 +8,6 @@ T = TypeVar("T")
 
 
 def some(value: T | None) -> T:
-    """The value. A test that has none fails here."""
+    """The value; fails if there is none."""
     assert value is not None
     return value

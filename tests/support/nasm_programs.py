@@ -10,7 +10,7 @@ from writers import JUMPS, NUMBERS, SIZES, WIDE, Writer, with_labels
 
 
 class Nasm(Writer):
-    """For NASM: the plain subset that is read without it."""
+    """Programs in the plain subset of NASM that the front end reads itself."""
 
     comment = ";"
 
@@ -24,7 +24,7 @@ class Nasm(Writer):
         return type(self)(source)
 
     def number(self) -> str:
-        """One that fits its operand: NASM is asked about others."""
+        """A number that fits its operand; others are left to NASM."""
         value = self.choose([number for number in NUMBERS if number < self.largest])
         return self.choose((str(value), hex(value), f"0{value:x}h"))
 
@@ -93,14 +93,14 @@ class Nasm(Writer):
 
 
 class NasmMacros(Nasm):
-    """For NASM with its preprocessor, which only NASM follows."""
+    """Programs that use NASM's preprocessor, which only NASM follows."""
 
     def __init__(self, source: random.Random) -> None:
         super().__init__(source)
         self.used = 0
 
     def several(self) -> list[str]:
-        """What takes several lines."""
+        """A construct of several lines."""
         self.used += 1
         name, inner = f"m{self.used}", self.statement()
         return self.choose(

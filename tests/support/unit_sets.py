@@ -15,17 +15,17 @@ def unit_set(text: str, name: str = "SKL") -> UnitSet:
 
 
 def unit_uses(*uses: tuple[str, int], name: str = "SKL") -> tuple[UnitUse, ...]:
-    """What an instruction needs, from sets and how many uops need one of each."""
+    """The units of an instruction, from sets and the number of uops that need one of each."""
     return tuple(registry.get(name).units.use(text, uops) for text, uops in uses)
 
 
 def texts(uses: Sequence[UnitUse]) -> tuple[tuple[str, int], ...]:
-    """The other way round."""
+    """The notation of sets, as ``unit_set`` reads it."""
     return tuple((use.units.text, use.uops) for use in uses)
 
 
 def uops_on(*sets: str, name: str = "SKL") -> list[UopTemplate]:
-    """A uop for each set, of the kind that the set tells; an empty one is a uop without a unit."""
+    """A uop per set, of the kind that the set implies; an empty set makes a uop without a unit."""
     uops = []
     for text in sets:
         kind = registry.get(name).units.use(text, 1).kind if text else UopKind.EMPTY

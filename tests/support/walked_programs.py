@@ -134,7 +134,7 @@ DEPTH = 32
 
 
 class Run(Struct):
-    """A program and the addresses through which it went."""
+    """A program and the addresses that it executed."""
 
     path: Path
     code: str
@@ -146,7 +146,7 @@ class Run(Struct):
     """What the loader added to the file's addresses."""
 
     def branches(self) -> Iterator[tuple[int, int]]:
-        """Those that jumped."""
+        """The branches that jumped."""
         listing = subprocess.run(
             ["objdump", "-d", "--no-show-raw-insn", self.path], check=True, capture_output=True, text=True
         ).stdout
@@ -157,7 +157,7 @@ class Run(Struct):
                 yield here, there
 
     def symbol(self, address: int) -> str:
-        """As ``perf`` writes it."""
+        """An address in the form that ``perf`` writes."""
         at = bisect_right(self.functions, (address - self.base, 1 << 64, "")) - 1
         first, end, name = self.functions[at]
         if first <= address - self.base < end:
@@ -178,7 +178,7 @@ class Run(Struct):
         return "\n".join(lines) + "\n"
 
     def samples(self) -> Iterator[list[tuple[int, int]]]:
-        """The same as addresses; the newest of a sample comes first."""
+        """The samples of ``script`` as addresses, newest first."""
         found = list(self.branches())
         for start in range(0, len(found), DEPTH - 1):
             yield found[start : start + DEPTH][::-1]
@@ -194,7 +194,7 @@ class Run(Struct):
             pytest.skip(f"perf prints nothing here: {error}")
 
     def mapping(self) -> str:
-        """As ``perf script --show-mmap-events`` writes it."""
+        """The line that ``perf script --show-mmap-events`` writes for a mapping."""
         span, _, offset, device, inode, path = self.code.split()
         first, end = (int(part, 16) for part in span.split("-"))
         return (

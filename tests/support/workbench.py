@@ -90,7 +90,7 @@ class Server:
         assert run.returncode == 0, run.stdout + run.stderr
 
     def kill(self, last: str) -> None:
-        """Kill what its windows have started, by the last word of the command."""
+        """Kill child processes of the windows, by the last word of their command."""
         own = f"HOME={self.home}".encode()
         killed = 0
         for process in filter(lambda entry: entry.name.isdecimal(), Path("/proc").iterdir()):
@@ -105,7 +105,7 @@ class Server:
 
     @contextmanager
     def running(self, *options: str, **environment: str) -> Iterator[str]:
-        """Its address, on the loopback interface."""
+        """The server's address, on the loopback interface."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -149,7 +149,7 @@ def browser(cache: Path) -> Iterator[Any]:
 
 
 class Closed(Exception):
-    """A list that was asked for is no longer there: something else took the focus."""
+    """A requested list has closed: something else took the focus."""
 
 
 class Workbench:
@@ -192,7 +192,7 @@ class Workbench:
         self.server.configure(user=settings, machine=WORKING)
 
     def colours(self, theme: str) -> None:
-        """Those of the standard theme that is light, or dark."""
+        """Choose the standard light or dark theme."""
         shown = self.page.locator(f".monaco-workbench.{'vs' if theme == 'light' else 'vs-dark'}")
         if not shown.count():
             self.run("Preferences: Toggle between Light/Dark Themes")
@@ -292,7 +292,7 @@ class Workbench:
         return self.texts(".notification-toast .notification-list-item-message")
 
     def log(self, channel: str) -> str:
-        """What was written to an output channel."""
+        """The content of an output channel."""
         return "".join(
             file.read_text("utf-8") for file in self.server.home.rglob(f"exthost*/*/{channel}.log")
         )
@@ -314,14 +314,14 @@ class Workbench:
 
 
 class Windows:
-    """Opens windows in which everything works, each with a server and a home of its own."""
+    """Opens windows, each with its own server and home."""
 
     def __init__(self, cache: Path, vsix: Path, browser: Any) -> None:
         self._cache, self._vsix, self._browser = cache, vsix, browser
 
     @contextmanager
     def opened(self, folder: Path, **settings: Any) -> Iterator[Workbench]:
-        """One with a trusted folder and settings of the user."""
+        """A window with a trusted folder and the user's settings."""
         home = folder.with_name(f"{folder.name}-home")
         home.mkdir()
         # Programs are found as in our home, rustup's compilers too.

@@ -61,7 +61,7 @@ _OFTEN: dict[tuple[str, bool], list[str]] = {}
 
 
 class Writer:
-    """What all three languages have in common."""
+    """Common base of the generators for all three languages."""
 
     comment = "#"
 
@@ -96,11 +96,11 @@ class Writer:
         return self.any_instruction()
 
     def another(self, source: random.Random) -> Writer:
-        """One of the same language."""
+        """A new generator of the same language."""
         raise NotImplementedError
 
     def often(self) -> list[str]:
-        """Instructions that many programs have, which takes less time than others in each."""
+        """Instructions that many programs share, which saves encoding time."""
         key = (type(self).__name__, self.is_att)
         if key not in _OFTEN:
             writer = self.another(random.Random("often"))
@@ -152,14 +152,14 @@ class Writer:
         ]
 
     def register(self, kind: str) -> str:
-        """One of a size."""
+        """A register of a size."""
         raise NotImplementedError
 
     def immediate(self) -> str:
         raise NotImplementedError
 
     def memory(self, size: str) -> str:
-        """An operand of so many bytes, as the word of Intel syntax says it."""
+        """A memory operand of a size in bytes, with the size word of Intel syntax."""
         raise NotImplementedError
 
     def lines(self) -> list[str]:

@@ -20,7 +20,7 @@ URI = "file:///kernel.s"
 
 
 def make_client() -> LanguageClient:
-    """pytest-lsp's client, with answers to the requests that it does not know."""
+    """pytest-lsp's client, extended with answers to requests that it does not know."""
     client = LanguageClient(converter_factory=default_converter)
     client.published = {}  # type: ignore[attr-defined]
     client.requests = []  # type: ignore[attr-defined]
@@ -42,7 +42,7 @@ def make_client() -> LanguageClient:
         return answer
 
     async def asked(params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
-        """The user chooses what ``answer`` says, or nothing."""
+        """Answers a question of the server as ``answer`` says, or not at all."""
         client.questions.append(params.message)  # type: ignore[attr-defined]
         return next((item for item in params.actions or () if item.title == client.answer), None)  # type: ignore[attr-defined]
 
@@ -66,7 +66,7 @@ def capabilities(path: Path) -> types.ClientCapabilities:
 
 
 def small_capabilities() -> types.ClientCapabilities:
-    """A client that asks for hints, can be told to ask again, and counts like VS Code."""
+    """Capabilities of a client that requests hints, supports refreshes, and counts columns like VS Code."""
     return types.ClientCapabilities(
         workspace=types.WorkspaceClientCapabilities(
             configuration=True,
@@ -80,7 +80,7 @@ def small_capabilities() -> types.ClientCapabilities:
 
 
 def with_code_actions() -> types.ClientCapabilities:
-    """The same, for a client that takes rewrites."""
+    """``small_capabilities`` of a client that also supports code actions."""
     able = small_capabilities()
     kinds = types.ClientCodeActionKindOptions([types.CodeActionKind.QuickFix])
     literals = types.ClientCodeActionLiteralOptions(kinds)
@@ -121,7 +121,7 @@ class Editor:
         return await self.client.initialize_session(parameters)  # type: ignore[no-any-return]
 
     def changed_settings(self) -> None:
-        """Tell that the server should ask for the settings again."""
+        """Notify the server that the settings have changed."""
         self.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
 
     async def open(self, text: str) -> None:
@@ -136,7 +136,7 @@ class Editor:
         self.client.text_document_did_open(types.DidOpenTextDocumentParams(document))
 
     def save(self, reason: types.TextDocumentSaveReason | None = None) -> None:
-        """Tell that the text was saved, and why if the client is one that tells; does not wait."""
+        """Notify the server of a save, with the reason if the client sends one; does not wait."""
         document = types.TextDocumentIdentifier(self.uri)
         if reason is not None:
             self.client.text_document_will_save(types.WillSaveTextDocumentParams(document, reason))
@@ -185,14 +185,14 @@ class Editor:
         return self.client.published[self.uri]  # type: ignore[no-any-return]
 
     async def complete(self) -> None:
-        """Wait until all that is known of the present version has arrived."""
+        """Wait until all results of the present version have arrived."""
         request = {"textDocument": {"uri": self.uri}}
         async with asyncio.timeout(TIMEOUT):
             while not (await self.client.protocol.send_request_async("cyclelens/analysis", request)).upToDate:
                 await asyncio.sleep(0.02)
 
     async def until(self, condition: Any) -> None:
-        """Wait for something that a message from the server makes true."""
+        """Wait until a condition on the server's messages holds."""
         async with asyncio.timeout(TIMEOUT), self.client.changed:
             await self.client.changed.wait_for(condition)
 
@@ -211,7 +211,7 @@ class Editor:
         await asyncio.sleep(0.02)
 
     async def labels(self) -> dict[int, str]:
-        """Line -> what its hint says, without the spaces that put it into its column."""
+        """Line -> its hint, without the padding that aligns it."""
         return {hint.position.line: str(hint.label).strip() for hint in await self.hints()}
 
     async def hover(self, line: int, character: int = 0) -> str:
@@ -224,7 +224,7 @@ class Editor:
         return list(await self.client.text_document_code_lens_async(request) or [])
 
     async def actions(self, line: int) -> list[types.CodeAction]:
-        """What is offered for a line, without diagnostics."""
+        """The code actions of a line, without diagnostics."""
         where = types.Range(types.Position(line, 0), types.Position(line, 0))
         document = types.TextDocumentIdentifier(self.uri)
         request = types.CodeActionParams(document, where, types.CodeActionContext([]))

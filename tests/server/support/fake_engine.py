@@ -43,7 +43,7 @@ class FakeEngine:
             yield replace(result, dialect="more")
 
     def compare(self, job: Job, cancel: Callable[[], bool]) -> Iterator[ComparisonProgress | ComparisonTable]:
-        """Takes its time for a region ``long``, and until it is cancelled for one called ``endless``."""
+        """Takes long for a region ``long``, and until it is cancelled for one called ``endless``."""
         wait_for(job.region)
         for step in range(10 if job.region == "long" else 0):
             time.sleep(0.1)

@@ -18,7 +18,8 @@ PATIENCE = 30.0
 
 
 class Process(Struct, frozen=True):
-    """A process as it was seen. ``started`` tells it from a later one of the same number."""
+    """A process at the time of a listing. ``started`` distinguishes it from a later one with the same
+    number."""
 
     pid: int
     started: str
@@ -35,25 +36,25 @@ class Process(Struct, frozen=True):
 
     @property
     def niceness(self) -> int:
-        """0 for an equal right to the processor; less of it is more."""
+        """The nice value of a process: 0 is normal; above 0 it yields to others."""
         try:
             return os.getpriority(os.PRIO_PROCESS, self.pid) - os.getpriority(os.PRIO_PROCESS, 0)
         except ProcessLookupError:
             return 0
 
     def kill(self) -> None:
-        """End it with no chance to say anything; it may be gone already."""
+        """Kill the process without a chance to react; it may be gone already."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
 
     @property
     def runs(self) -> bool:
-        """Whether it still does."""
+        """Whether the process still runs."""
         return (seen := process(self.pid)) is not None and seen.started == self.started
 
 
 def children(pid: int) -> list[int]:
-    """Numbers of the processes that a process has started, those among them that wait to be collected."""
+    """Numbers of a process's children, including zombies."""
     found: list[int] = []
     tasks = Path(f"/proc/{pid}/task")
     if not Path("/proc/self/task").exists():
@@ -67,7 +68,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> Iterator[Process]:
-    """All that a process has started, and these, and that runs."""
+    """All running descendants of a process."""
     for child in children(pid):
         if (seen := process(child)) is not None:
             yield seen
@@ -75,7 +76,7 @@ def descendants(pid: int) -> Iterator[Process]:
 
 
 def process(pid: int) -> Process | None:
-    """The process of a number if it runs: what has ended and waits to be collected does not."""
+    """The running process with a number; None for zombies."""
     fields = _fields(pid)
     if not fields or fields[0] in "ZX":
         return None
@@ -91,7 +92,7 @@ def zombies(pid: int) -> list[int]:
 
 
 async def eventually(condition: Callable[[], object]) -> bool:
-    """Whether something becomes true in a generous time."""
+    """Whether a condition becomes true within a generous time."""
     end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
@@ -101,7 +102,7 @@ async def eventually(condition: Callable[[], object]) -> bool:
 
 
 def _fields(pid: int) -> list[str]:
-    """Of /proc/PID/stat, behind the name; empty if there is no such process."""
+    """The fields of /proc/PID/stat behind the name; empty if there is no such process."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return []
