@@ -188,6 +188,7 @@ ZEN_3_RULES: dict[str, dict[str, Any]] = {
     "no limit of the load queue (M29)": {"load_queue": None},
     "any number of operations for an ALU (M30)": {"one_operation_per_alu": False},
     "an index without a macro-op (M31)": {"indexed_is_two_ops": False},
+    "microcode dispatched beside others (M39)": {"microcode_keeps_dispatch": False},
     "changes of memory as one macro-op (M31)": {"memory_change_is_two_ops": False},
     "vector schedulers of two pipes (M32)": {"vector_pipes_shared": False},
     "no domains (M33)": {"domain_cycles": 0},

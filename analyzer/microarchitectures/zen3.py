@@ -172,7 +172,7 @@ MODELS = (
             "macro_ops.decode_bytes macro_ops.long_instruction_bytes macro_ops.long_pair_eighths "
             "macro_ops.line_fields macro_ops.fields_per_entry "
             "macro_ops.one_operation_per_alu macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops "
-            "macro_ops.long_lea_by_encoding "
+            "macro_ops.microcode_keeps_dispatch macro_ops.long_lea_by_encoding "
             "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.fuses_memory_with_branch "
             "macro_ops.fuses_nops macro_ops.sse_idioms_execute macro_ops.domain_cycles "
             "macro_ops.store_chunk_bytes macro_ops.store_gathering macro_ops.stores_committed_per_cycle "
@@ -237,6 +237,7 @@ MODELS = (
             one_operation_per_alu=True,
             indexed_is_two_ops=True,
             memory_change_is_two_ops=True,
+            microcode_keeps_dispatch=True,
             long_lea_by_encoding=True,
             vector_pipes_shared=True,
             domain_cycles=1,

@@ -91,7 +91,8 @@ MODELS = (
             "macro_ops.small_loop_entries macro_ops.long_line_eighths macro_ops.store_gathering "
             "macro_ops.domain_cycles macro_ops.load_queue",
             _NOT_MEASURED: "upper_halves upper_half_switch_cycles macro_ops.long_pair_eighths "
-            "macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops macro_ops.long_lea_by_encoding "
+            "macro_ops.microcode_keeps_dispatch macro_ops.indexed_is_two_ops "
+            "macro_ops.memory_change_is_two_ops macro_ops.long_lea_by_encoding "
             "macro_ops.one_operation_per_alu "
             "macro_ops.pipes macro_ops.vector_pipes_shared macro_ops.transfer_alu_cycles "
             "macro_ops.failed_narrow_forwarding macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
@@ -118,9 +119,10 @@ MODELS = (
             one_operation_per_alu=False,
             indexed_is_two_ops=False,
             memory_change_is_two_ops=False,
+            microcode_keeps_dispatch=False,
             long_lea_by_encoding=False,
-            pipes=zen5.RULES.pipes,
             vector_pipes_shared=False,
+            pipes=zen5.RULES.pipes,
             transfer_alu_cycles=0,
             page_crossing_store_cycles=34,
             forwarding=7,

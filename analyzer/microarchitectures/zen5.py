@@ -120,6 +120,7 @@ RULES = MacroOpRules(
     one_operation_per_alu=False,
     indexed_is_two_ops=False,
     memory_change_is_two_ops=False,
+    microcode_keeps_dispatch=False,
     long_lea_by_encoding=False,
     # The outer pipes come first: fewer operations need exactly these.
     pipes=("FP3", "FP0", "FP2", "FP1"),

@@ -1,6 +1,6 @@
 """Parameters of cores that count macro-ops: AMD's from Zen 3 on.
 
-Labels M1 to M38 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
+Labels M1 to M39 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
 states can be compared.
 """
 
@@ -128,6 +128,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """An integer instruction that changes a word in memory is two macro-ops at least (M31)."""
     long_lea_by_encoding: bool
     """LEA with base and index is two operations if its encoding has a displacement, even 0."""
+    microcode_keeps_dispatch: bool
+    """Microcode is dispatched as slowly as it was measured in a row, and nothing beside it (M39)."""
     fuses_nops: bool
     """A NOP shares the macro-op of the previous instruction."""
     # schedulers

@@ -100,6 +100,8 @@ class MacroOps(Struct, frozen=True):
     begins_decode_group: bool = False
     ends_group: bool = False
     """Nothing after it is dispatched in the same cycle."""
+    lost_slots: int = 0
+    """Slots behind it in which nothing is dispatched: microcode keeps them (M39)."""
     serializing: bool = False
     moves: bool = False
     """The move of a pair: the renamer carries it out with the next instruction."""

@@ -29,6 +29,12 @@ OPERATIONS = {
 _IN_MEMORY = ("add", "sub", "and", "or", "xor", "inc", "dec")
 _NOT_WRITTEN = ("cmp", "test", "nop", "bt")
 _MOST_UNKNOWN = 4
+_POINTERS = {
+    **dict.fromkeys(("movs", "cmps"), ("RSI", "RDI")),
+    **dict.fromkeys(("stos", "scas"), ("RDI",)),
+    "lods": ("RSI",),
+}
+"""Registers that string instructions move on, by the beginning of their mnemonic; records leave them out."""
 _LARGEST = 1 << 62
 
 
@@ -66,6 +72,8 @@ def effect_of(template: InstructionTemplate, instruction: Instruction, written: 
         for output, key in zip(template.register_outputs, written, strict=True)
         if is_general_purpose(output.name) and output.canonical != "RSP"
     )[:_MOST_UNKNOWN]
+    if template.facts.category == "STRINGOP":
+        unknown += tuple(map(KEYS.register, _POINTERS.get(instruction.mnemonic[:4], ())))
     if any(access.written for access in template.memory_operands):
         vector = any(not is_general_purpose(o.name) for o in template.register_inputs)
         return Effect(ANY_WORD, memory=0, memory_bits=_bits(template), operation=int(vector), unknown=unknown)

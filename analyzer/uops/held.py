@@ -12,6 +12,9 @@ from cyclelens.analyzer.uops.macro_units import Draft
 _MICROCODE = 3
 """Instructions of at least this many macro-ops are microcode."""
 _KEPT = Trait.ALONE | Trait.DIVIDES
+_LONG = 10
+"""Microcode of more cycles waits for something else than its dispatch: RDTSC takes 36 in a row, and 36 beside
+24 NOPs."""
 _EXPLAINED = 0.95
 """Share of the measured cycles at which units explain them: figures have two digits."""
 
@@ -33,6 +36,23 @@ def hold(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int) -> No
         _hold_unit(subject, computing, uops, measured)
     else:
         computing[0].busy, computing[0].traits = measured, computing[0].traits | Trait.ALONE
+
+
+def lost_slots(subject: MacroInstruction, macro_ops: int) -> int:
+    """Slots of dispatch that microcode keeps empty behind its own macro-ops (M39).
+
+    In a row it takes its measured throughput. Other instructions share one cycle of that with it. An
+    instruction that changes memory is left out, because its throughput may be that of a chain.
+    """
+    measured, width = subject.prepared.figures.throughput, subject.issue_width
+    if not subject.rules.microcode_keeps_dispatch or measured is None or subject.branch:
+        return 0
+    microcode = macro_ops >= _MICROCODE or (measured >= _MICROCODE - 1 and not subject.memory)
+    if not microcode or measured > _LONG or set(subject.reads) & set(subject.writes):
+        return 0
+    if subject.prepared.figures.divider_cycles:
+        return 0
+    return max(0, round(width * (measured - 1)) + 1 - macro_ops)
 
 
 def _explains(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int, measured: float) -> bool:

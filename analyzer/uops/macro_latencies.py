@@ -12,6 +12,7 @@ FP_ADD_FAMILY = re.compile(r"v?(add|sub|min|max|cmp)[a-z]*[ps][sd]")
 """Operations of the vector units' adders."""
 _KEEPS_REST = re.compile(r"(sqrt|rcp|rsqrt|round|cvts[sdi]2)s[sd]|mov[lh]p[sd]")
 """SSE operations that write part of their target. With VEX the rest comes from the first source."""
+_SCALAR_MOVES = ("movss", "movsd")
 _CONVERSION = 3
 """Cycles of a conversion from an integer, after the transfer."""
 
@@ -73,6 +74,17 @@ def latencies_of(
                 default=0,
             )
         inputs.append((value, max(0, late)))
+    if subject.prepared.figures.divider_cycles and not subject.vector:
+        # Of a division only the upper half of the dividend comes first, which is 0 as a rule: the others'
+        # latencies count.
+        latencies = [
+            max(
+                between(kind, position, target, number) + late
+                for (kind, position, _), (_, late) in zip(starts, inputs, strict=True)
+                if late or not any(cycles for _, cycles in inputs)
+            )
+            for target, number, _ in outputs
+        ]
     return inputs, latencies
 
 
@@ -105,7 +117,7 @@ def merge_narrow(
         subject.mnemonic.startswith("cmov")
         or subject.mnemonic in ("bsf", "bsr")
         or bool(_KEEPS_REST.fullmatch(subject.mnemonic))
-        or (subject.mnemonic in ("movss", "movsd") and not subject.memory)
+        or (subject.mnemonic in _SCALAR_MOVES and not subject.memory)
     )
     last = max((late for _, late in inputs), default=0)
     for output in subject.prepared.register_outputs:
@@ -122,11 +134,9 @@ def merge_first_source(
 
     A conversion from an integer needs it only after the transfer.
     """
-    if (
-        subject.mnemonic[0] != "v"
-        or not _KEEPS_REST.fullmatch(subject.mnemonic[1:])
-        or len(subject.registers) < 2
-    ):
+    name = subject.mnemonic[1:]
+    moves = name in _SCALAR_MOVES and not subject.memory
+    if subject.mnemonic[0] != "v" or len(subject.registers) < 2 or not (moves or _KEEPS_REST.fullmatch(name)):
         return
     value: Value = (ValueKind.REGISTER, canonical(subject.registers[1]))
     if all(known != value for known, _ in inputs):

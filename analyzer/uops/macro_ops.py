@@ -13,7 +13,7 @@ from cyclelens.analyzer.model.instruction import OperandKind
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.units import UnitSet, UopKind
 from cyclelens.analyzer.model.uops import MacroOps, MemoryAccess, Trait, UopTemplate, Value, ValueKind
-from cyclelens.analyzer.uops.held import hold
+from cyclelens.analyzer.uops.held import hold, lost_slots
 from cyclelens.analyzer.uops.macro_instruction import MacroInstruction
 from cyclelens.analyzer.uops.macro_latencies import (
     FP_ADD_FAMILY,
@@ -145,6 +145,7 @@ class _Expander(MacroInstruction):
             ends_group=self.mnemonic in _ENDS_GROUP and not self._zeroes_upper_for_free(),
             serializing=self.mnemonic in _SERIALIZES,
             split_by_index=self.split_by_index,
+            lost_slots=lost_slots(self, count),
         )
 
     def _zeroes_upper_for_free(self) -> bool:
@@ -183,8 +184,9 @@ class _Expander(MacroInstruction):
         uops: list[Draft] = []
         loaded: dict[int, Value] = {}
         outputs = self.outputs()
-        if self.mnemonic == "leave" and not computes:
+        if self.mnemonic == "leave":
             # The stack pointer comes from RBP, not from memory.
+            computes = []
             pointer, frame = (ValueKind.REGISTER, "RSP"), (ValueKind.REGISTER, "RBP")
             outputs = [output for output in outputs if output[2] != pointer]
             uops.append(Draft(UopKind.COMPUTE, self.alus, [(frame, 0)], [(pointer, 1)]))

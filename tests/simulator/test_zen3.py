@@ -1,4 +1,4 @@
-"""Zen 3: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M37)."""
+"""Zen 3: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M39)."""
 
 from __future__ import annotations
 
@@ -84,3 +84,41 @@ def test_small_cases(rule: str, code: str, mode: str, measured: float) -> None:
 def test_a_change_of_memory_is_two_macro_ops(code: str, measured: float) -> None:
     """M31, among 24 NOPs; one macro-op would take 4.18 cycles."""
     assert measured_as(code + 24 * NOP, "copies") == pytest.approx(measured, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "measured"),
+    [
+        ("stosq", "48ab", 6.101),
+        ("lodsq", "48ad", 6.101),
+        ("movsq", "48a5", 6.102),
+        ("cld", "fc", 6.098),
+        ("pushfq", "9c", 7.096),
+        ("rcl rax, 3", "48c1d003", 7.091),
+        ("cmpxchg rbx, rcx", "480fb1cb", 6.101),
+        ("pclmulqdq xmm0, xmm1, 0", "660f3a44c100", 5.109),
+        ("mul rbp, no microcode", "48f7e5", 4.34),
+        ("rdtsc, which waits for something else", "0f31", 36.4),
+    ],
+)
+def test_microcode_among_nops(text: str, code: str, measured: float) -> None:
+    """M39: 24 NOPs alone take 4.0 cycles, each of the others a cycle less than in a row."""
+    assert measured_as(code + 24 * NOP, "copies") == pytest.approx(measured, rel=0.035), text
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "mode", "measured"),
+    [
+        ("vmovss keeps the rest of its first source", "c4c17a10c6", "copies", 1.0),
+        ("the quotient of a division", "31d2f7f1", "straight", 8.994),
+        ("leave does not take RSP from memory", "4889e5c9" + 24 * NOP, "copies", 4.525),
+        (
+            "insertions leave FP2 to transfers",
+            "c4e30122c001c4e30122c801c4e30122d001c4e30122d801",  # vpinsrd xmm0 to xmm3, xmm15, eax, 1
+            "copies",
+            4.0,
+        ),
+    ],
+)
+def test_single_instructions(text: str, code: str, mode: str, measured: float) -> None:
+    assert measured_as(code, mode) == pytest.approx(measured, rel=0.05), text

@@ -33,6 +33,7 @@ cdef class MacroRenamer:
     cdef int[::1] write_value
     cdef int writes
     cdef int left  # Macro-ops of the latest renamed instruction that are still to be dispatched.
+    cdef int _lost  # Slots that the latest renamed instruction still keeps empty behind it.
     cdef int _next_fused
     cdef int _next_uop
     cdef int dispatched  # Macro-ops dispatched so far.
@@ -85,7 +86,7 @@ cdef class MacroRenamer:
             self.write_key = ints(2 * outputs)
             self.write_value = ints(2 * outputs)
         self.writes = 0
-        self.left = 0
+        self.left = self._lost = 0
         self._next_fused = 0
         self._next_uop = 0
         self.dispatched = 0
@@ -123,7 +124,7 @@ cdef class MacroRenamer:
         self.tables.refuse(cycle, 0, NONE)
         self._starved = False
         self._timed = False
-        slots = self._width
+        slots = self._without_lost(self._width, cycle)
         vectors = self._vector_width
         while slots > 0:
             if self.left == 0:
@@ -172,6 +173,19 @@ cdef class MacroRenamer:
             if self.left == 0 and slots > 0 and self.operations.m_ends_group[last]:
                 self.tables.refuse(cycle, ISSUE_GROUP, self._next_uop - 1)
                 return
+            if self.left == 0 and self.operations.m_lost_slots[last]:
+                self._lost = self.operations.m_lost_slots[last]
+                slots = self._without_lost(slots, cycle)
+
+    cdef int _without_lost(self, int slots, int cycle) noexcept nogil:
+        """How many of a cycle's slots microcode leaves, which keeps others empty behind it (M39)."""
+        if self._lost == 0 or slots == 0:
+            return slots
+        lost = min(slots, self._lost)
+        self._lost -= lost
+        self._timed = True
+        self.tables.refuse(cycle, ISSUE_GROUP, self._next_uop - 1)
+        return slots - lost
 
     cdef void _time(self, int uop, int fused, int count, int slots, int cycle) noexcept nogil:
         """Set the dispatch times of an instruction's macro-ops: one after the other, beginning in this cycle
@@ -361,6 +375,7 @@ cdef class MacroRenamer:
     cdef int record(self, Record state) except -1 nogil:
         """Record this part of the pipeline's state."""
         state.add(self.left)
+        state.add(self._lost)
         state.add(self._next_uop - state.uop if self.left else 0)
         self._schedulers.record(state)
         self._load_queue.record(state)

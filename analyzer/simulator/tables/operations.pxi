@@ -24,6 +24,7 @@ cdef class Operations:
     cdef int[::1] m_begins_group
     cdef int[::1] m_ends_group
     cdef int[::1] m_serializing
+    cdef int[::1] m_lost_slots
     # Key that the instruction copies before its own operation (the move of a pair), or -1.
     cdef int[::1] m_pair_source
     cdef int[::1] m_pair_target
@@ -63,6 +64,7 @@ cdef class Operations:
         self.m_begins_group = ints(instructions)
         self.m_ends_group = ints(instructions)
         self.m_serializing = ints(instructions)
+        self.m_lost_slots = ints(instructions)
         self.m_pair_source = ints(instructions)
         self.m_pair_target = ints(instructions)
         self.m_load_seen = ints(instructions)
@@ -160,12 +162,13 @@ cdef class Operations:
         self.e_memory_bits[i], self.e_relative[i] = row[16], row[17]
         for place in range(4):
             self.e_unknown[4 * i + place] = row[18 + place]
+        self.m_lost_slots[i] = row[22]
 
 cdef enum:
     _MOVES = 5
     # After these fields a row has the traits of every uop, then how long each keeps its unit busy, then
     # how late each of their inputs may come.
-    _OPERATION_FIELDS = 22
+    _OPERATION_FIELDS = 23
 
 
 def operations_row(FlatInstruction flat):
@@ -179,7 +182,7 @@ def operations_row(FlatInstruction flat):
         *(ops.decode_slots, ops.vector_ops, ops.begins_decode_group, ops.ends_group, ops.serializing),
         *(ops.moves, effect.kind, effect.target, effect.source, effect.index, effect.scale),
         *(effect.constant, effect.operation, effect.target_bits, effect.high, effect.memory),
-        *(effect.memory_bits, effect.from_instruction_pointer, *unknown),
+        *(effect.memory_bits, effect.from_instruction_pointer, *unknown, ops.lost_slots),
         *(int(uop.traits) for uop in uops),
         *(uop.busy_eighths for uop in uops),
         *(late for uop in uops for late in uop.late or (0,) * len(uop.inputs)),
