@@ -210,7 +210,7 @@ class _Text:
                 self.branchings[branching.name] = self._through(branching)
 
     def _analysis(self, regions: Sequence[RegionAnalysis]) -> Analysis:
-        """What is known so far."""
+        """The analysis of the regions that are done."""
         assembled = self.assembled
         return Analysis(
             regions=tuple(regions),

@@ -174,11 +174,11 @@ class _Decoded:
 
     def __init__(self, caches: Caches) -> None:
         self.instructions: Recent[bytes, Instruction] = caches.recent(_MOST_KEPT)
-        """By bytes."""
-        self.readings: Recent[tuple[object, ...], _Decoding] = caches.recent(_MOST_KEPT)
-        """By everything that distinguishes encodings."""
+        """Instructions by their bytes."""
+        self.decodings: Recent[tuple[object, ...], _Decoding] = caches.recent(_MOST_KEPT)
+        """Decodings by everything that distinguishes encodings."""
         self.facts: dict[int, _CodeFacts] = {}
-        """By iced-x86 code."""
+        """Facts by iced-x86 code."""
         self.read = IcedInstruction()
         """Reused by the decoder for every instruction."""
 
@@ -213,22 +213,22 @@ def _instruction(
         key = (*key, code[prefix_end + 2] & 0x80, code[prefix_end + 3] & 0xF0, mask is None)
     elif facts.form.encoding not in _REX_ENCODINGS:
         key = (*key, code[prefix_end], _wide(code, facts.form.encoding, prefix_end))
-    reading = decoded.readings.get(key)
-    if reading is None:
-        reading = decoded.readings[key] = _reading(code, instruction, decoder, facts, prefix_end)
+    decoding = decoded.decodings.get(key)
+    if decoding is None:
+        decoding = decoded.decodings[key] = _decoding_of(code, instruction, decoder, facts, prefix_end)
     displacement = 0
-    if reading.displacement is not None:
-        displacement = int.from_bytes(code[reading.displacement], "little", signed=True)
+    if decoding.displacement is not None:
+        displacement = int.from_bytes(code[decoding.displacement], "little", signed=True)
     elif address > 1:
         displacement = _signed(instruction.memory_displacement)
-    elif reading.branch:
+    elif decoding.branch:
         displacement = _distance(instruction)
-    numbers = reading.immediate
+    numbers = decoding.immediate
     immediate = None if numbers is None else int.from_bytes(code[numbers], "little", signed=True)
-    return Instruction(code, reading.encoding, tuple(registers), immediate, displacement, scale)
+    return Instruction(code, decoding.encoding, tuple(registers), immediate, displacement, scale)
 
 
-def _reading(
+def _decoding_of(
     code: bytes, instruction: IcedInstruction, decoder: Decoder, facts: _CodeFacts, prefix_end: int
 ) -> _Decoding:
     """What the instruction shares with all others that have the same cache key."""

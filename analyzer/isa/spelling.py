@@ -47,7 +47,7 @@ _SPELT_TWO_WAYS = frozenset({"call", "jmp", "cmpxchg", "prefetch", "loadall"})
 
 
 def mnemonic(instruction: Instruction, info: OpCodeInfo) -> str:
-    """The mnemonic as the formatter spells it. The formatter itself is only asked where that is not known."""
+    """The mnemonic as the formatter spells it. The formatter runs only where that is unknown."""
     name = info.instruction_string.split(" ", 1)[0].lower()
     # 90 is an XCHG with other operand sizes.
     if name in _SPELT_TWO_WAYS or name.startswith("cmpn") or (name == "nop" and info.op_code == 0x90):

@@ -46,7 +46,7 @@ _DEFINED, _MARKER = 1, 2
 
 
 class _Coloured(Struct):
-    """What is kept of an open document."""
+    """Cached tokens of an open document."""
 
     words: tokens.WordCache = field(default_factory=tokens.WordCache)
     identifier: str = ""

@@ -39,23 +39,23 @@ _Stage = tuple[str, str]
 
 
 class _TextResults(Struct):
-    """What is known of one text."""
+    """Cached results of one text."""
 
     results: dict[_Stage, tuple[object, RegionResult]] = field(default_factory=dict)
-    """By step and region: what the result depends on, and the result."""
+    """(step, region) -> the inputs of a result, and the result."""
     fixes: dict[str, tuple[int, int, tuple[Fix, ...]]] = field(default_factory=dict)
-    """By region: its version and first line when its rewrites were found, and these."""
+    """Region -> its version and first line when its rewrites were found, and the rewrites."""
 
 
 class RegionResults:
-    """Results of the latest version of each text, by step and region. A region whose version and place are
-    those of its last result has that result still."""
+    """Results of the latest version of each text, by step and region. A region with the version and place
+    of its last result keeps that result."""
 
     def __init__(self) -> None:
         self._caches = Caches()
         self._numbers = ContentNumbers(self._caches)
         self._texts: dict[str, _TextResults] = {}
-        """By document, the one that was edited last at the end."""
+        """Results by document; the one edited last is at the end."""
 
     def begin(self, job: Job) -> None:
         """A job about a text begins. The results of the texts edited longest ago are forgotten, even if a job

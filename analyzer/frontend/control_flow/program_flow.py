@@ -134,7 +134,7 @@ class ProgramFlow:
         for index, statement in enumerate(self._program.statements):
             by_section.setdefault(statement.section, {}).setdefault(statement.subsection, []).append(index)
         self._statements: list[int] = []
-        """By place."""
+        """Statement of each place."""
         self._places = [0] * len(self._program.statements)
         """For each statement its place, or that of the next statement that becomes bytes."""
         self._sections = [0]

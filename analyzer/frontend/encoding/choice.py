@@ -185,7 +185,7 @@ def _decoration(operands: Sequence[Operand]) -> Decoration:
 def _is_decorated_right(
     request: EncodingRequest, operands: Sequence[Operand], decoration: Decoration
 ) -> bool:
-    """Whether masks, broadcasts and rounding stand where GNU as accepts them."""
+    """Whether GNU as accepts the masks, broadcasts and rounding at their operands."""
     for number, operand in enumerate(operands):
         words = operand.decorations if isinstance(operand, Register | MemoryOperand) else ()
         if any(not _may_have(word, operand, is_target=number == 0) for word in words):

@@ -94,7 +94,7 @@ def has_nasm() -> bool:
     return external.find_program("nasm") is not None
 
 
-Run = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
+WholeFileAssembler = Callable[[str, Origin, Included, Callable[[], bool]], Assembled]
 """(text, origin, its includes, whether to stop) -> result."""
 
 
@@ -376,7 +376,7 @@ def _fill_in_addresses(listing: Listing, file: ObjectFile | None) -> None:
         behind[listed.section] = listed.address
 
 
-ASSEMBLERS: Mapping[Assembler, Run] = {Assembler.GAS: _gas, Assembler.NASM: _nasm}
-"""By the name that users choose."""
+ASSEMBLERS: Mapping[Assembler, WholeFileAssembler] = {Assembler.GAS: _gas, Assembler.NASM: _nasm}
+"""The assemblers that users may choose."""
 BACKENDS = {Assembler.GAS: "gnu as", Assembler.NASM: "nasm"}
 """Name of a line's encoder."""

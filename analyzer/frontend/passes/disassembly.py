@@ -274,7 +274,7 @@ def _open_field(code: bytes) -> int:
 def _encode(run: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]:
     """Encode the rows without bytes. Returns a problem for each that has no encoding of the right length."""
     sizes: dict[int, int] = {}
-    """By row identity."""
+    """Bytes of each row, by its identity."""
     for part in dump.parts:
         for row, behind in pairwise(part.rows):
             size = behind.address - row.address

@@ -147,7 +147,7 @@ class Program(Struct):
     """Symbols named by `.globl`, `.extern` and similar directives."""
     weak: set[str] = field(default_factory=set)
     macros: dict[str, Macro] = field(default_factory=dict)
-    """By name in lower case."""
+    """Macros by their names in lower case."""
     expansions: int = 0
     """Number of macro uses so far."""
     expanded: int = 0

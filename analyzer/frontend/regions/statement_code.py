@@ -43,7 +43,7 @@ class EncodingCache:
 
     def __init__(self, caches: Caches) -> None:
         self.caches = caches
-        """Where the caches below live."""
+        """The owner of the caches below."""
         self.versions = SourceVersions()
         self.contents: Recent[tuple[Dialect, str, bool], Content | RefusedStatement] = caches.recent(
             MAXIMUM_ENCODED
