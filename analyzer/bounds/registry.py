@@ -62,7 +62,8 @@ def compute_bounds(
         if critical is None
         else float(critical.cycles_per_iteration)
     )
-    throughput = throughput_bound(block, microarchitecture)
+    cycles = None if simulation is None else simulation.cycles_per_iteration
+    throughput = throughput_bound(block, microarchitecture, cycles)
     if throughput > bounds["Dependencies"]:
         # The chain of an instruction that waits for itself has its throughput already.
         bounds["Throughput"] = throughput

@@ -66,6 +66,8 @@ class Figures(Struct, frozen=True):
     divider_cycles: int | None = None
     tp: int | None = None
     """Cycles of occupancy of throughput-limited instructions (rules D2, D3); not reported."""
+    tp_after_wait: int | None = None
+    """The same for an instance that had to wait for an earlier one; None: no longer than ``tp``."""
     shared: str = ""
     """What other forms that occupy it keep waiting, too (D9); empty: no other form does."""
     throughput: float | None = None

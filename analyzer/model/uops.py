@@ -165,6 +165,8 @@ class InstructionTemplate(Struct, frozen=True):
     divider_cycles: int = 0
     tp: int | None = None
     """Cycles for which it keeps busy what ``occupies`` names."""
+    tp_after_wait: int | None = None
+    """The same if it had to wait for that; None: no longer than ``tp``."""
     shared: str = ""
     """What it and other forms keep busy; empty: no other form does."""
     fused_with_next: bool = False

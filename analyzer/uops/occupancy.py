@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cyclelens.analyzer.microarchitectures.caveats import (
+    STORE_FENCE_AFTER_WAIT,
     STORE_FENCE_CYCLES,
     bit_moves,
     pause_cycles,
@@ -40,16 +41,16 @@ def occupied(
         least = max(least, moves.least)
     if hardware and mnemonic == "pause":
         least = pause_cycles(microarchitecture.name) or least
-    shared = ""
+    shared, after_wait = "", None
     if hardware and microarchitecture.maker is Maker.INTEL:
         if figures.throughput is not None:
             least = max(least, round(figures.throughput))
         names = (what for each, what in _SHARED if each.fullmatch(mnemonic))
         shared = STORE_ORDER if locked else next(names, "")
         if mnemonic == "sfence":
-            least = STORE_FENCE_CYCLES
+            least, after_wait = STORE_FENCE_CYCLES, STORE_FENCE_AFTER_WAIT
         elif mnemonic.startswith(("vgather", "vpgather")):
             least = max(least, shortest_gather(microarchitecture.name))
     if least == (figures.tp or 0) and not shared:
         return figures
-    return replace(figures, tp=least or None, shared=shared)
+    return replace(figures, tp=least or None, tp_after_wait=after_wait, shared=shared)

@@ -79,6 +79,7 @@ def make_template(
         uses=uses,
         divider_cycles=figures.divider_cycles or 0,
         tp=figures.tp,
+        tp_after_wait=figures.tp_after_wait,
         shared=figures.shared,
         fused_with_next=branch is not None,
         fused_with_previous=second,

@@ -78,6 +78,34 @@ STORE_FENCES = {
     "two lock add, a store": ("f0480107 f048014740 48891e", 37.1),
 }
 
+# A store fence that does not have to wait, because NOPs keep the fences three cycles apart.
+FENCES_APART = {
+    "8 nop": ("0faef8" + "90" * 8, 5.95),
+    "12 nop": ("0faef8" + "90" * 12, 6.04),
+    "16 nop": ("0faef8" + "90" * 16, 3.17),
+    "18 nop": ("0faef8" + "90" * 18, 3.50),
+    "24 nop": ("0faef8" + "90" * 24, 4.50),
+    "store, 8 nop": ("0faef8 488906" + "90" * 8, 6.99),
+    "store, 16 nop": ("0faef8 488906" + "90" * 16, 6.96),
+    "store, 24 nop": ("0faef8 488906" + "90" * 24, 4.67),
+    "two sfence, 36 nop": ("0faef8 0faef8" + "90" * 36, 11.98),
+}
+
+
+@pytest.mark.parametrize("case", FENCES_APART)
+def test_a_store_fence_that_waits_for_nothing_is_short(case: str) -> None:
+    """Measured on an Emerald Rapids; 6 cycles were counted for each."""
+    code, cycles = FENCES_APART[case]
+    made = predicted(in_a_loop(code.replace(" ", "")), "SPR")
+    assert made.cycles_per_iteration == pytest.approx(cycles, rel=0.04)
+    assert made.bounds["Throughput"] <= made.cycles_per_iteration
+
+
+def test_the_wait_for_store_fences_explains_the_figure() -> None:
+    """The bound is that of fences which do not wait, unless waiting makes the figure."""
+    assert predicted(in_a_loop("0faef8"), "SPR").bottlenecks == ("Throughput",)
+    assert predicted(in_a_loop("0faef8" + "90" * 24), "SPR").bounds["Throughput"] == 3
+
 
 @pytest.mark.parametrize("case", TOGETHER)
 def test_different_forms_keep_each_other_waiting(case: str) -> None:

@@ -304,7 +304,7 @@ cdef class Scheduler:
         """Step 5 if fences or occupancies may hold uops back: oldest first."""
         cdef Uop *uop
         cdef Instruction *instruction
-        cdef bint limited, blocked
+        cdef bint limited, blocked, waited
         while self._held.counts[_HELD] > 0:
             self._held.push(_CANDIDATES, self._held.pop(_HELD))
         for position in range(self._free.count):
@@ -324,7 +324,8 @@ cdef class Scheduler:
                 self._held.push(_HELD, number)
                 continue
             if limited:
-                self.tp_blocked[instruction.tp_name] = instruction.tp
+                waited = uop.held != 0
+                self.tp_blocked[instruction.tp_name] = instruction.tp_after_wait if waited else instruction.tp
             self.fences.fixed(number)
             self._fix(number, cycle)
 

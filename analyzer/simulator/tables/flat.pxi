@@ -111,10 +111,11 @@ cdef class FlatOriginal:
         head.load_fence = template.load_serializing
         head.store_fence = template.store_serializing
         head.tp = template.tp or 0
+        head.tp_after_wait = template.tp_after_wait or head.tp
         head.symbol_source = source
         head.pointer_load = template.name in _POINTER_LOADS
         dividers = [uop.divider_cycles for uop in template.uops]
-        head.wait = max(template.tp or 0, *results, 0) + max(dividers, default=0)
+        head.wait = max(head.tp_after_wait, *results, 0) + max(dividers, default=0)
         head.outputs_count = len(outputs)
         head.merge_count = len(template.merge_uops)
         head.fused_count = len(template.fused_uops)

@@ -368,7 +368,7 @@ cdef class Program:
             for i in range(self.instructions):
                 flat = flats[i]
                 if flat.like.stores and not self.instruction[i].tp:
-                    self.instruction[i].tp = 1
+                    self.instruction[i].tp = self.instruction[i].tp_after_wait = 1
                     self.instruction[i].tp_name = names[STORE_ORDER]
         self.adds_uops = 1 if self.moves_stack or self.most_merges else 0
         self.tp_names = len(names)

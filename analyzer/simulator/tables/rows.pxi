@@ -124,6 +124,7 @@ cdef struct Instruction:
     int load_fence
     int store_fence
     int tp  # cycles for which it occupies its unit
+    int tp_after_wait  # the same if it had to wait for the unit
     int symbol_source
     int pointer_load
     int wait
