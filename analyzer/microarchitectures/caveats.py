@@ -57,9 +57,9 @@ STORE_FENCES = Source(
     "A loop of SFENCE takes 5.9 to 6.0 cycles from Haswell to Alder Lake by uops.info; on an Emerald Rapids "
     "6.00, with one, two and four stores to different lines 7.00, 8.00 and 10.01, with two SFENCE and a "
     "store 12.99, with a locked ADD, which takes 18.0, 25.0; three locked ADD and three stores take 57.1. "
-    "With 14 to 24 NOPs between them, three cycles or more, SFENCE cost no more than its issue slot: 3.00, 3.17, "
-    "3.33, 3.50 and 4.50 for 14, 16, 17, 18 and 24; with 8 and 12 NOPs 5.95 and 6.04, with a store and 16 or "
-    "24 NOPs 6.96 and 4.67, with a pair of SFENCE and 36 NOPs 11.98",
+    "With 14 to 24 NOPs between them, three cycles or more, SFENCE cost no more than its issue slot: 3.00, "
+    "3.17, 3.33, 3.50 and 4.50 for 14, 16, 17, 18 and 24; with 8 and 12 NOPs 5.95 and 6.04, with a store and "
+    "16 or 24 NOPs 6.96 and 4.67, with a pair of SFENCE and 36 NOPs 11.98",
 )
 SHORT_GATHERS = Source(
     Certainty.MEASURED,

@@ -111,6 +111,7 @@ def rest(template: InstructionTemplate) -> str:
         f"complex {template.available_simple_decoders}": template.complex_decoder,
         f"divider {template.divider_cycles}": template.divider_cycles,
         f"every {template.tp}": template.tp,
+        f"every {template.tp_after_wait} after a wait": template.tp_after_wait,
         "fusible": template.macro_fusible,
         "eliminable": template.eliminable_move,
         "serializing": template.serializing,
