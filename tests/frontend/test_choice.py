@@ -97,12 +97,56 @@ SPELLINGS = [
     ("pf2id 0x80(%r9,%r11,4), %mm1", "430f0f8c99800000001d"),
     ("fstenvs -0x1000(%r10d)", "9b676641d9b200f0ffff"),
     ("xlat %ds:(%rbx)", "d7"),
+    ("callw *%ax", "66ffd0"),
+    ("callw *(%rdi)", "66ff17"),
+    ("jmpw *8(%rdi)", "66ff6708"),
+    ("lcall *(%rdi)", "ff1f"),
+    ("ljmpw *(%rdi)", "66ff2f"),
+    ("rex.w lcall *(%rdi)", "48ff1f"),
+    ("lar %ax, %rax", "480f02c0"),
+    ("lsl %r9w, %ecx", "410f03c9"),
+    ("fstpl %st(3)", "dddb"),
+    ("fcompl %st(1)", "d8d9"),
+    ("pextrwq $1, %xmm0, %rax", "660fc5c001"),
+    ("vpinsrwq $1, %rax, %xmm1, %xmm0", "c5f1c4c001"),
+    ("movmskpsq %xmm0, %rax", "0f50c0"),
+    ("movq $0x1122334455667788, %rax", "48b88877665544332211"),
+]
+SUFFIXES = [
+    ("movq rax, 5", "48c7c005000000"),
+    ("movq rax, 0x1122334455667788", "48b88877665544332211"),
+    ("movq rax, qword ptr [rdi]", "488b07"),
+    ("movq [rdi], rax", "488907"),
+    ("movq xmm0, rax", "66480f6ec0"),
+    ("movd eax, 5", "b805000000"),
+    ("movd xmm0, eax", "660f6ec0"),
+    ("addd eax, 5", "83c005"),
+    ("incq [rdi]", "48ff07"),
+    ("sard [rdi], 1", "d13f"),
+    ("cmovneq rax, rbx", "480f45c3"),
+    ("crc32b eax, [rdi]", "f20f38f007"),
+    ("setbb al", "0f92c0"),
+    ("retq", "c3"),
+    ("call word ptr [rdi]", "66ff17"),
+    ("lar rax, ax", "480f02c0"),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), SPELLINGS)
 def test_what_a_text_leaves_out_is_completed(text: str, expected: str) -> None:
     assert (code_of(text, "att") or b"").hex() == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), SUFFIXES)
+def test_intel_syntax_has_suffixes_for_gnu_as(text: str, expected: str) -> None:
+    assert (code_of(text, "intel") or b"").hex() == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["addw eax, 5", "addb rax, 1", "addl eax, 5", "shld [rdi]", "pushd 5", "flds [rdi]"]
+)
+def test_these_suffixes_in_intel_syntax_are_refused(text: str) -> None:
+    assert code_of(text, "intel") == b""
 
 
 REFUSED = {

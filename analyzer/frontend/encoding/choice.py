@@ -54,6 +54,8 @@ class EncodingRequest(Struct, frozen=True):
     operands: Sequence[Operand]
     """In Intel's order."""
     is_att: bool
+    has_suffixes: bool = False
+    """GNU as reads this Intel syntax, and takes suffixes of sizes in it, too."""
     wishes: frozenset[str] = frozenset()
     """Names of the pseudo-prefixes (``evex``, ``load``, ``disp32``)."""
 
@@ -87,12 +89,19 @@ def _candidates(request: EncodingRequest) -> Iterator[tuple[tuple[object, ...], 
     decoration = _decoration(request.operands)
     if not _is_decorated_right(request, operands, decoration):
         return
-    for meaning in names.meanings(request.mnemonic, is_att=request.is_att, operands=operands):
+    meanings = names.meanings(
+        request.mnemonic, is_att=request.is_att, has_suffixes=request.has_suffixes, operands=operands
+    )
+    for meaning in meanings:
         given = [*operands, *(Immediate(number) for number in meaning.predicate)]
         matching = []
         for order, form in enumerate(encodable.forms(meaning.name)):
             filled = written_out(form, given, meaning.name)
-            if filled is not None and _fits(form, filled, decoration, request, meaning):
+            if (
+                filled is not None
+                and names.has_suffix(form, meaning, given)
+                and _fits(form, filled, decoration, request, meaning)
+            ):
                 matching.append((order, form, filled))
         matching = _of_one_size(matching, request, meaning, decoration)
         for order, form, filled in matching:
@@ -239,8 +248,6 @@ def _fits(
         return False
     if decoration.suppress_exceptions and not decoration.rounding and (form.rounds or not form.suppresses):
         return False
-    if not names.has_suffix(form, meaning, operands):
-        return False
     if form.needs_other_target and any(_bare(operands[0]) == _bare(operand) for operand in operands[1:]):
         return False
     if form.needs_different and len({_bare(each) for each in operands}) < len(operands):
@@ -316,7 +323,8 @@ def _is_memory(kind: str, operand: MemoryOperand, form: Form, meaning: Meaning) 
         )
     elif vector or not (kind.endswith("/m") or kind == "m"):
         return False
-    if meaning.name in ("call", "jmp") and form.size not in ((6, 8) if operand.size else (8,)):
+    possible = (2, 6, 8) if operand.size else (8,)
+    if meaning.name in ("call", "jmp") and not meaning.suffix and form.size not in possible:
         return False
     if operand.size is None or meaning.name in _ANY_SIZE or meaning.name.startswith(("prefetch", "bnd")):
         return True

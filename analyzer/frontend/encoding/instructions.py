@@ -13,7 +13,7 @@ from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL, has_odd_blank
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import without_characters
-from cyclelens.analyzer.frontend.statements.jumps import COUNTING_ECX, JUMPS, Jump, JumpForms
+from cyclelens.analyzer.frontend.statements.jumps import COUNTING_ECX, INDIRECT, JUMPS, Jump, JumpForms
 from cyclelens.analyzer.frontend.statements.operand_types import (
     BranchTarget,
     MemoryOperand,
@@ -121,7 +121,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         check(named, mnemonic)
         prefix, mnemonic = renamed(prefix, mnemonic)
     rest = without_characters(rest)
-    branch = mnemonic in JUMPS
+    branch = mnemonic in JUMPS or (dialect.is_att and mnemonic in INDIRECT)
     operands = _operands(rest, dialect, scope, is_branch=branch)
     if mnemonic in _FIXED and not operands:
         return Encoded(prefixed(prefix, _FIXED[mnemonic], is_nasm=dialect.is_nasm))
@@ -134,7 +134,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         raise UnsupportedError("Only NASM can encode a constant that is set further down.")
     if dialect.is_nasm:
         operands = as_nasm_chooses(mnemonic, operands)
-    if branch and len(operands) == 1 and isinstance(operands[0], BranchTarget):
+    if mnemonic in JUMPS and len(operands) == 1 and isinstance(operands[0], BranchTarget):
         if dialect.is_gnu and "notrack" in named:
             raise OperandError(f"GNU as does not accept 'notrack' before a direct '{mnemonic}'.")
         target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
@@ -157,7 +157,8 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
             prefix += bytes([SEGMENT_BYTES[operand.segment]])
     ordered = _intel_order(mnemonic, operands, dialect.is_att)
     check_target(named, mnemonic, ordered)
-    request = EncodingRequest(mnemonic, ordered, dialect.is_att, _wished(wishes, suffix))
+    has_suffixes = dialect.is_gnu and not dialect.is_att
+    request = EncodingRequest(mnemonic, ordered, dialect.is_att, has_suffixes, _wished(wishes, suffix))
     return encoded(request, prefix, before, is_nasm=dialect.is_nasm)
 
 

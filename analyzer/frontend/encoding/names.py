@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.jumps import CONDITION_SYNONYMS
 from cyclelens.analyzer.frontend.statements.operand_types import MemoryOperand, Operand, Register
+from cyclelens.analyzer.isa import encodable
 from cyclelens.analyzer.isa.encodable import Form
 from msgspec import Struct
 
@@ -27,7 +28,12 @@ _ARITHMETIC = re.compile(r"f(?:add|mul|subr?|divr?)")
 _SWAPPED = re.compile(r"f(sub|div)(r?)(p?)")
 _EXTRACTED = frozenset(["pextrw", "vpextrw", "pinsrw", "vpinsrw"])
 _BITS = {"l": 32, "q": 64}
+_IN_INTEL_SYNTAX = {"b": "b", "w": "w", "d": "l", "q": "q"}
+"""Suffixes that GNU as takes in Intel syntax, and AT&T's; there it has none for x87's instructions."""
+_ANY_REAL = frozenset(["fld", "fst", "fstp", "fcom", "fcomp"])
+"""x87 instructions that may have AT&T's suffix of a double even if the operand is a register."""
 _NARROW = frozenset(["popfw", "pushfw", "iretw", "retfw", "lretw", "retw"])
+_FAR = re.compile(r"l(call|jmp)([wl]?)")
 _STRING_COMPARISON = re.compile(r"(v?pcmpestr[im])([lq])")
 _STATE = re.compile(r"(fxsave|fxrstor|xsave|xsavec|xsaves|xsaveopt|xrstor|xrstors)q")
 _TO_GENERAL = re.compile(r"v?cvtt?s[ds]2si|v?pmovmskb|v?movmskp[sd]")
@@ -61,8 +67,10 @@ class Meaning(Struct, frozen=True):
     """The immediate that the name includes."""
 
 
-def meanings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iterator[Meaning]:
-    """The meanings of a mnemonic, which may have none."""
+def meanings(
+    written: str, *, is_att: bool, operands: Sequence[Operand], has_suffixes: bool = False
+) -> Iterator[Meaning]:
+    """The meanings of a mnemonic, which may have none. ``has_suffixes``: Intel syntax as GNU as reads it."""
     name = _canonical(written)
     if not operands and _ARITHMETIC.fullmatch(name):
         name += "p"
@@ -85,6 +93,13 @@ def meanings(written: str, *, is_att: bool, operands: Sequence[Operand]) -> Iter
     if name == "movq":
         yield from (Meaning("mov", "q", written) for _ in [0] if is_att)
     if not is_att:
+        is_name = written not in ("movd", "movq") and encodable.forms(written)
+        if has_suffixes and written[0] != "f" and written[-1] in _IN_INTEL_SYNTAX and not is_name:
+            yield Meaning(_canonical(written[:-1]), _IN_INTEL_SYNTAX[written[-1]], written)
+        return
+    if match := _FAR.fullmatch(written):
+        suffix = match[2] or "l"
+        yield Meaning(match[1], suffix, f"l{match[1]}{suffix}")
         return
     if operands and (match := _EXTENDING.fullmatch(written)):
         if match[1] == "z" or match[2] != "l":
@@ -131,6 +146,12 @@ def has_suffix(form: Form, meaning: Meaning, operands: Sequence[Operand]) -> boo
         return form.width == 16
     if suffix in ("l", "q") and form.att == name and _TO_GENERAL.fullmatch(name):
         return isinstance(operands[0], Register) and registers.width(operands[0].name) == _BITS[suffix]
+    if name in ("call", "jmp") and meaning.written[0] == "l":
+        return form.att == meaning.written
+    if name == "mov" and suffix == "q" and form.operands[1:] == ("imm64",):
+        return True
+    if name in _ANY_REAL and suffix == "l" and form.operands in (("sti",), ("st0", "sti")):
+        return True
     if name == "mov" and "seg" in form.operands:
         return suffix in ("w", "l", "q") if all(isinstance(e, Register) for e in operands) else suffix == "w"
     return form.att in (name + suffix, meaning.written)

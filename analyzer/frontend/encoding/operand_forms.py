@@ -27,6 +27,8 @@ _LOWER_HALF = frozenset(
 """Instructions of which a 64-bit register is encoded as its lower half."""
 _SELECTORS = frozenset(["lldt", "ltr", "verr", "verw", "lmsw", "lkgs"])
 """Instructions that read a 16-bit register, without an operand size prefix."""
+_DESCRIBED = frozenset(["lar", "lsl"])
+"""Instructions that read 16 bits of a register of any width."""
 _STORED_SELECTORS = frozenset(["sldt", "str", "smsw"])
 _MONITOR = (("rax", "rcx", "rdx"), ("eax", "ecx", "edx"), ("rdx", "rcx", "rax"), ("edx", "ecx", "eax"))
 _WAIT = (("rax", "rcx"), ("eax", "ecx"), ("rcx", "rax"), ("ecx", "eax"))
@@ -123,6 +125,8 @@ def _resized(form: Form, given: Sequence[Operand], name: str) -> Sequence[Operan
     if name in _SELECTORS:
         fits = "r32" in classes(form) and class_of(given[0]) in ("r16", "")
         return [_in_32_bits(each) for each in given] if fits else None
+    if name in _DESCRIBED and class_of(given[1]) == "r16" and form.width != 16:
+        return [given[0], _in_32_bits(given[1]) if form.width == 32 else _in_64_bits(given[1])]
     if name in _STORED_SELECTORS and isinstance(given[0], MemoryOperand):
         return given if "r32" in classes(form) else None
     if name in ("sldt", "str") and class_of(given[0]) == "r64":
@@ -132,6 +136,13 @@ def _resized(form: Form, given: Sequence[Operand], name: str) -> Sequence[Operan
             return given
         return [_in_32_bits(each) for each in given] if "r32" in classes(form) else None
     return given
+
+
+def _in_64_bits(operand: Operand) -> Operand:
+    """The 64-bit register around a 16-bit one."""
+    if not isinstance(operand, Register) or registers.width(operand.name) != 16:
+        return operand
+    return Register(operand.name.removesuffix("w") if operand.name[1].isdigit() else f"r{operand.name}")
 
 
 def _in_32_bits(operand: Operand) -> Operand:

@@ -51,6 +51,8 @@ JUMPS: dict[str, JumpForms] = {
     for name, number in CONDITIONS.items()
 }
 JUMPS |= {"jmpq": JUMPS["jmp"], "callq": JUMPS["call"]}
+INDIRECT = frozenset(["callw", "jmpw", "lcall", "lcallw", "lcalll", "ljmp", "ljmpw", "ljmpl"])
+"""AT&T's names of 16-bit and far jumps, of which only those through registers and memory are encoded."""
 _LOOPS = ("loop", "loope", "loopz", "loopne", "loopnz")
 COUNTING_ECX = frozenset(f"{name}l" for name in _LOOPS)
 """AT&T names of loops that count ECX; Intel syntax has none."""
