@@ -62,6 +62,15 @@ ATT = {
         "top: add $-32768 | (end - top) - -0xffffffff | 0x3e8, %edx\nend: nop",
         "",
     ),
+    "distances over many statements": (
+        "l0: jmp l99\n"
+        + "".join(
+            f"l{n}: nop\n.long l{n} - l0, l{n // 2} - l{n}\n.skip (l{n} - l{n // 2 + 1}) & 3, 0x90\n"
+            f".subsection 1\nm{n}: .byte {n}\n.skip (m{n} - m1) & 1\n.previous\n"
+            for n in range(1, 100)
+        ),
+        "",
+    ),
     "a subsection within": ("jmp end\n.subsection 1\nud2\njmp end\n.previous\nend: nop", ""),
     "another section within": ("jmp end\n.pushsection .text, 2\nud2\n.popsection\nend: nop", ""),
     "long forms that there are not": ("top: {disp32} loop top\n{disp32} jrcxz top\n{disp32} jmp top", ""),

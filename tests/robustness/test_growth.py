@@ -20,6 +20,8 @@ SHAPES = {
     "symbols set to each other": lambda number, count: f"s{number} = s{max(number - 1, 0)} + 1",
     "names in quotes": lambda number, count: f'"n {number}": jmp "n {(number + 1) % count}"',
     "labels without a jump": lambda number, count: f"l{number}: add $1, %eax",
+    "distances from the first label": lambda number, count: f"l{number}: .long l{number} - l0",
+    "distances that are sizes": lambda number, count: f"l{number}: .skip (l{number} - l0) & 1",
     "declared functions": lambda number, count: (
         f".globl f{number}\n.type f{number}, @function\nf{number}: ret"
     ),

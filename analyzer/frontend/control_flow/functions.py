@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind as Leaving
@@ -56,7 +57,7 @@ def find_functions(program: Program) -> list[FoundFunction]:
         indices = [at for at, each in enumerate(program.statements) if each.section == section]
         ends = [index for index, _ in places[1:]] + [len(program.statements)]
         for (index, name), end in zip(places, ends, strict=True):
-            own = [at for at in indices if index <= at < end]
+            own = indices[bisect_left(indices, index) : bisect_left(indices, end)]
             code = _code(program, own)
             if code and (declared or _ends(program, code[-1])):
                 found.append(FoundFunction(shown(name), in_code[name], own[0], code[-1] + 1))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 
 from cyclelens.analyzer.frontend.programs.program import Assigned, ParsedText
 from cyclelens.analyzer.frontend.statements.jumps import Jump
@@ -68,6 +69,34 @@ class SectionPart(Struct, eq=False):
                 run.owners.append(index)
                 run.jumps.append(self.jumps.get(index))
                 run.gaps.append(0)
+
+
+class AddedSizes(Struct, eq=False):
+    """The sizes of a subsection's statements, added up from its first as far as a distance was asked for."""
+
+    places: list[int] = field(default_factory=list)
+    """Statement indices in the whole text."""
+    before: list[int] = field(default_factory=lambda: [0])
+    """Bytes before each statement, without those of sizes that are not known."""
+    unknown: list[int] = field(default_factory=lambda: [0])
+    """Statements before each whose size is not known."""
+    waiting: int | None = None
+    """Number of the first statement whose size is still being found; the sums after it do not last."""
+
+    def between(self, low: int, high: int, size: Callable[[int], int | Element | None]) -> int | None:
+        """Bytes from one statement of the subsection to a later one; None if the size of a statement between
+        them is not known. ``size``: size of a statement, None if it is still being found."""
+        if self.waiting is not None and size(self.places[self.waiting]) is not None:
+            del self.before[self.waiting + 1 :], self.unknown[self.waiting + 1 :]
+            self.waiting = None
+        first, end = bisect_left(self.places, low), bisect_left(self.places, high)
+        for number in range(len(self.before) - 1, end):
+            found = size(self.places[number])
+            if found is None and self.waiting is None:
+                self.waiting = number
+            self.before.append(self.before[-1] + (found if isinstance(found, int) else 0))
+            self.unknown.append(self.unknown[-1] + (not isinstance(found, int)))
+        return None if self.unknown[end] > self.unknown[first] else self.before[end] - self.before[first]
 
 
 class SectionLayout(Struct, eq=False):

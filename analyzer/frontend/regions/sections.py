@@ -14,6 +14,7 @@ from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.programs.fragments import (
     LONGEST_INSTRUCTION,
     MAXIMUM_DEPTH,
+    AddedSizes,
     JumpTarget,
     OpenError,
     PendingError,
@@ -40,6 +41,8 @@ from msgspec import Struct, field
 
 SECTION_SIGN = "section "
 """Before a section's name: the symbol of the section's beginning."""
+_FEW = 64
+"""Statements between two labels whose sizes are added up for each question."""
 _BORDER = Element(ElementKind.FILL, 0, 0)
 """Separates two subsections; GNU as ends each with an alignment to one byte."""
 
@@ -50,6 +53,8 @@ class Layouts(Struct):
     program: Program
     encoder: Encoder
     _prepared: set[str] = field(default_factory=set)
+    _added: dict[str, dict[int, AddedSizes]] = field(default_factory=dict)
+    """By section and subsection."""
     _laid: dict[str, SectionLayout] = field(default_factory=dict)
     _depth: int = 0
     _asked: set[str] = field(default_factory=set)
@@ -181,15 +186,30 @@ class Layouts(Struct):
         statement = self.program.statements[low]
         if self.program.statements[high].subsection != statement.subsection:
             return None
-        total = 0
-        for between in range(low, high):
-            other = self.program.statements[between]
-            if other.section == statement.section and other.subsection == statement.subsection:
-                size = self._known_size(between)
-                if not isinstance(size, int):
-                    return None
-                total += size
-        return total if labels[0] >= labels[1] else -total
+        added = self._added_sizes(statement.section, statement.subsection, range(low, high))
+        total = added.between(low, high, self._known_size)
+        return total if total is None or labels[0] >= labels[1] else -total
+
+    def _added_sizes(self, section: str, subsection: int, asked: range) -> AddedSizes:
+        """The sizes of a subsection: of the statements asked for if they are few, else of all, kept."""
+        if len(asked) <= _FEW:
+            inside = [self.program.statements[index] for index in asked]
+            return AddedSizes(
+                [
+                    index
+                    for index, statement in zip(asked, inside, strict=True)
+                    if statement.section == section and statement.subsection == subsection
+                ]
+            )
+        if section not in self._added:
+            found: dict[int, AddedSizes] = {}
+            for first, part in zip(self.program.firsts, self.program.parts, strict=True):
+                for index in part.in_section(section):
+                    place = first + index
+                    of = self.program.statements[place].subsection
+                    found.setdefault(of, AddedSizes()).places.append(place)
+            self._added[section] = found
+        return self._added[section][subsection]
 
     def _known_size(self, index: int) -> int | Element | None:
         section = self.program.statements[index].section
