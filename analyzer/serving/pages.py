@@ -125,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
         named, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
         hosts = self.server.hosts
         small = sum(len(name) + len(value) for name, value in self.headers.items()) <= _MOST_HEADER_BYTES
-        ours = all(origin.removeprefix("http://") in hosts for origin in origins) and len(origins) <= 1
+        ours = not origins or origins in [[f"http://{host}"] for host in hosts]
         if small and len(named) == 1 and named[0] in hosts and ours:
             return True
         self.close_connection = True

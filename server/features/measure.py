@@ -14,7 +14,7 @@ from cyclelens.analyzer.rewrites.proposal import Fix
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
-from cyclelens.server.features.commands import known_document, region_name
+from cyclelens.server.features.commands import known_document, known_region, region_name
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.worker_messages import results
 from lsprotocol import types
@@ -43,7 +43,7 @@ def register(server: CyclelensServer) -> None:
     @server.command(CHECK)
     async def check(uri: str, where: str | int) -> str | None:
         snapshot = known_document(server, uri)
-        name = region_name(snapshot, where)
+        name = known_region(snapshot, where).result.name
         fixes = known_fixes(server, snapshot, name)
         if not fixes:
             raise JsonRpcInternalError(messages.no_rewrites(name))

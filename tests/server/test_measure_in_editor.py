@@ -139,6 +139,15 @@ async def test_rewrites_are_checked_on_request(editor: Editor) -> None:
 
 
 @pytest.mark.asyncio
+async def test_a_check_of_no_region_is_refused(editor: Editor) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(SUM)
+    with pytest.raises(JsonRpcException, match="no region 'product'"):
+        await editor.run("cyclelens.checkRewrites", "product")
+    assert not editor.client.questions
+
+
+@pytest.mark.asyncio
 async def test_nothing_is_checked_without_leave(editor: Editor) -> None:
     await editor.start(with_code_actions())
     await editor.open(SUM)

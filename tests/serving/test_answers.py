@@ -165,6 +165,8 @@ def test_only_the_page_gets_answers(server: PageServer) -> None:
     assert fetch(server, "/analysis", asked, Host="cycles.example:80")[0] == 403
     assert fetch(server, "/analysis", asked, Origin="http://cycles.example")[0] == 403
     assert fetch(server, "/analysis", asked, Origin="null")[0] == 403
+    assert fetch(server, "/analysis", asked, Origin=f"localhost:{server.port}")[0] == 403
+    assert fetch(server, "/analysis", asked, Origin=f"https://localhost:{server.port}")[0] == 403
     # A form or a script from elsewhere can send this type without being asked for by its name.
     assert fetch(server, "/analysis", asked, Content_Type="text/plain")[0] == 400
     assert fetch(server, "/analysis", raw=b"{}", Content_Length=str(1 << 40))[0] == 400
