@@ -201,6 +201,17 @@ def test_a_crowded_window_is_pointed_out_where_it_limits_the_loop():
     assert simulated(crowded, "ZEN4") == ()
 
 
+def test_zen_3_reads_one_line_of_a_window_per_cycle():
+    """Measured: 2.00 cycles for 9 to 12 entries, of which six are dispatched per cycle (M37)."""
+    (finding,) = simulated("0f1f4000" * 8, "ZEN3")
+    assert (finding.code, finding.instruction) == ("crowded-window", 0)
+    assert "9 entries" in finding.message and "a line of 8" in finding.message
+    assert "2.00 cycles to read; 1.50 are enough to dispatch them." in finding.message
+    assert "Two short windows" not in finding.message
+    assert simulated("0f1f4000" * 7, "ZEN3") == ()
+    assert simulated("0f1f4000" * 11, "ZEN3") == ()
+
+
 def test_a_loop_in_more_windows_than_it_has_to_be_in_is_pointed_out():
     moves = "4889c3" * 10
     (finding,) = simulated(moves, alignment=32)

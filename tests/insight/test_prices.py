@@ -85,6 +85,9 @@ def test_a_crowded_window_costs_what_fewer_entries_in_it_save():
     twelve = 12 * "    mov %eax, %ebx\n"
     (found,), cycles = findings_of("crowded-window", ".p2align 6\n" + LOOP.format(twelve), "ZEN5")
     assert (cycles, found.cost) == pytest.approx((3.0, cycles - 13 / 8), abs=0.01)
+    eight = 8 * "    mov %eax, %ebx\n"
+    (found,), cycles = findings_of("crowded-window", ".p2align 6\n" + LOOP.format(eight), "ZEN3")
+    assert (cycles, found.cost) == pytest.approx((2.0, cycles - 9 / 6), abs=0.01)
     # Something else takes nearly as long.
     chains = "    imul %rcx, %rcx\n" + 11 * "    mov %eax, %ebx\n"
     (found,), _ = findings_of("crowded-window", ".p2align 6\n" + LOOP.format(chains), "ZEN5")

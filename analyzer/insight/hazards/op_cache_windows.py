@@ -34,7 +34,8 @@ def _crowded(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
     placed = layout(prediction.instructions, prediction.alignment, rules)
     for window in placed.windows:
         cycles = window.eighths / EIGHTHS
-        if window.entries <= 2 * rules.line_entries or cycles <= window.entries / width:
+        at_once = (2 if rules.line_pairs else 1) * rules.line_entries
+        if window.entries <= at_once or cycles <= window.entries / width:
             continue
         yield Finding(
             code=CROWDED,
@@ -42,13 +43,18 @@ def _crowded(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
             instruction=window.first,
             message=(
                 f"Crowded window: {window.entries} entries of the op cache begin within {WINDOW} bytes of "
-                f"code, more than two lines of {rules.line_entries}, and take {cycles:.2f} cycles to read; "
-                f"{window.entries / width:.2f} are enough to dispatch them.{_better(prediction, rules)} "
-                "Two short windows are read faster than one that is full."
+                f"code, more than {_lines_at_once(rules)}, and take {cycles:.2f} cycles to read; "
+                f"{window.entries / width:.2f} are enough to dispatch them.{_better(prediction, rules)}"
+                f"{' Two short windows are read faster than one that is full.' if rules.line_pairs else ''}"
             ),
             label="crowded window",
             microarchitecture=prediction.microarchitecture,
         )
+
+
+def _lines_at_once(rules: MacroOpRules) -> str:
+    """The lines that are read in a cycle, in words."""
+    return f"{'two lines' if rules.line_pairs else 'a line'} of {rules.line_entries}"
 
 
 def _straddling(prediction: Prediction, rules: MacroOpRules) -> Iterator[Finding]:
