@@ -215,6 +215,19 @@ ZEN_3_CORES: dict[str, Microarchitecture] = {
 }
 
 
+ZEN_3_OTHERS = {
+    "llvm-mca 14.0.6, `znver3`": (
+        "34.4 / 23.7",
+        "20.7 / 55.0",
+        "8.8 / 69.9",
+        "50.6 / 19.9",
+        "28.3 / 48.9",
+        "24.0 / 42.5",
+    ),
+}
+"""Errors of other tools: llvm-mca on all these blocks."""
+
+
 ZEN_5_OTHERS = {
     "llvm-mca 19.1.7, `znver5` (the figures of `znver4`)": (
         "35.3 / 16.5",

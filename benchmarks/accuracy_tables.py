@@ -28,6 +28,7 @@ from accuracy_rules import (
     REDWOOD_COVE_RULES,
     ZEN_3,
     ZEN_3_CORES,
+    ZEN_3_OTHERS,
     ZEN_3_RULES,
     ZEN_5,
     ZEN_5_CORES,
@@ -380,7 +381,7 @@ def main() -> None:
             ZEN_3,
             ZEN_3_RULES,
             ZEN_3_CORES,
-            {},
+            ZEN_3_OTHERS,
             *(
                 read_samples(
                     measured_there / name,

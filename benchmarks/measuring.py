@@ -170,7 +170,7 @@ def write_for_llvm_mca(blocks: Sequence[str], file: Path, cpu: str) -> list[str]
     llvm-mca stops at the first instruction that it cannot parse or has no figures for: such blocks are
     omitted.
     """
-    texts = {block: _att(bytes.fromhex(block)) for block in blocks}
+    texts = {block: att_text(bytes.fromhex(block)) for block in blocks}
     waiting = _without_errors(blocks, texts, file, cpu)
     kept: list[str] = []
     while waiting:
@@ -212,6 +212,6 @@ _FORMATTER = Formatter(FormatterSyntax.GAS)
 _FORMATTER.rip_relative_addresses = True
 
 
-def _att(code: bytes) -> str:
+def att_text(code: bytes) -> str:
     """AT&T text, one instruction per line."""
     return "\n".join(_FORMATTER.format(instruction) for instruction in Decoder(64, code))

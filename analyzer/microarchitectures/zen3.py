@@ -167,7 +167,7 @@ MODELS = (
             MEASURED_BY_OTHERS: "macro_ops.vector_dispatch_width macro_ops.taken_branch_eighths "
             "macro_ops.mask_operations_per_cycle",
             _LLVM: "units",
-            _SHARED_UNITS: "macro_ops.units_by_mnemonic",
+            _SHARED_UNITS: "macro_ops.units_by_mnemonic macro_ops.wide_constant_units",
             _MEASURED: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart "
             "macro_ops.decode_bytes macro_ops.long_instruction_bytes macro_ops.long_pair_eighths "
             "macro_ops.line_fields macro_ops.fields_per_entry "
@@ -247,6 +247,8 @@ MODELS = (
             vector_bits=256,
             zeroing_upper_ends_group=False,
             divider_apart=True,
+            # Three per cycle, or two and the branch of a loop; which shifting ALU it is, is not known.
+            wide_constant_units=("ALU0", "ALU1", "ALU3"),
             units_by_mnemonic=False,
             sse_idioms_execute=True,
             fast_fp_adds=False,

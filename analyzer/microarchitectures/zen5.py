@@ -130,6 +130,7 @@ RULES = MacroOpRules(
     transfer_alu_cycles=0,
     vector_bits=512,
     divider_apart=False,
+    wide_constant_units=("ALU3", "ALU4", "ALU5"),
     units_by_mnemonic=True,
     to_integer_excess=0,
     mask_to_integer_excess=0,

@@ -149,6 +149,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     divider_apart: bool
     """A vector division occupies its pipe for one cycle and a separate divider for its duration;
     otherwise it occupies the pipe."""
+    wide_constant_units: tuple[str, ...]
+    """Units that move a constant of 64 bits into a register."""
     units_by_mnemonic: bool
     """Integer units are known by mnemonic (M9).
 

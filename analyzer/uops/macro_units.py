@@ -96,11 +96,11 @@ def _repaired(
 ) -> tuple[list[UnitSet], list[UnitSet]]:
     """Adapts moves, stores and loads whose records describe them differently from the model."""
     decoded, mnemonic = subject.instruction, subject.mnemonic
-    wide = subject.shifters if subject.rules.units_by_mnemonic else subject.alus
+    wide = subject.units.named(subject.rules.wide_constant_units)
     if mnemonic in ("mov", "movabs") and decoded.immediate is not None and not subject.memory:
         integer = [wide if decoded.immediate_bits == 64 else subject.alus]
     if mnemonic == "lea" and decoded.operands[1].base == "RIP":
-        integer = [wide]
+        integer = [wide if subject.rules.units_by_mnemonic else subject.alus]
     if subject.memory and not subject.vector and subject.rules.units_by_mnemonic:
         narrow = bool(subject.registers) and subject.width < 32
         if mnemonic in _LOADS_ALONE and subject.reads and not narrow:

@@ -20,14 +20,15 @@ def script():
 def test_every_model_and_ablation_has_its_row(script):
     known = (script.MODELS, script.ABLATIONS, script.REDWOOD_COVE_RULES, script.OTHER_TOOLS)
     zen_5 = (script.ZEN_5_RULES, script.ZEN_5_CORES, script.ZEN_5_OTHERS)
-    for title in (title for each in (*known, *zen_5) for title in each):
+    zen_3 = (script.ZEN_3_RULES, script.ZEN_3_CORES, script.ZEN_3_OTHERS)
+    for title in (title for each in (*known, *zen_5, *zen_3) for title in each):
         assert f"\n| {title} |" in DOCUMENT
 
 
 def test_a_table_replaces_what_stood_in_its_place(script):
     names = re.findall(r"<!-- table (\w+) -->", DOCUMENT)
     filled = script.fill(DOCUMENT, dict.fromkeys(names, "| new |"))
-    assert filled.count("| new |") == len(names) == 10
+    assert filled.count("| new |") == len(names) == 11
     assert script.fill(filled, {}) == filled
     with pytest.raises(SystemExit, match="no place"):
         script.fill(DOCUMENT, {"other": ""})
