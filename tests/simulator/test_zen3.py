@@ -60,6 +60,8 @@ def measured_as(code: str, mode: str) -> float:
             "copies",
             8.00,
         ),
+        ("M13: a shift of memory by CL, forwarded", "89f148d32f", "straight", 6.79),
+        ("M13: and renamed", "89f148d32f", "loop", 1.03),
         ("three constants of 64 bits per cycle", 5 * "48bf8877665544332211", "copies", 1.67),
         ("beside the branch of a loop, too", 3 * "48bf8877665544332211" + 2 * NOP, "loop", 1.33),
         ("others fill up the cycle", 3 * "48bf8877665544332211" + 4 * NOP, "copies", 1.17),
