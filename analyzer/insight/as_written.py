@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+from msgspec import Struct
 
 
 def text(region: RegionAnalysis, prediction: Prediction, instruction: int) -> str:
@@ -21,9 +22,19 @@ def texts(region: RegionAnalysis, prediction: Prediction) -> tuple[str, ...]:
     return tuple(text(region, prediction, index) for index in range(len(prediction.instructions)))
 
 
-def with_places(region: RegionAnalysis, prediction: Prediction) -> tuple[str, ...]:
-    """Each instruction with its line: ``line 16: add $32, %rsi``."""
+class PlacedInstruction(Struct, frozen=True):
+    """An instruction with its line; as text ``line 16: add $32, %rsi``."""
+
+    place: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.text}"
+
+
+def with_places(region: RegionAnalysis, prediction: Prediction) -> tuple[PlacedInstruction, ...]:
+    """Each instruction with its line."""
     return tuple(
-        f"{wording.place(region.region.lines[statement])}: {written}"
+        PlacedInstruction(wording.place(region.region.lines[statement]), written)
         for statement, written in zip(region.instruction_lines, texts(region, prediction), strict=True)
     )

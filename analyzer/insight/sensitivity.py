@@ -13,6 +13,7 @@ from itertools import combinations
 from math import lcm
 
 from cyclelens.analyzer.insight.accumulators import Accumulator
+from cyclelens.analyzer.insight.as_written import PlacedInstruction
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.insight.whatif import (
     OPTIONAL,
@@ -88,12 +89,12 @@ class TriedChange(Struct, frozen=True):
 
 
 def explore(
-    experiment: Experiment, base: ChangeResult, places: Sequence[str]
+    experiment: Experiment, base: ChangeResult, places: Sequence[PlacedInstruction]
 ) -> Iterator[tuple[TriedChange, int]]:
     """Tries every automatic change; yields each with the number still to come.
 
-    Pairs are chosen after the single changes. ``base``: the result without a change. ``places``: name of each
-    instruction.
+    Pairs are chosen after the single changes. ``base``: the result without a change. ``places``: each
+    instruction with its line.
     """
     alone: dict[Change, float] = {}
     best: defaultdict[frozenset[Accumulator], float] = defaultdict(float)
@@ -126,7 +127,7 @@ def _try(experiment: Experiment, change: Change, base: ChangeResult) -> TriedCha
     return TriedChange(change, result, saves)
 
 
-def _changes(experiment: Experiment, places: Sequence[str]) -> Iterator[Change]:
+def _changes(experiment: Experiment, places: Sequence[PlacedInstruction]) -> Iterator[Change]:
     for split in _splits(experiment):
         yield Change(ChangeKind.REWRITE, split_words(split), BlockEdit(split=split))
     templates = experiment.block.instructions
@@ -195,8 +196,8 @@ def _pairs(experiment: Experiment, alone: Mapping[Change, float]) -> list[tuple[
     return pairs[: _PAIRED_INSTRUCTIONS // len(experiment.block.instructions)]
 
 
-def _together(one: Change, other: Change, places: Sequence[str]) -> str:
+def _together(one: Change, other: Change, places: Sequence[PlacedInstruction]) -> str:
     if one.kind is not ChangeKind.REMOVAL:
         return f"{one.words}; and {other.words}"
     left_out = sorted(one.edit.removed | other.edit.removed)
-    return "without " + " and ".join(places[number].partition(": ")[0] for number in left_out)
+    return "without " + " and ".join(places[number].place for number in left_out)

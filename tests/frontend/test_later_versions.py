@@ -223,3 +223,14 @@ def test_a_statement_means_what_its_own_text_says_of_its_symbols() -> None:
     memory = EncodingCache(Caches())
     codes = [assemble(text.format(size), memory=memory).regions[0].code for size in (1, 2, 1)]
     assert codes == [bytes([0x48, 0x83, 0xC0, size]) for size in (1, 2, 1)]
+
+
+@pytest.mark.parametrize("calls", range(2, 30, 3))
+def test_a_version_that_is_given_up_spoils_no_later_one(calls: int) -> None:
+    """Sizes that were not read when the reader gave up are read for the next version."""
+    text = "# cyclelens-begin\n1:\n" + " add $1, %rax\n jz 2f\n" * 100 + "2: jnz 1b\n# cyclelens-end\n"
+    left = [True] * calls
+    memory = EncodingCache(Caches())
+    given_up = assemble(text, memory=memory, cancel=lambda: not (left and left.pop()))
+    assert "internal-error" not in [problem.code for problem in given_up.problems]
+    assert assemble(text, memory=memory) == assemble(text)

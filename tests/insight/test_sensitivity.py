@@ -7,6 +7,7 @@ from blocks import block_of, store
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.engine.workspace import Workspace
+from cyclelens.analyzer.insight.as_written import PlacedInstruction
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.sensitivity import ChangeKind, explore, helpful
 from cyclelens.analyzer.insight.whatif import BlockEdit, Experiment
@@ -18,6 +19,8 @@ from narrowing import some
 
 LOAD = "    vmovups {offset}(%rsi), %ymm15\n"
 FMA = LOAD + "    vfmadd231ps {offset}(%rdi), %ymm15, %ymm{number}\n"
+
+PLACES = [PlacedInstruction(f"line {n}", name) for n, name in enumerate(("mul", "add", "dec", "jnz"), 1)]
 
 
 def body(*numbers: int, tail: str = "    add $64, %rsi\n    add $64, %rdi\n") -> str:
@@ -43,7 +46,7 @@ def promised(text: str, name: str = "SKL") -> dict[str, float]:
     """What helps, in words, with the figure that it is said to lead to."""
     analyzer, region, prediction = analysed(text, name)
     experiment = experiment_with(analyzer.workspace, region, prediction)
-    places = [f"line {index}" for index in range(len(prediction.instructions))]
+    places = [PlacedInstruction(f"line {index}", "code") for index in range(len(prediction.instructions))]
     found = helpful([tried for tried, _ in explore(experiment, experiment.baseline(), places)])
     return {tried.change.words: some(tried.result).cycles_per_iteration for tried in found}
 
@@ -79,14 +82,14 @@ SPLITS = {
     ),
     "an unused destination": (
         loop("    popcnt %rax, %rbx\n"),
-        "rbx cleared before line 0",
+        "rbx cleared before line 0: code",
         loop("    xor %ebx, %ebx\n    popcnt %rax, %rbx\n"),
         1,
         1.00,
     ),
     "an unused upper part": (
         loop("    cvtsi2sd %rax, %xmm0\n    mulsd %xmm1, %xmm0\n"),
-        "xmm0 cleared before line 0 (its upper part becomes zero)",
+        "xmm0 cleared before line 0: code (its upper part becomes zero)",
         loop("    xorps %xmm0, %xmm0\n    cvtsi2sd %rax, %xmm0\n    mulsd %xmm1, %xmm0\n"),
         1,
         1.25,
@@ -180,10 +183,10 @@ def experiment(code: str, model: ModelOptions = PUBLISHED) -> Experiment:
 def test_nothing_is_promised_that_no_edit_does():
     """imul rax, rax; add rbx, rbx; dec r15; jnz: the multiplication can be left out, and that is all."""
     subject = experiment("480fafc04801db49ffcf75f4")
-    tried = [each for each, _ in explore(subject, subject.baseline(), ["mul", "add", "dec", "jnz"])]
+    tried = [each for each, _ in explore(subject, subject.baseline(), PLACES)]
     (only,) = helpful(tried)
     assert (only.change.words, only.change.kind, some(only.result).cycles_per_iteration) == (
-        "without mul",
+        "without line 1: mul",
         ChangeKind.REMOVAL,
         1,
     )
@@ -191,11 +194,11 @@ def test_nothing_is_promised_that_no_edit_does():
 
 def test_with_resources_larger_ones_are_tried_too():
     subject = experiment("480fafc04801db49ffcf75f4", ModelOptions(resources=True))
-    tried = [each for each, _ in explore(subject, subject.baseline(), ["mul", "add", "dec", "jnz"])]
+    tried = [each for each, _ in explore(subject, subject.baseline(), PLACES)]
     assert "store_buffer_size 112 instead of 56" in [each.change.words for each in tried]
 
 
 def test_how_much_is_still_to_come_goes_down_to_nothing():
     subject = experiment("480fafc04801db49ffcf75f4")
-    left = [left for _, left in explore(subject, subject.baseline(), ["mul", "add", "dec", "jnz"])]
+    left = [left for _, left in explore(subject, subject.baseline(), PLACES)]
     assert left[-1] == 0 and len(left) > 5

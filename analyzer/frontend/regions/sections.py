@@ -43,6 +43,7 @@ SECTION_SIGN = "section "
 """Before a section's name: the symbol of the section's beginning."""
 _FEW = 64
 """Statements between two labels whose sizes are added up for each question."""
+_STATEMENTS_BETWEEN_STOPS = 64
 _BORDER = Element(ElementKind.FILL, 0, 0)
 """Separates two subsections; GNU as ends each with an alignment to one byte."""
 
@@ -65,7 +66,7 @@ class Layouts(Struct):
     # Sizes of statements
 
     def prepare(self, names: Collection[str]) -> None:
-        """Find the sizes of all statements in some sections."""
+        """Find the sizes of all statements in some sections; some stay unknown if the text is given up."""
         self._prepared.update(names)
         work: list[tuple[int, int, SectionPart]] = []
         circumstances = self.encoder.circumstances
@@ -82,7 +83,12 @@ class Layouts(Struct):
         if not work:
             return
         pending: list[tuple[int, int, SectionPart]] = []
-        for first, at, section_part in work:
+        for done, (first, at, section_part) in enumerate(work):
+            if done % _STATEMENTS_BETWEEN_STOPS == 0 and self.encoder.stop():
+                # The text is given up. What its later version shares with it has to be read again.
+                for _, _, unfinished in work:
+                    unfinished.is_fleeting = True
+                return
             try:
                 self._read(first, at, section_part, self._not_yet)
             except PendingError:
