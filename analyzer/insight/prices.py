@@ -151,8 +151,8 @@ def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding
             if base is None:
                 base = experiment.baseline().cycles_per_iteration
             if alone is not None:
-                outcome = experiment.replaced(finding.instruction, alone)
-                cost = _difference(base, outcome)
+                changed = experiment.replaced(finding.instruction, alone)
+                cost = _difference(base, changed)
             elif code not in together:
                 cost = together[code] = _difference(base, _WITHOUT_ALL[code](experiment))
             else:
@@ -165,8 +165,8 @@ def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding
     return tuple(result)
 
 
-def _difference(base: float, outcome: ChangeResult) -> float:
-    cost = max(base - outcome.cycles_per_iteration, 0.0)
+def _difference(base: float, changed: ChangeResult) -> float:
+    cost = max(base - changed.cycles_per_iteration, 0.0)
     return 0.0 if cost < LEAST else cost
 
 

@@ -61,22 +61,22 @@ def build(
     program = Program()
     state = AssemblerState(dialect)
     for offset, part in parts:
-        reading: ParsedChunk | None = part.reading
-        if reading is None or not reading.holds(program, state):
-            reading = ParsedChunk(
+        chunk: ParsedChunk | None = part.parsed
+        if chunk is None or not chunk.holds(program, state):
+            chunk = ParsedChunk(
                 program=program,
                 entry=state,
                 state=replace(state),
                 number=program.expansions,
                 measure=measure,
             )
-            _read(reading, part.statements, cancel, 0)
+            _read(chunk, part.statements, cancel, 0)
             if cancel():
                 return program
-            part.reading = reading
-            reading.program, reading.measure = _NOTHING, None
-        state = reading.state
-        program.add(reading, offset)
+            part.parsed = chunk
+            chunk.program, chunk.measure = _NOTHING, None
+        state = chunk.state
+        program.add(chunk, offset)
     conditions.report_never_closed(program, state.condition)
     return program
 

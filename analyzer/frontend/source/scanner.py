@@ -118,7 +118,7 @@ class ScannedPart(Struct, eq=False):
     """No block is open at its end."""
     following: Sequence[Chunk] = ()
     """Chunks after the first."""
-    reading: Any = None
+    parsed: Any = None
     """Latest parse result (program.py)."""
 
 
