@@ -117,6 +117,8 @@ class AnalyzerEngine:
                 return
             if not early.pending:
                 break
+        # A source without a compiler's command has one analysis, which is complete.
+        analysis = early
         for analysis in analyses:
             if analysis.pending:
                 yield None
