@@ -310,6 +310,9 @@ async def test_a_file_without_a_compile_command_has_no_figures_and_no_complaint(
     await editor.analysed()
     assert await editor.labels() == {}
     assert editor.client.published[editor.uri].diagnostics == ()
+    await editor.analysed()
+    await asyncio.sleep(0.3)  # the details come behind the figures
+    assert editor.client.messages == []
 
 
 @needs("cargo")
