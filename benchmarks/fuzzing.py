@@ -1,15 +1,17 @@
-"""Fuzzes the front end with random edits of real assembly: no text may crash it or take long.
+"""Fuzzes the front end with random edits of real assembly, and the simulator with values out of range.
 
     python benchmarks/fuzzing.py lines [--count 100000] [--seed N]
     python benchmarks/fuzzing.py files [--count 5000] [--seed N] [--programs SHARE] [PACKAGE...]
     python benchmarks/fuzzing.py programs [--count 100000] [--seed N] [--jobs N]
+    python benchmarks/fuzzing.py core [--count 100000] [--seed N]
     python benchmarks/fuzzing.py guided [OPTIONS OF LIBFUZZER]      (pip install -e .[fuzz])
 
 `lines` edits single statements, ten per text, between valid ones; `files` edits whole files of examples/ and
 of the packages of corpora.py; `programs` generates programs, compares their bytes with those of GNU as and
-NASM, and reduces those that differ; `guided` lets Atheris search for texts that reach new code, by the same
-edits and its own (`-max_total_time=600` ends it). Findings are printed and kept in build/fuzzing. Times are
-of this process alone, without NASM's.
+NASM, and reduces those that differ; `core` gives the simulator cores and blocks with values out of range
+(with `dev/test --checked`, its build sees every index out of range); `guided` lets Atheris search for texts
+that reach new code, by the same edits and its own (`-max_total_time=600` ends it). Findings are printed and
+kept in build/fuzzing. Times are of this process alone, without NASM's.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ with atheris.instrument_imports(include=["cyclelens.analyzer.frontend"]) if GUID
     from cyclelens.analyzer.model.choices import Regions, Syntax
     from cyclelens.analyzer.model.source import NOWHERE, AssembledFile
     from differential import COMMANDS, Comparison, compare, reduced
+    from face_mutations import mutated_case
     from mutations import PLAIN, mutate, mutate_file, violations
     from programs import LANGUAGES, Program, random_program
 
@@ -263,11 +266,25 @@ def guided(arguments: Sequence[str]) -> None:
     atheris.Fuzz()
 
 
+def core(count: int, seed: int) -> None:
+    """Give the compiled core values out of range. A case that crashes stands in build/fuzzing/core."""
+    FOUND.mkdir(parents=True, exist_ok=True)
+    outcomes: Counter[str] = Counter()
+    slowest = 0.0
+    for number in range(count):
+        case = mutated_case(random.Random(f"{seed} {number}"))
+        (FOUND / "core").write_text(f"seed {seed}, case {number}: {'; '.join(case.changes)}\n")
+        begun = time.process_time()
+        outcomes[case.outcome().partition(":")[0]] += 1
+        slowest = max(slowest, time.process_time() - begun)
+    print(f"{count} cases, slowest {slowest:.2f} s: {dict(outcomes)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("lines", "files", "programs", "guided"))
+    parser.add_argument("what", choices=("lines", "files", "programs", "core", "guided"))
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
@@ -282,6 +299,8 @@ def main() -> None:
         lines(options.count or 100_000, source).summary("lines")
     elif options.what == "programs":
         programs(options.count or 100_000, options.seed, options.jobs)
+    elif options.what == "core":
+        core(options.count or 100_000, options.seed)
     else:
         files(options.count or 5_000, rest, options.programs, source).summary("files")
 

@@ -28,6 +28,7 @@ from cyclelens.analyzer.model.simulation import (
 from cyclelens.analyzer.model.units import Role
 from cyclelens.analyzer.model.uops import STORE_ORDER, MacroOps, ValueKind
 from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
+from cyclelens.analyzer.simulator.ranges import check_core
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.effects import effect_of
 from cyclelens.analyzer.uops.memory_renaming import access_bytes, takes_over
@@ -45,6 +46,7 @@ include "tables/arrays.pxi"
 include "tables/flat.pxi"
 include "canonical_keys.pxi"
 include "tables/program.pxi"
+include "tables/ranges.pxi"
 include "back_end/addition.pxi"
 include "back_end/alternation.pxi"
 include "tables/tables.pxi"

@@ -23,6 +23,8 @@ cdef class PipelinePool:
         cdef Clock pipeline, oldest
         if not block.entries:
             raise ValueError("a block needs at least one instruction")
+        if not 0 <= block.alignment < CODE_LINE:
+            raise ValueError(f"a block's alignment is 0 to {CODE_LINE - 1}, not {block.alignment}")
         pipeline, self._last = self._last, None
         if pipeline is not None and (
             pipeline.microarchitecture is not microarchitecture or pipeline.options is not options
@@ -48,6 +50,7 @@ cdef class PipelinePool:
 
 cdef Clock _made(object microarchitecture, object options, Tables tables):
     check_kinds(microarchitecture)
+    check_core(microarchitecture)
     if microarchitecture.macro_ops is None:
         return UopPipeline(microarchitecture, options, tables)
     return MacroPipeline(microarchitecture, options, tables)

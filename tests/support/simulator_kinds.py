@@ -56,7 +56,8 @@ KINDS = {
         back_end.alternation back_end.chance back_end.turns
         results.accounting results.tally
         tables.arrays tables.constants tables.entries tables.flat tables.in_flight tables.layout
-        tables.macro_tables tables.operations tables.program tables.queues tables.rows tables.tables
+        tables.macro_tables tables.operations tables.program tables.queues tables.ranges tables.rows
+        tables.tables
     """,
 }
 

@@ -26,8 +26,8 @@ cdef class AluGroup:
         self._alus = alus.mask
         self._lowest = (alus.mask & -alus.mask).bit_length() - 1
         number = alus.mask.bit_count()
-        assert alus.mask >> self._lowest == (1 << number) - 1
-        assert number <= _MOST_ALUS
+        if number > _MOST_ALUS or alus.mask >> self._lowest != (1 << number) - 1:
+            raise ValueError(f"the ALUs must be adjacent units, and at most {_MOST_ALUS}")
         self._sets = 1 << number
         self._needed = ints(_ALU_SETS)
         self._added = ints(_ALU_SETS)

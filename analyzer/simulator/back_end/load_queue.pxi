@@ -21,7 +21,8 @@ cdef class LoadQueue:
         self.program = tables.program
         self._entries = 0 if rules is None else rules.entries
         self._held = 0 if rules is None else rules.held
-        assert self._entries < _QUEUED_LOADS // 2
+        if self._entries >= _QUEUED_LOADS // 2:
+            raise ValueError(f"a load queue has {self._entries} entries; there is room for fewer")
         self._uops = ints(_QUEUED_LOADS)
 
     cdef void start(self) noexcept nogil:

@@ -37,12 +37,14 @@ cdef class GatheredStores(TwoStores):
         super().__init__(tables, microarchitecture, in_flight)
         rules = microarchitecture.macro_ops
         assert rules is not None
-        assert rules.store_gathering is not None
-        self._chunk_bytes = rules.store_chunk_bytes
+        if rules.store_gathering is None:
+            raise ValueError(f"{microarchitecture.name} gathers stores, but has no rules for it")
+        self._chunk_bytes = rules.store_chunk_bytes or CODE_LINE
         self._chunks = rules.store_gathering.chunks
         self._in_flight = rules.store_gathering.in_flight
         self._restart = rules.store_gathering.restart
-        assert self._chunks <= _MOST_CHUNKS
+        if self._chunks > _MOST_CHUNKS:
+            raise ValueError(f"stores are gathered in {self._chunks} chunks; at most {_MOST_CHUNKS} fit")
 
     cdef void start(self) noexcept nogil:
         """Reset: no store has left."""

@@ -68,7 +68,7 @@ cdef class OneChunk(TwoStores):
         super().__init__(tables, microarchitecture, in_flight)
         rules = microarchitecture.macro_ops
         assert rules is not None
-        self._chunk_bytes = rules.store_chunk_bytes
+        self._chunk_bytes = rules.store_chunk_bytes or CODE_LINE
         self._chunk = 0
         self._crossing = 2
 

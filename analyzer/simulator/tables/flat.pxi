@@ -67,6 +67,8 @@ cdef class FlatOriginal:
         eliminable = template.eliminable_move
         self.adds = template.added is not None
         moves = eliminable or self.adds
+        if moves and (len(written) != 1 or (eliminable and (len(read) != 1 or template.memory_operands))):
+            raise ValueError(f"{template.name}: the renamer cannot carry it out: no move or addition")
         owed = (*map(KEYS.register, template.offset_registers), NO_KEY, NO_KEY)
         results = [latency for uop in template.uops for _, latency in uop.outputs]
         memset(&head, 0, sizeof(head))
@@ -190,6 +192,7 @@ cdef class FlatOriginal:
             self._lay_value(ints, places, value)
             ints.append(latency)
         self.ints = column(ints)
+        check_row(self.ints, "a uop between instructions" if self.template is None else self.template.name)
         self.key_places = column([place for place in places if ints[place] != NO_KEY])
         found = [self.ints[place] for place in self.key_places]
         self.keys = bytes(dict.fromkeys(found))
@@ -201,10 +204,11 @@ cdef class FlatOriginal:
 
     cdef int _lay_value(self, list ints, list places, tuple value) except -1:
         """Append an operand: whether it is an internal value of the instruction, and its number or key."""
-        internal = value[0] is _INTERNAL
+        kind, name = value
+        internal = kind is _INTERNAL
         if not internal:
             places.append(len(ints) + 1)
-        ints += (internal, int(value[1]) if internal else KEYS.number(value))
+        ints += (internal, int(name) if internal else KEYS.number(value))
 
     cdef int _fill_uop(self, BlockUop *row, object uop) except -1:
         """Set all members of a uop but its place within the instruction."""
@@ -221,6 +225,8 @@ cdef class FlatOriginal:
         row.wide = "M256" in template.name
         if uop.memory_operand < 0:
             return 0
+        if uop.memory_operand >= len(template.memory_operands):
+            raise ValueError(f"{template.name}: there is no memory operand {uop.memory_operand}")
         access = template.memory_operands[uop.memory_operand]
         row.has_address = 1
         row.base, row.index = KEYS.register(access.base), KEYS.register(access.index)
@@ -354,7 +360,7 @@ cdef class FlatInstruction:
 
 cdef FlatInstruction flatten(object entry):
     """The rows of an instruction of a block. Entries of built blocks keep theirs; those of a template that
-    was changed are created anew."""
+    was changed are created anew. Raises ValueError for numbers out of range."""
     cdef FlatInstruction flat, like
     flat = getattr(entry, "flat", None)
     if flat is not None:
@@ -366,10 +372,17 @@ cdef FlatInstruction flatten(object entry):
         flat = entry.flat = FlatInstruction(like.like, entry.instruction, names)
         return flat
     if isinstance(entry, Original):
-        made = FlatOriginal(entry.template(), entry.names)
+        made = _original(entry.template(), entry.names)
         flat = entry.flat = FlatInstruction(made, entry.instruction, ())
         return flat
-    return FlatInstruction(FlatOriginal(entry.template()), entry.instruction, ())
+    return FlatInstruction(_original(entry.template(), ()), entry.instruction, ())
+
+
+cdef FlatOriginal _original(object template, object names):
+    try:
+        return FlatOriginal(template, names)
+    except OverflowError as error:
+        raise ValueError(f"{template.name}: one of its numbers is too large ({error})") from None
 
 
 def _is_encoded(template, access):

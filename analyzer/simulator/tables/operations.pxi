@@ -188,6 +188,10 @@ def operations_row(FlatInstruction flat):
         *(late for uop in uops for late in uop.late or (0,) * len(uop.inputs)),
     )
     flat.macro_row = array("q", row)
+    for number in row[_OPERATION_FIELDS:]:
+        _check_number(template.name, "time in eighths, or a trait, of a uop", number, 0, _MOST_TIME)
+    for number in row[:_MOVES]:
+        _check_number(template.name, "cost in macro-ops", number, 0, _MOST_PARTS)
     return flat.macro_row
 
 

@@ -149,6 +149,7 @@ cdef class Program:
         while self.key_instruction > 0 and not self.instruction[self.key_instruction].idq_count:
             self.key_instruction -= 1
         self._sum_up(flats)
+        check_program(self, microarchitecture)
         for i, value in enumerate(values):
             instruction = &self.instruction[i]
             instruction.value_kind, instruction.value_base, instruction.value_index = value[:3]

@@ -1,0 +1,59 @@
+"""Values that no stage can count with end in one clear exception: the core checks no index of its own."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from blocks import block_of
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
+from cyclelens.analyzer.simulator.core import simulate
+from face_mutations import mutated_case
+from msgspec.structs import replace
+
+
+def test_random_values_end_in_a_figure_or_in_a_clear_exception() -> None:
+    """No exception of another kind, and no crash."""
+    found = Counter(
+        mutated_case(random.Random(f"41 {number}")).outcome().split(":")[0] for number in range(250)
+    )
+    assert found["figure"] > 50
+    assert found["ValueError"] > 50
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("issue_width", 0), ("retire_width", -1), ("idq_size", 1 << 40), ("predecode_block_bytes", 12)],
+)
+def test_a_core_names_the_parameter_that_is_out_of_range(parameter: str, value: int) -> None:
+    core = replace(registry.get("SKL"), **{parameter: value})
+    with pytest.raises(ValueError, match=f"SKL: {parameter} is {value}; it must be"):
+        simulate(block_of("4801d8", "SKL", loop=False), core)
+
+
+def _load(**changes: object) -> InstructionTemplate:
+    """A load whose uop is changed."""
+    (template,) = block_of("488b07", "SKL", loop=False).instructions
+    uops: tuple[UopTemplate, ...] = tuple(replace(uop, **changes) for uop in template.uops)
+    return replace(template, uops=uops)
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (_load(divider_cycles=-1), "the time of a divider is -1"),
+        (_load(kind=UopKind.STORE_DATA), "stores data without an address"),
+        (_load(memory_operand=3), "there is no memory operand 3"),
+        (replace(_load(), idq_uops=(2,)), "its IDQ uops have 2 parts, but there are 1"),
+        (replace(_load(), fused_with_previous=True), "half of a macro-fused pair stands alone"),
+        (replace(_load(), tp=1 << 40), "too large"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_an_instruction_says_what_is_out_of_range(template: InstructionTemplate, message: str) -> None:
+    block = replace(block_of("488b07", "SKL", loop=False), entries=(template,))
+    with pytest.raises(ValueError, match=message):
+        simulate(block, registry.get("SKL"))
