@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cyclelens.analyzer.compiling.background import CannotCompileError, Objects, RequestCancelled
-from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
+from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, UnusableCommandError, command_for
 from cyclelens.analyzer.engine.analysis import Analyzer, readable
 from cyclelens.analyzer.engine.workspace import Cancel
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
@@ -57,12 +57,12 @@ class CompiledAnalyzer(Analyzer):
             file = ObjectFile(data)
         except RequestCancelled:
             raise Cancelled from None
-        except NoCommandError:
-            yield Analysis((), ())  # The project does not compile this file.
-            return
-        except (CannotCompileError, ObjectFileError) as error:
+        except (CannotCompileError, ObjectFileError, UnusableCommandError) as error:
             message = f"No figures: {error}"
             yield Analysis((), (Problem(0, 0, 0, NOT_COMPILED, message, Severity.INFORMATION),))
+            return
+        except NoCommandError:
+            yield Analysis((), ())  # The project does not compile this file.
             return
         source, unread = readable(source, self.workspace)
         source = replace(source, syntax=Syntax.INTEL, regions=Regions.AUTO)

@@ -44,6 +44,10 @@ class NoCommandError(Exception):
     """No command is known for the file; the message is a sentence."""
 
 
+class UnusableCommandError(NoCommandError):
+    """The project's file about the source cannot be used; the message says which file, and why."""
+
+
 class Command(Struct, frozen=True):
     """The command that compiles a file."""
 
@@ -83,7 +87,7 @@ def language(path: str) -> str:
 
 def command_for(path: str, folders: Collection[str], databases: Databases) -> Command:
     """The command that compiles a source, from the nearest project file inside the workspace's ``folders``.
-    Raises NoCommandError."""
+    Raises NoCommandError; UnusableCommandError if the project's file is damaged."""
     kind = language(path)
     for folder in _around(path, folders):
         if kind == "Rust":
@@ -111,12 +115,12 @@ def _listed(path: str, database: Path, databases: Databases) -> Command:
     try:
         entries = databases.entries(database)
     except (OSError, ValueError, RecursionError) as error:
-        raise NoCommandError(f"{database} cannot be read: {error}") from None
+        raise UnusableCommandError(f"{database} cannot be read: {error}") from None
     real = os.path.realpath(path)
     if real not in entries:
         raise NoCommandError(f"{database} does not list it")
     if isinstance(entry := entries[real], str):
-        raise NoCommandError(f"its entry in {database} cannot be used: {entry}")
+        raise UnusableCommandError(f"its entry in {database} cannot be used: {entry}")
     folder, words = entry
     # The word may be a link of any name, but comparing names is cheaper than resolving paths.
     likely = sorted(words, key=lambda word: os.path.basename(word) != os.path.basename(path))[:_LIKELY]
@@ -168,14 +172,14 @@ def _of_crate(path: str, manifest: Path) -> Command:
     try:
         described = tomllib.loads(read_regular(manifest, _LARGEST_MANIFEST).decode("utf-8"))
     except RecursionError:
-        raise NoCommandError(f"{manifest} is nested too deeply") from None
+        raise UnusableCommandError(f"{manifest} is nested too deeply") from None
     except (OSError, ValueError) as error:
-        raise NoCommandError(f"{manifest} cannot be read: {error}") from None
+        raise UnusableCommandError(f"{manifest} cannot be read: {error}") from None
     if "package" not in described:
         raise NoCommandError(f"{manifest} describes no package")
     package = described["package"]
     if not isinstance(package, dict) or not _is_plain(package.get("name", "")):
-        raise NoCommandError(f"{manifest}: package is not a table with a name")
+        raise UnusableCommandError(f"{manifest}: package is not a table with a name")
     folder = manifest.parent
     # A target folder of its own: the user's builds are neither blocked nor invalidated.
     words = ["cargo", "rustc", "--release", "--quiet", "--target-dir", str(folder / "target" / "cyclelens")]

@@ -315,6 +315,27 @@ async def test_a_file_without_a_compile_command_has_no_figures_and_no_complaint(
     assert editor.client.messages == []
 
 
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("database", "reason"),
+    [
+        ('[{"directory": ".", "file": "../src/dot.c", "arguments": 5}]', "its entry in .* cannot be used"),
+        ('[{"directory": ".", "file": "../src/dot.c", "arguments": ["gcc\\u0000"]}]', "cannot be used"),
+        ("[{", "compile_commands.json cannot be read"),
+    ],
+)
+async def test_a_damaged_database_is_named_at_the_source(
+    editor: Editor, project: Path, database: str, reason: str
+) -> None:
+    (project / "build" / "compile_commands.json").write_text(database)
+    await start(editor, project / "src" / "dot.c")
+    await editor.analysed()
+    (problem,) = editor.client.published[editor.uri].diagnostics
+    assert (problem.code, problem.range.start.line) == ("not-compiled", 0)
+    assert re.search(reason, problem.message)
+    assert editor.client.messages == []
+
+
 @needs("cargo")
 @pytest.mark.asyncio
 async def test_a_crate_is_compiled_as_it_is_saved(editor: Editor, crate: Path) -> None:
