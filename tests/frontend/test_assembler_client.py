@@ -168,10 +168,10 @@ def test_a_statement_on_which_the_child_hangs_is_encoded_all_the_same() -> None:
     # The stand-in hangs on one instruction and asks the real engine for the others.
     script = (
         "import time\nfrom cyclelens.analyzer.frontend.assemblers import keystone_backend as backend\n"
-        "real = backend.Engine.encode\n"
+        "real = backend.KeystoneEngine.encode\n"
         "def encode(self, dialect, text):\n    if 'ebx' in text:\n        time.sleep(60)\n"
         "    return real(self, dialect, text)\n"
-        "backend.Engine.encode = encode\nbackend.main()\n"
+        "backend.KeystoneEngine.encode = encode\nbackend.main()\n"
     )
     client = AssemblerClient((sys.executable, "-c", script), timeout=0.5)
     regions = ("inc %eax\ninc %ebx\ninc %ecx", "inc %edx")
@@ -261,10 +261,10 @@ def test_a_killed_child_is_replaced(real: AssemblerClient) -> None:
 def test_prints_cannot_get_between_the_replies(capfd: pytest.CaptureFixture[str]) -> None:
     script = (
         "from cyclelens.analyzer.frontend.assemblers import keystone_backend as backend\nimport os\n"
-        "real = backend.Engine.encode\n"
+        "real = backend.KeystoneEngine.encode\n"
         "def encode(self, dialect, text):\n    print('noise', flush=True)\n    os.write(1, b'noise')\n"
         "    return real(self, dialect, text)\n"
-        "backend.Engine.encode = encode\nbackend.main()\n"
+        "backend.KeystoneEngine.encode = encode\nbackend.main()\n"
     )
     noisy = AssemblerClient((sys.executable, "-c", script))
     assert replies(noisy, "incl %eax", "incl %ecx")["incl %ecx"].code.hex() == "ffc1"
