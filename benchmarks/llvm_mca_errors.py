@@ -8,16 +8,20 @@ that it rejects are omitted.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import tempfile
 from pathlib import Path
 
-from cyclelens.analyzer.evaluation.datasets import Selection, read_samples
-from cyclelens.analyzer.evaluation.metrics import mean_error, share_within
 from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.model.choices import Repetition
-from measuring import llvm_mca_command, llvm_mca_version, write_for_llvm_mca
+from measuring import (
+    chosen_samples,
+    llvm_mca_command,
+    llvm_mca_version,
+    print_errors,
+    sample_parser,
+    write_for_llvm_mca,
+)
 
 _CYCLES = "Total Cycles:"
 _ITERATIONS = (100, 300)
@@ -25,28 +29,15 @@ _ITERATIONS = (100, 300)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="The errors of llvm-mca on measured blocks.")
-    parser.add_argument("file", type=Path, metavar="FILE.csv")
+    parser = sample_parser("llvm-mca")
     parser.add_argument("--cpu", required=True, help="as llvm-mca calls it")
-    parser.add_argument("--arch", required=True, help="the processor that the file is about")
-    parser.add_argument("--max-spread", type=float, metavar="P%")
-    parser.add_argument("--max-pages", type=int, metavar="N")
     options = parser.parse_args()
     print(f"{llvm_mca_version()}, --mcpu={options.cpu}")
-    selection = Selection(
-        microarchitectures=(options.arch,),
-        max_spread=None if options.max_spread is None else options.max_spread / 100,
-        max_pages=options.max_pages,
-    )
-    samples = read_samples(options.file, selection)
+    samples = chosen_samples(options)
     for mode in sorted({sample.mode for sample in samples}):
         truth = {_repeated(sample.code, mode): sample.cycles for sample in samples if sample.mode == mode}
         found = predicted([code for code in truth if code], options.cpu)
-        pairs = [(cycles, truth[code]) for code, cycles in found.items()]
-        print(
-            f"{mode}: {len(pairs)} of {len(truth)} blocks, "
-            f"mean error {mean_error(pairs):.1%}, within 5 % {share_within(pairs, 0.05):.1%}"
-        )
+        print_errors(mode, [(cycles, truth[code]) for code, cycles in found.items()], len(truth))
 
 
 def _repeated(code: str, mode: str) -> str:

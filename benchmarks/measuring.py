@@ -1,7 +1,8 @@
-"""Shared code of the benchmarks: real blocks, processor time of commands, and llvm-mca for comparison."""
+"""Shared code of the benchmarks: real and measured blocks, processor time of commands, and llvm-mca."""
 
 from __future__ import annotations
 
+import argparse
 import csv
 import lzma
 import os
@@ -14,6 +15,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_samples
+from cyclelens.analyzer.evaluation.metrics import mean_error, share_within
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.isa.decoder import decode
@@ -72,6 +75,42 @@ def _pieces_of_examples() -> list[str]:
                     if not any(item.branch_displacement for item in piece):
                         pieces.append("".join(item.code.hex() for item in piece))
     return pieces
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Measured blocks, and the errors of another tool on them
+
+
+def sample_parser(tool: str) -> argparse.ArgumentParser:
+    """The arguments that choose measured blocks (``chosen_samples``)."""
+    parser = argparse.ArgumentParser(description=f"The errors of {tool} on measured blocks.")
+    parser.add_argument("file", type=Path, metavar="FILE.csv")
+    parser.add_argument("--arch", required=True, help="the processor that the file is about")
+    parser.add_argument("--max-spread", type=float, metavar="P%")
+    parser.add_argument("--max-pages", type=int, metavar="N")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth figure")
+    return parser
+
+
+def chosen_samples(options: argparse.Namespace) -> list[Sample]:
+    """The measured figures that the arguments choose."""
+    selection = Selection(
+        microarchitectures=(options.arch,),
+        max_spread=None if options.max_spread is None else options.max_spread / 100,
+        max_pages=options.max_pages,
+    )
+    return read_samples(options.file, selection)[:: options.every]
+
+
+def print_errors(mode: str, pairs: Sequence[tuple[float, float]], count: int) -> None:
+    """One line about (predicted, measured) cycles; ``count``: all blocks, also those without a prediction."""
+    if not pairs:
+        print(f"{mode}: none of {count} blocks")
+        return
+    print(
+        f"{mode}: {len(pairs)} of {count} blocks, "
+        f"mean error {mean_error(pairs):.1%}, within 5 % {share_within(pairs, 0.05):.1%}"
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------
