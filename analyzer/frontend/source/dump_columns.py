@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from cyclelens.analyzer.frontend.source.chunks import SourceText
-from cyclelens.analyzer.frontend.source.dumps import COMMENT, Dump, DumpRow, DumpSection
+from cyclelens.analyzer.frontend.source.dumps import COMMENT, OBJECT, SECTION, Dump, DumpRow, DumpSection
 from cyclelens.analyzer.isa.decoder import decode
 from msgspec import Struct, field
 
@@ -48,8 +48,6 @@ _HEADER = re.compile(
 _WITHIN = re.compile(r".*\+(?:0x)?[0-9a-f]+")
 """Name of a block inside a function."""
 _PROC = re.compile(r"^\S+:[0-9A-F]+ (?P<name>\S+)[ \t]+proc\b")
-_SECTION = re.compile(r"^Disassembly of section (?P<name>\S+):")
-_OBJECT = re.compile(r"\S+\.(?:o|obj):[ \t]+file format")
 _NO_INSTRUCTION = re.compile(r"\S+:$|(?:\S+[ \t]+(?:proc|endp)|public)\b")
 _USUAL_ALIGNMENT = 16
 _LONGEST = 15
@@ -115,7 +113,7 @@ def _read(text: str, columns: re.Pattern[str]) -> Dump:
             row = found.part.rows[-1]
             row.code += _bytes(match["code"])
             found.at = row.address + len(row.code)
-        elif match := _SECTION.match(line):
+        elif match := SECTION.match(line):
             found.section(match["name"])
         elif (match := _HEADER.match(line)) and not _WITHIN.fullmatch(match["name"] or ""):
             found.header = match["exact"] or match["name"], number
@@ -124,7 +122,7 @@ def _read(text: str, columns: re.Pattern[str]) -> Dump:
                 found.at += -found.at % _USUAL_ALIGNMENT
         else:
             is_open = False
-            found.dump.is_object |= _OBJECT.match(line) is not None
+            found.dump.is_object |= OBJECT.match(line) is not None
     return found.dump
 
 

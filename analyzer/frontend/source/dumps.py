@@ -27,10 +27,10 @@ _ART = re.compile(r"[-|/\\+>X<= ]*(?=[0-9a-f]{2}[ \t]|[a-z(])")
 """Arrows of ``--visualize-jumps``."""
 _CODE = re.compile(rf"({_BYTES})[ \t]*(.*)")
 _HEADER = re.compile(r"(?:\d+[ \t]+)?(?P<address>[0-9a-f]{8,16})[ \t]+<(?P<name>.+)>:[ \t]*$")
-_SECTION = re.compile(r"(?:\d+[ \t]+)?Disassembly of section (?P<name>\S+):")
+SECTION = re.compile(r"(?:\d+[ \t]+)?Disassembly of section (?P<name>\S+):")
 _GDB = re.compile(r"Dump of assembler code for function (?P<name>.+):[ \t]*$")
 _PROC = re.compile(r"([\w@?$]+)[ \t]+PROC\b")
-_OBJECT = re.compile(r"\S+\.(?:o|obj):[ \t]+file format")
+OBJECT = re.compile(r"\S+\.(?:o|obj):[ \t]+file format")
 _OFFSET = re.compile(r"(?P<name>.*?)\+(?:0x)?[0-9a-f]+$")
 _RELOCATION = re.compile(
     r"(?P<address>[0-9a-f]+):[ \t]+(?P<kind>R_X86_64_\w+)[ \t]+(?P<name>[^\s+-]\S*?)(?:[-+]0x[0-9a-f]+)?$"
@@ -138,8 +138,8 @@ class _Reader:
         percent = _PERCENT.match(line)
         start = percent.end() if percent else len(line) - len(line.lstrip())
         content = line[start:]
-        self._dump.is_object |= _OBJECT.match(content) is not None
-        if match := _SECTION.match(content):
+        self._dump.is_object |= OBJECT.match(content) is not None
+        if match := SECTION.match(content):
             self._dump.parts.append(DumpSection(match["name"]))
             self._name, self._gdb, self._last = None, None, ""
         elif match := _GDB.match(content):
