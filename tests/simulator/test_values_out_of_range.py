@@ -50,6 +50,7 @@ def _load(**changes: object) -> InstructionTemplate:
         (replace(_load(), idq_uops=(2,)), "its IDQ uops have 2 parts, but there are 1"),
         (replace(_load(), fused_with_previous=True), "half of a macro-fused pair stands alone"),
         (replace(_load(), tp=1 << 40), "too large"),
+        (replace(_load(), tp_after_wait=-1), "the throughput after a wait is -1"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -192,6 +192,7 @@ def operations_row(FlatInstruction flat):
         _check_number(template.name, "time in eighths, or a trait, of a uop", number, 0, _MOST_TIME)
     for number in row[:_MOVES]:
         _check_number(template.name, "cost in macro-ops", number, 0, _MOST_PARTS)
+    _check_number(template.name, "number of lost slots", ops.lost_slots, 0, _MOST_PARTS)
     return flat.macro_row
 
 

@@ -20,6 +20,7 @@ cdef int check_row(int[::1] row, str name) except -1:
     _check_number(name, "number of microcode uops", head.ms_uops, 0, _MOST_PARTS)
     _check_number(name, "number of simple decoders", head.simple_decoders, 0, _MOST_PARTS)
     _check_number(name, "throughput", head.tp, 0, _MOST_TIME)
+    _check_number(name, "throughput after a wait", head.tp_after_wait, 0, _MOST_TIME)
     _check_number(name, "step of the stack pointer", head.rsp_change, -_MOST_STEP, _MOST_STEP)
     _check_sum(name, "IDQ uops", idq_uops, head.idq_count, head.fused_count)
     _check_sum(name, "fused uops", fused_uops, head.fused_count, head.uop_count)
