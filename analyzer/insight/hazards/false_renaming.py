@@ -26,9 +26,9 @@ def find(prediction: Prediction) -> Iterator[Finding]:
             severity=Severity.WARNING,
             instruction=index,
             message=(
-                f"False memory renaming, {waited.times:.2f} times per iteration: the core takes the load for "
-                f"one of the data that '{store}' stores, because both use the same registers and "
-                f"displacements that differ by a multiple of {rules.false_renaming_bytes:,}. It is repeated. "
+                f"False memory renaming, {waited.times:.2f} times per iteration: the core expects this load "
+                f"to read what '{store}' stores, because both use the same registers and displacements that "
+                f"differ by a multiple of {rules.false_renaming_bytes:,}. The load is then repeated. "
                 "Measured pairs took 8 to 35 cycles, most of them 12 to 17; the model takes about 14. "
                 "Another base register or another distance avoids it."
             ),
