@@ -269,12 +269,6 @@ class _Text:
         )
 
 
-def _is_chosen(name: str, wanted: str | None) -> bool:
-    """Whether the region is the wanted one, or one of the basic blocks it was split into."""
-    stem, dot, number = name.rpartition(".")
-    return wanted in (None, name) or (wanted == stem and bool(dot) and number.isdecimal())
-
-
 def _cycles(region: RegionAnalysis) -> dict[str, float]:
     """Cycles per iteration by microarchitecture. Lower bounds are omitted, as they cannot be added to
     figures."""
@@ -295,7 +289,7 @@ def _chosen(assembled: AssembledFile, wanted: str | None) -> list[Region | Branc
     for region in assembled.regions:
         owner = owners.get(region.name)
         if owner is None or region.name == wanted:
-            if _is_chosen(region.name, wanted):
+            if wanted in (None, region.name, region.block_of or region.name):
                 chosen[region.name] = region
         elif wanted in (None, owner.name):
             chosen[owner.name] = owner

@@ -33,8 +33,8 @@ _TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")
 class Cost(Struct, frozen=True):
     """The cost of one form of an instruction on one core."""
 
-    operands: str
-    """In the notation of uops.info: ``R64, M64``; an address by its parts: ``[B+I+D8]``; empty for none."""
+    operands: tuple[str, ...]
+    """In the notation of uops.info: ``R64``, ``M64``; an address by its parts: ``[B+I+D8]``."""
     uops: int | None
     """Executed uops; None if unknown."""
     uses: tuple[UnitUse, ...]
@@ -78,15 +78,15 @@ def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost,
     Raises ``UnknownMicroarchitecture`` or ``TablesUnavailable``.
     """
     model = registry.get(microarchitecture)
-    found: dict[str, dict[str, Cost]] = {}
+    found: dict[str, dict[tuple[str, ...], Cost]] = {}
     for form in store.forms():
         for facts in store.candidates(model.facts_name, form):
             match = _NAME.match(facts.name)
             if match is None or "LOCK" in match["rest"] or _REPEATED.search(match["rest"]):
                 continue
-            operands = match["operands"] or ""
+            operands = tuple(match["operands"].split(", ")) if match["operands"] else ()
             if address := facts.attributes.get("agen"):
-                operands += f", [{address.replace('_', '+')}]"
+                operands += (f"[{address.replace('_', '+')}]",)
             cost = _cost(facts, operands, model)
             for name in _spellings(match["mnemonic"]):
                 found.setdefault(name.lower(), {}).setdefault(operands, cost)
@@ -101,7 +101,7 @@ def by_itself(template: InstructionTemplate, microarchitecture: str) -> Cost | N
     fused with the previous one."""
     if template.facts is None or template.fused_with_previous:
         return None
-    return _cost(template.facts, "", registry.get(microarchitecture))
+    return _cost(template.facts, (), registry.get(microarchitecture))
 
 
 def _spellings(mnemonic: str) -> tuple[str, ...]:
@@ -111,18 +111,17 @@ def _spellings(mnemonic: str) -> tuple[str, ...]:
     return mnemonic, *ATT_NAMES.get(mnemonic, ())
 
 
-def _rank(operands: str) -> tuple[bool, int, int, bool, int, int]:
+def _rank(operands: tuple[str, ...]) -> tuple[bool, int, int, bool, int, int]:
     """Sort key: registers before memory and immediates, plain before special operands, usual
     widths and counts first."""
-    kinds = operands.split(", ")
-    memory = any(re.match(r"M\d|Moffs|MEM|VSIB", kind) for kind in kinds)
-    special = sum(kind not in _TYPICAL and not re.fullmatch(r"I\d+|", kind) for kind in kinds)
-    width = next((number for number, kind in enumerate(_TYPICAL) if kind in kinds), len(_TYPICAL))
-    immediate = re.search(r"\bI\d", operands) is not None
-    return memory, special, width, immediate, abs(len(kinds) - 2), len(operands)
+    memory = any(re.match(r"M\d|Moffs|MEM|VSIB", kind) for kind in operands)
+    special = sum(kind not in _TYPICAL and not re.fullmatch(r"I\d+", kind) for kind in operands)
+    width = next((number for number, kind in enumerate(_TYPICAL) if kind in operands), len(_TYPICAL))
+    immediate = any(re.match(r"I\d", kind) for kind in operands)
+    return memory, special, width, immediate, abs(len(operands) - 2), sum(map(len, operands))
 
 
-def _cost(facts: InstructionFacts, operands: str, model: Microarchitecture) -> Cost:
+def _cost(facts: InstructionFacts, operands: tuple[str, ...], model: Microarchitecture) -> Cost:
     base = facts.base
     uses = tuple(model.units.use(text, count) for text, count in base.ports or ())
     cycles = [

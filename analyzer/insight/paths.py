@@ -177,6 +177,7 @@ def along(branching: Branching, path: Sequence[int], blocks: Mapping[str, Region
         ends_in_jump_to_start=branching.is_loop,
         incomplete=any(part.incomplete for part in parts),
         placement=placement,
+        block_of="",
     )
 
 

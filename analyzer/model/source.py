@@ -139,6 +139,8 @@ class Region(Struct, frozen=True):
     """Offset in that section of each of ``lines``."""
     is_function: bool = False
     """True for a whole function or a path through one: an iteration is a call."""
+    block_of: str = ""
+    """Name of the region that this is a basic block of; empty for a whole region."""
 
     @property
     def code(self) -> bytes:
@@ -155,7 +157,7 @@ def content_of(region: Region) -> tuple[Hashable, ...]:
         region.last_line - first,
         tuple(region.options.items()),
         tuple(replace(each, line=each.line - first) for each in region.lines),
-        (region.ends_in_jump_to_start, region.incomplete, region.is_function),
+        (region.ends_in_jump_to_start, region.incomplete, region.is_function, region.block_of),
         tuple(region.latencies.items()),
         region.placement,
         region.section,

@@ -49,7 +49,9 @@ def propose(site: Site) -> Iterator[Proposal]:
     better = site.write(mnemonic, site.register(wide), *site.operands[1:])
     changes = "its upper half" if flags_stay else "its upper half and the flags"
     yield Proposal(
-        f"Use {wide.lower()} ({changes} may differ): the renamer adds the constant",
+        f"Use {wide.lower()}",
         site.statement.line,
         (site.replace(better),),
+        caution=f"{changes} may differ",
+        reason=": the renamer adds the constant",
     )

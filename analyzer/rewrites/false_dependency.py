@@ -14,7 +14,7 @@ from cyclelens.analyzer.insight.false_dependencies import false_dependency
 from cyclelens.analyzer.rewrites import liveness
 from cyclelens.analyzer.rewrites.liveness import Need
 from cyclelens.analyzer.rewrites.proposal import Proposal
-from cyclelens.analyzer.rewrites.site import Site, resized
+from cyclelens.analyzer.rewrites.site import CLEARED, Site, resized
 from cyclelens.analyzer.uops.registers import canonical
 
 
@@ -23,10 +23,15 @@ def propose(site: Site) -> Iterator[Proposal]:
     found = false_dependency(instruction)
     if found is None:
         return
-    note = " (its upper part becomes zero)" if found.keeps_upper else ""
-    if note and liveness.upper_elements(site, canonical(found.register)) is Need.READ:
+    if found.keeps_upper and liveness.upper_elements(site, canonical(found.register)) is Need.READ:
         return
     name = site.register(found.register if found.keeps_upper else resized(found.register, 32))
     clear = site.write(found.mnemonic, *[name] * found.operands)
-    title = f"Clear {name.lstrip('%')} first: {instruction.mnemonic} waits for its old value{note}"
-    yield Proposal(title, site.statement.line, (site.insert_before(clear),), "false-dependency")
+    yield Proposal(
+        f"Clear {name.lstrip('%')} first",
+        site.statement.line,
+        (site.insert_before(clear),),
+        "false-dependency",
+        caution=CLEARED if found.keeps_upper else "",
+        reason=f": {instruction.mnemonic} waits for its old value",
+    )

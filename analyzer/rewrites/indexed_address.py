@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.rewrites.proposal import Proposal
-from cyclelens.analyzer.rewrites.site import Site
+from cyclelens.analyzer.rewrites.site import UNUSED, Site
 
 CODES = ("unlamination", "split-by-index")
 
@@ -32,10 +32,11 @@ def propose(site: Site) -> Iterator[Proposal]:
     split = next((code for code in CODES if code in site.findings), "")
     code = split or ("indexed-store" if _stores(site) else "")
     yield Proposal(
-        f"Compute the address into {scratch.lower()} (which the region does not use)",
+        f"Compute the address into {scratch.lower()}",
         site.statement.line,
         (site.insert_before(lea), edit),
         code,
+        caution=UNUSED,
     )
 
 

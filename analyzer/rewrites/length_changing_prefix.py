@@ -35,10 +35,11 @@ def propose(site: Site) -> Iterator[Proposal]:
         if use is not None:
             name = resized(scratch, 32).lower()
             yield Proposal(
-                f"Load {value:#x} into {name} before the region (which does not use it)",
+                f"Load {value:#x} into {name} before the region",
                 line,
                 (site.insert_before_region(load), use),
                 CODE,
+                caution="which does not use it",
             )
     target = instruction.operands[0]
     if target.kind is OperandKind.REGISTER and target.register and instruction.mnemonic in _SAME_LOW_HALF:
@@ -50,8 +51,9 @@ def propose(site: Site) -> Iterator[Proposal]:
             return
         changes = "its upper half" if flags_stay else "its upper half and the flags"
         yield Proposal(
-            f"Use {wide.lower()} ({changes} may differ)",
+            f"Use {wide.lower()}",
             line,
             (site.replace(site.write(instruction.mnemonic, site.register(wide), site.number(value))),),
             CODE,
+            caution=f"{changes} may differ",
         )

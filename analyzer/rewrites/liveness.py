@@ -119,7 +119,7 @@ def _is_scalar(template: InstructionTemplate) -> bool:
 def _need(site: Site, reads: _Test, overwritten: _Test) -> Need:
     instructions = site.prediction.instructions
     # Other pieces of the region follow a piece, and unknown code follows a taken jump.
-    left = Need.READ if site.is_piece else Need.LEFT
+    left = Need.READ if site.is_block else Need.LEFT
     result = left if site.template.is_branch else Need.UNREAD
     for template in instructions[site.index + 1 :]:
         if reads(template):

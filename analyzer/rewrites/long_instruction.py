@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.rewrites.proposal import Proposal
-from cyclelens.analyzer.rewrites.site import Site, resized
+from cyclelens.analyzer.rewrites.site import UNUSED, Site, resized
 
 CODE = "long-instruction"
 _WITH_REGISTER_FORM = frozenset(["add", "or", "adc", "sbb", "and", "sub", "xor", "cmp", "test", "mov"])
@@ -39,10 +39,11 @@ def propose(site: Site) -> Iterator[Proposal]:
     where = " before the region" if looped else ""
     edits = (site.insert_before_region(load), site.replace(use)) if looped else (site.replace(load, use),)
     yield Proposal(
-        f"Load {site.number(value).lstrip('$')} into {whole.lower()}{where} (which the region does not use)",
+        f"Load {site.number(value).lstrip('$')} into {whole.lower()}{where}",
         site.statement.line,
         edits,
         CODE,
+        caution=UNUSED,
     )
 
 

@@ -53,7 +53,7 @@ def propose(site: Site) -> Iterator[Proposal]:
         if finding.code in {CODE, *CODES} and finding.microarchitecture in own
     ]
     figures = {position.cycles_per_iteration for position in site.prediction.positions}
-    if not region.ends_in_jump_to_start or site.is_piece or not (struck or len(figures) > 1):
+    if not region.ends_in_jump_to_start or site.is_block or not (struck or len(figures) > 1):
         return
     line, code = region.first_line, ""
     if struck:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.rewrites.proposal import Proposal, Replacement
-from cyclelens.analyzer.rewrites.site import Site, resized
+from cyclelens.analyzer.rewrites.site import UNUSED, Site, resized
 from msgspec.structs import replace
 
 CODE = "unfused-branch"
@@ -71,7 +71,11 @@ def _moved(compare: Site, jump: Site) -> Proposal:
     )
     names = compare.template.instruction.mnemonic, jump.template.instruction.mnemonic
     return Proposal(
-        f"Move {names[0]} down to {names[1]}, so that they fuse", jump.statement.line, edits, CODE
+        f"Move {names[0]} down to {names[1]}",
+        jump.statement.line,
+        edits,
+        CODE,
+        reason=", so that they fuse",
     )
 
 
@@ -93,15 +97,15 @@ def _closer_form(jump: Site, compare: Site) -> Iterator[Proposal]:
         register = compare.register(resized(scratch, bits))
         comparison = compare.write(instruction.mnemonic, register, second)
         edits = (compare.replace(compare.load(scratch, bits, memory[0]), comparison),)
-        title = f"Load into {scratch.lower()} (which the region does not use), so that {names} fuse"
-        yield Proposal(title, line, edits, CODE)
+        effect, reason = f"Load into {scratch.lower()}", f", so that {names} fuse"
+        yield Proposal(effect, line, edits, CODE, caution=UNUSED, reason=reason)
     elif operands[0].register and (
         (instruction.mnemonic == "cmp" and instruction.immediate == 0)
         or (instruction.mnemonic == "or" and operands[1].register == operands[0].register)
     ):
         test = compare.write("test", first, first)
-        title = f"Use test, which sets the same flags and fuses with {jump.template.instruction.mnemonic}"
-        yield Proposal(title, line, (compare.replace(test),), CODE)
+        reason = f", which sets the same flags and fuses with {jump.template.instruction.mnemonic}"
+        yield Proposal("Use test", line, (compare.replace(test),), CODE, reason=reason)
 
 
 def _access_bits(site: Site) -> int:

@@ -31,37 +31,40 @@ _STRINGS = {
 _ACCUMULATORS = {1: "al", 2: "ax", 4: "eax", 8: "rax"}
 _FORWARD = "the direction flag is taken as clear"
 
-Rewrite = tuple[str, tuple[str, ...]]
-"""Title, and the new statements."""
+_FLAGS = "the flags differ"
 
 
 def propose(site: Site) -> Iterator[Proposal]:
     mnemonic = site.template.instruction.mnemonic
     for rewrite in _REWRITES:
-        found = rewrite(site, mnemonic)
-        if found is not None:
-            title, statements = found
-            code = CODE if CODE in site.findings else ""
-            yield Proposal(title, site.statement.line, (site.replace(*statements),), code)
+        proposal = rewrite(site, mnemonic)
+        if proposal is not None:
+            yield proposal
 
 
-def _loop(site: Site, mnemonic: str) -> Rewrite | None:
+def _proposal(site: Site, effect: str, *statements: str, caution: str = "", reason: str = "") -> Proposal:
+    code = CODE if CODE in site.findings else ""
+    edits = (site.replace(*statements),)
+    return Proposal(effect, site.statement.line, edits, code, caution=caution, reason=reason)
+
+
+def _loop(site: Site, mnemonic: str) -> Proposal | None:
     if mnemonic != "loop" or len(site.operands) != 1 or liveness.flags(site) is Need.READ:
         return None
     statements = site.write("dec", site.register("RCX")), f"jnz {site.operands[0]}"
-    return "Use dec and jnz instead of loop (the flags differ)", statements
+    return _proposal(site, "Use dec and jnz instead of loop", *statements, caution=_FLAGS)
 
 
-def _jrcxz(site: Site, mnemonic: str) -> Rewrite | None:
+def _jrcxz(site: Site, mnemonic: str) -> Proposal | None:
     register = {"jrcxz": "RCX", "jecxz": "ECX"}.get(mnemonic)
     if register is None or len(site.operands) != 1 or liveness.flags(site) is Need.READ:
         return None
     name = site.register(register)
     statements = site.write("test", name, name), f"jz {site.operands[0]}"
-    return f"Use test and jz instead of {mnemonic} (the flags differ)", statements
+    return _proposal(site, f"Use test and jz instead of {mnemonic}", *statements, caution=_FLAGS)
 
 
-def _shift(site: Site, mnemonic: str) -> Rewrite | None:
+def _shift(site: Site, mnemonic: str) -> Proposal | None:
     operands = site.template.instruction.operands
     if mnemonic not in _SHIFTS or len(operands) != 2 or operands[1].register != "CL":
         return None
@@ -76,11 +79,16 @@ def _shift(site: Site, mnemonic: str) -> Rewrite | None:
     count = site.register(resized("RCX", bits))
     name = site.register(target)
     new = _SHIFTS[mnemonic]
-    note = " (the flags differ)" if need is Need.LEFT else ""
-    return f"Use {new}, which leaves the flags alone{note}", (site.write(new, name, name, count),)
+    return _proposal(
+        site,
+        f"Use {new}",
+        site.write(new, name, name, count),
+        caution=_FLAGS if need is Need.LEFT else "",
+        reason=", which leaves the flags alone",
+    )
 
 
-def _string(site: Site, mnemonic: str) -> Rewrite | None:
+def _string(site: Site, mnemonic: str) -> Proposal | None:
     size = _STRINGS.get(mnemonic)
     instruction = site.template.instruction
     if (
@@ -95,7 +103,7 @@ def _string(site: Site, mnemonic: str) -> Rewrite | None:
     further = f"{size}({site.register(pointer)})" if site.att else f"[{pointer.lower()} + {size}]"
     move = ("mov", value, place) if pointer == "RSI" else ("mov", place, value)
     statements = site.write(*move), site.write("lea", site.register(pointer), further)
-    return f"Use mov and lea instead of {mnemonic} ({_FORWARD})", statements
+    return _proposal(site, f"Use mov and lea instead of {mnemonic}", *statements, caution=_FORWARD)
 
 
 def _spelling(site: Site, mnemonic: str) -> str:
@@ -103,7 +111,7 @@ def _spelling(site: Site, mnemonic: str) -> str:
     return mnemonic[:-1] + "l" if site.att and mnemonic.endswith("d") else mnemonic
 
 
-def _bit_scan(site: Site, mnemonic: str) -> Rewrite | None:
+def _bit_scan(site: Site, mnemonic: str) -> Proposal | None:
     operands = site.template.instruction.operands
     if (
         mnemonic != "bsf"
@@ -117,8 +125,8 @@ def _bit_scan(site: Site, mnemonic: str) -> Rewrite | None:
         return None
     if liveness.flags(site) is Need.READ:
         return None
-    title = "Use tzcnt instead of bsf (differs for zero and in the flags)"
-    return title, (site.write("tzcnt", *site.operands),)
+    statement, caution = site.write("tzcnt", *site.operands), "differs for zero and in the flags"
+    return _proposal(site, "Use tzcnt instead of bsf", statement, caution=caution)
 
 
-_REWRITES: tuple[Callable[[Site, str], Rewrite | None], ...] = (_loop, _jrcxz, _shift, _string, _bit_scan)
+_REWRITES: tuple[Callable[[Site, str], Proposal | None], ...] = (_loop, _jrcxz, _shift, _string, _bit_scan)

@@ -13,7 +13,7 @@ from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.rewrites import liveness
 from cyclelens.analyzer.rewrites.liveness import Need
 from cyclelens.analyzer.rewrites.proposal import Proposal
-from cyclelens.analyzer.rewrites.site import Site, resized
+from cyclelens.analyzer.rewrites.site import CLEARED, Site, resized
 from msgspec.structs import replace
 
 _HIGH_BYTES = frozenset(["AH", "BH", "CH", "DH"])
@@ -61,8 +61,8 @@ def _extended(site: Site, instruction: Instruction, register: str, bits: int) ->
     else:
         new = site.load(register, bits, site.operands[1])
     name = resized(register, 32).lower()
-    title = f"Write the whole of {name} instead of merging {bits} bits (its upper part becomes zero)"
-    yield Proposal(title, site.statement.line, (site.replace(new),))
+    effect = f"Write the whole of {name} instead of merging {bits} bits"
+    yield Proposal(effect, site.statement.line, (site.replace(new),), caution=CLEARED)
 
 
 def _cleared(site: Site, register: str) -> Iterator[Proposal]:
@@ -87,5 +87,5 @@ def _cleared(site: Site, register: str) -> Iterator[Proposal]:
     name = site.register(resized(register, 32))
     edit = before.insert_before(site.write("xor", name, name))
     plain = resized(register, 32).lower()
-    title = f"Clear {plain} before the flags are set, instead of merging (its upper part becomes zero)"
-    yield Proposal(title, site.statement.line, (edit,))
+    effect = f"Clear {plain} before the flags are set, instead of merging"
+    yield Proposal(effect, site.statement.line, (edit,), caution=CLEARED)

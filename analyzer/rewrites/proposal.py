@@ -21,8 +21,8 @@ class Replacement(Struct, frozen=True):
 class Proposal(Struct, frozen=True):
     """A rewrite that may or may not help."""
 
-    title: str
-    """The effect, with side effects in parentheses."""
+    effect: str
+    """What it does: ``Use eax``."""
     line: int
     """Zero-based line of the instruction concerned."""
     edits: tuple[Replacement, ...]
@@ -40,10 +40,24 @@ class Proposal(Struct, frozen=True):
     """What ``brief`` says apart from the number: ``accumulators``."""
     whole: bool = False
     """True if it changes the whole region, not one line."""
-    rewrite: str = ""
-    """Kind of a whole-loop rewrite; kinds are joined by ``+``."""
+    kinds: tuple[str, ...] = ("statement",)
+    """Its kinds: one of a single statement or of the whole loop, several if rewrites are combined."""
     cleared: frozenset[str] = frozenset()
     """Vector registers whose upper halves it clears, by canonical names."""
+    caution: str = ""
+    """Its side effects and conditions: ``the flags may differ``; empty if there are none."""
+    reason: str = ""
+    """Why it may help, with its punctuation in front: ``: the renamer adds the constant``."""
+
+    @property
+    def title(self) -> str:
+        """``Use eax (the flags may differ): the renamer adds the constant``."""
+        return f"{self.effect}{f' ({self.caution})' if self.caution else ''}{self.reason}"
+
+    @property
+    def short(self) -> str:
+        """The shortest title, as part of a sentence: ``four accumulators``, ``use eax``."""
+        return self.brief or f"{self.effect[:1].lower()}{self.effect[1:]}"
 
 
 class Fix(Struct, frozen=True):

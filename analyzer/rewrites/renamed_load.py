@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.rewrites.proposal import Proposal
-from cyclelens.analyzer.rewrites.site import Site, resized
+from cyclelens.analyzer.rewrites.site import UNUSED, Site, resized
 from cyclelens.analyzer.uops.registers import is_general_purpose, width
 
 _COMMUTATIVE = frozenset(["add", "and", "or", "xor"])
@@ -37,8 +37,7 @@ def propose(site: Site) -> Iterator[Proposal]:
         return
     own = site.register(resized(scratch, bits))
     yield Proposal(
-        f"Use {own.lstrip('%')} (which the region does not use): the load is renamed if its operation reads "
-        "nothing else",
+        f"Use {own.lstrip('%')}",
         site.statement.line,
         (
             site.replace(
@@ -47,4 +46,6 @@ def propose(site: Site) -> Iterator[Proposal]:
                 site.write("mov", memory[0], own),
             ),
         ),
+        caution=UNUSED,
+        reason=": the load is renamed if its operation reads nothing else",
     )

@@ -72,15 +72,10 @@ class Advice(Struct, frozen=True):
 
 
 def _words(fix: Fix) -> str:
-    return f"{_brief(fix.proposal)}: {fix.after:.2f}"
+    return f"{fix.proposal.short}: {fix.after:.2f}"
 
 
-def _brief(proposal: Proposal) -> str:
-    title = proposal.title.partition(" (")[0]
-    return proposal.brief or f"{title[:1].lower()}{title[1:]}"
-
-
-_NOTHING = Proposal("", 0, (), rewrite=".")
+_NOTHING = Proposal("", 0, (), kinds=())
 
 
 class Candidate(Struct, frozen=True):
@@ -112,7 +107,7 @@ def alternatives(
         for first in sorted(latest, key=_promise)[:width]:
             changed = region if first.text == text else _again(analyzer, first, options, region, cancel)
             for proposal in () if changed is None else _all(first.text, dialect, changed):
-                if changed is None or proposal.rewrite in first.fix.proposal.rewrite.split("+"):
+                if changed is None or set(proposal.kinds).intersection(first.fix.proposal.kinds):
                     continue
                 if left <= 0:
                     return
@@ -220,11 +215,11 @@ def _both(text: str, first: Candidate, second: Candidate, start: float) -> Candi
         (difference(text, second.text),),
         times=one.times * other.times,
         cleared=one.cleared | other.cleared,
-        brief=f"{_brief(one)} + {_brief(other)}",
+        brief=f"{one.short} + {other.short}",
         count=one.count,
-        counted=f"{one.counted} + {_brief(other)}" if one.counted else "",
+        counted=f"{one.counted} + {other.short}" if one.counted else "",
         whole=True,
-        rewrite=f"{one.rewrite}+{other.rewrite}",
+        kinds=one.kinds + other.kinds,
     )
     after = second.fix.after / one.times
     fix = replace(first.fix, proposal=proposal, before=start, after=after, where="")
@@ -249,7 +244,7 @@ def _ranked(advice: Advice, found: Sequence[Candidate]) -> Advice:
     """The rewrites that help, the simplest first, without those that a simpler one matches."""
 
     def effort(each: Candidate) -> tuple[int, int, int]:
-        return each.fix.proposal.rewrite.count("+"), each.fix.proposal.times, len(each.text)
+        return len(each.fix.proposal.kinds), each.fix.proposal.times, len(each.text)
 
     best, chosen = advice.cycles, list[Fix]()
     for each in sorted(found, key=effort):

@@ -21,6 +21,12 @@ from msgspec import Struct
 SCRATCH = ("R11", "R10", "R9", "R8", "RSI", "RDI", "RCX", "RDX", "RAX")
 """Registers that a function need not preserve (System V ABI), the least used first."""
 
+UNUSED = "which the region does not use"
+"""What a rewrite says of a register from ``Site.scratch``."""
+
+CLEARED = "its upper part becomes zero"
+"""What a rewrite says of a register that it writes as a whole."""
+
 _LEGACY = ("AX", "BX", "CX", "DX", "SI", "DI", "BP", "SP")
 
 
@@ -159,10 +165,9 @@ class Site(Struct, frozen=True):
         return any(named.intersection((label, f"{label}f", f"{label}b")) for label in labels)
 
     @property
-    def is_piece(self) -> bool:
-        """Whether the region is one of the basic blocks that a marked region was cut into (``name.2``)."""
-        stem, dot, number = self.analysis.region.name.rpartition(".")
-        return bool(stem and dot) and number.isdecimal()
+    def is_block(self) -> bool:
+        """Whether the region is one of several basic blocks of a region."""
+        return bool(self.analysis.region.block_of)
 
     def scratch(self) -> str | None:
         """A register that neither the region nor the function around it uses, by its 64-bit name."""

@@ -58,9 +58,15 @@ def _with_vex(site: Site, legacy: Sequence[Site]) -> Iterator[Proposal]:
             return
         edits.append(each.replace(statement))
         cleared |= {written} & _ALL
-    title = "Write SSE with VEX (the upper halves of the destinations become zero)"
-    line = site.statement.line
-    yield Proposal(title, line, tuple(edits), CODE, brief="SSE with VEX", cleared=frozenset(cleared))
+    yield Proposal(
+        "Write SSE with VEX",
+        site.statement.line,
+        tuple(edits),
+        CODE,
+        brief="SSE with VEX",
+        cleared=frozenset(cleared),
+        caution="the upper halves of the destinations become zero",
+    )
 
 
 def _statement(site: Site) -> str | None:
@@ -97,9 +103,15 @@ def _apart(site: Site, uses: Sequence[UpperHalves]) -> Iterator[Proposal]:
             return
         edits.append(place.insert_before("vzeroupper"))
     if edits:
-        title = "Put vzeroupper before SSE (the upper halves of all vector registers become zero)"
-        line, brief = site.statement.line, "vzeroupper before SSE"
-        yield Proposal(title, line, tuple(edits), CODE, brief=brief, cleared=_ALL)
+        yield Proposal(
+            "Put vzeroupper before SSE",
+            site.statement.line,
+            tuple(edits),
+            CODE,
+            brief="vzeroupper before SSE",
+            cleared=_ALL,
+            caution="the upper halves of all vector registers become zero",
+        )
 
 
 def _read(site: Site) -> frozenset[str]:

@@ -30,8 +30,12 @@ def propose(site: Site) -> Iterator[Proposal]:
         if address.displacement_bits and address.scale == 1 and address.index not in _WITH_DISPLACEMENT:
             swapped = replace(address, base=address.index, index=address.base)
             better = site.write("lea", site.register(target), site.address(swapped, 0))
-            title = f"Exchange base and index: {address.base.lower()} as base costs a displacement"
-            yield Proposal(title, site.statement.line, (site.replace(better),))
+            yield Proposal(
+                "Exchange base and index",
+                site.statement.line,
+                (site.replace(better),),
+                reason=f": {address.base.lower()} as base costs a displacement",
+            )
         return
     if len(_NAME.findall(site.operands[1])) > 2:
         return  # the address has a symbol, whose name must not become a number

@@ -52,8 +52,9 @@ def variants(table: Costs, mnemonic: str) -> Sequence[Cost]:
 def documentation(microarchitecture: str, found: Sequence[Cost]) -> str:
     """A table of the variants, in Markdown."""
     rows = [
-        f"| {cost.operands or '(none)'} | {'?' if cost.uops is None else cost.uops} | {cost.ports_text} "
-        f"| {cost.latency_text} | {cost.throughput:.2f}{' MS' if cost.microcoded else ''} |"
+        f"| {', '.join(cost.operands) or '(none)'} | {'?' if cost.uops is None else cost.uops} "
+        f"| {cost.ports_text} | {cost.latency_text} "
+        f"| {cost.throughput:.2f}{' MS' if cost.microcoded else ''} |"
         for cost in found[:MAX_VARIANTS]
     ]
     more = len(found) - MAX_VARIANTS

@@ -141,8 +141,7 @@ def _marking(
         if not result.unmarked or region.stale or last < result.first_line or first > result.last_line:
             continue
         sign = comment_sign(SourceText(snapshot.text))
-        name = result.name.removeprefix(".L").removeprefix(".")
-        name = f"loop-{name}" if name[:1].isdigit() else name
+        name = "-".join(result.name.split())  # a quoted label may contain spaces
         end = len(snapshot.lines[result.last_line])
         edits = (
             Replacement(result.first_line, 0, result.first_line, 0, f"{sign} cyclelens-begin {name}\n"),

@@ -189,7 +189,7 @@ def _also(region: ShownRegion) -> str:
 
 def _label(parts: Sequence[_HintPart], heated: bool) -> str:
     """The text of a line's hint; in regions with bars, the bar has its own column."""
-    bar = "".join(part.label for part in parts if part.heat)[:1]
+    bar = next((part.label for part in parts if part.heat), "")
     words = _SEPARATOR.join(part.label for part in parts if not part.heat)
     return f"{bar or ' '} {words}".rstrip() if heated else words
 

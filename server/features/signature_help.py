@@ -33,7 +33,7 @@ def register(server: CyclelensServer) -> None:
         signatures = [
             _signature(mnemonic, cost.operands, f"{cost.short} · {name}", snapshot.dialect == "att")
             for cost in variants(await server.costs.of(name), mnemonic)
-            if cost.operands and len(cost.operands.split(", ")) > operand
+            if len(cost.operands) > operand
         ]
         if not signatures:
             return None
@@ -57,12 +57,10 @@ def _typed(before: str) -> tuple[str, int]:
     return before[last.column : end], count
 
 
-def _signature(mnemonic: str, operands: str, cost: str, att: bool) -> types.SignatureInformation:
-    parts = operands.split(", ")
-    parts = parts[::-1] if att else parts
+def _signature(mnemonic: str, operands: tuple[str, ...], cost: str, att: bool) -> types.SignatureInformation:
     # Parameters are given by position, because several may have the same name.
     label, places = f"{mnemonic} ", []
-    for number, part in enumerate(parts):
+    for number, part in enumerate(operands[::-1] if att else operands):
         label += ", " if number else ""
         places.append((len(label), len(label) + len(part)))
         label += part

@@ -142,6 +142,12 @@ def test_only_the_wanted_region_is_analysed(analyzer):
     assert (nowhere.regions, codes(nowhere)) == ((), ["no-such-region"])
 
 
+def test_a_region_is_no_block_of_another_one_because_of_its_name(analyzer):
+    text = FIRST + SECOND.replace("second", "first.2")
+    options = AnalysisOptions(source=SourceOptions(region="first"))
+    assert [each.region.name for each in analyzer.analyze(text, options).regions] == ["first"]
+
+
 def test_a_region_that_cannot_be_encoded_has_a_note_and_no_figure(analyzer):
     analysis = analyzer.analyze(FIRST.replace("imul", "frob") + SECOND, AnalysisOptions())
     assert figures(analysis) == [[], [2.0]]

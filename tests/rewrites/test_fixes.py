@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
-from cyclelens.analyzer.rewrites.proposal import Fix, Replacement, apply
+from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, Replacement, apply
 from cyclelens.analyzer.rewrites.registry import fixes, proposals
+from msgspec.structs import replace
 
 OPTIONS = AnalysisOptions()
 
@@ -318,6 +319,20 @@ def test_files_of_nasm_are_aligned_in_their_own_words(analyzer: Analyzer) -> Non
     proposed = proposals(text.split("\n"), "intel", analyzer.analyze(text, OPTIONS).regions[0])
     # The figures are known everywhere: of two places that are as good the simpler one is tried.
     assert [each.edits[0].text for each in proposed if each.choice] == ["align 32\n"]
+
+
+def test_a_name_that_ends_in_a_number_changes_no_rewrite(analyzer: Analyzer) -> None:
+    text = kernel(".L1:", "add $0x1234, %ax", "dec %r15", "jnz .L1")
+    numbered = text.replace("begin x", "begin x.2")
+    titles = [fix.proposal.title for fix in found(analyzer, text)]
+    assert titles == ["Align the loop to 32 bytes"]
+    assert [fix.proposal.title for fix in found(analyzer, numbered)] == titles
+
+
+def test_a_proposal_names_itself_at_two_lengths() -> None:
+    proposal = Proposal("Use eax", 0, (), caution="the flags differ", reason=": it is faster")
+    assert (proposal.title, proposal.short) == ("Use eax (the flags differ): it is faster", "use eax")
+    assert replace(proposal, brief="eax", caution="", reason="").title == "Use eax"
 
 
 def test_edits_are_applied_as_if_at_once() -> None:

@@ -120,7 +120,7 @@ async def test_the_loop_at_the_cursor_is_marked_by_a_code_action(editor: Editor)
     (action,) = [each for each in await editor.actions(5) if each.title.startswith("Mark")]
     assert action.title == "Mark the loop .L3 as a region"
     editor.apply(action)
-    assert editor.text.split("\n")[3] == "# cyclelens-begin loop-3"
+    assert editor.text.split("\n")[3] == "# cyclelens-begin .L3"
     assert editor.text.split("\n")[9] == "# cyclelens-end"
     await editor.analysed()
     labels = await editor.labels()

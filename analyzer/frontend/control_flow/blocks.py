@@ -175,6 +175,7 @@ def _block(region: Region, number: int, start: int) -> Region:
         last_line=max(numbers),
         options=options,
         placement=region.placement.moved(start),
+        block_of=region.name,
     )
 
 

@@ -418,7 +418,8 @@ def _regions(listing: _FunctionListing, name: str, code: FoundRuns) -> list[Regi
         regions = [_region(listing, name, code.runs[0])]
     else:
         numbered = zip(code.numbers, code.runs, strict=True)
-        regions = [_region(listing, f"{name}.{number}", run) for number, run in numbered]
+        blocks = [_region(listing, f"{name}.{number}", run) for number, run in numbered]
+        regions = [replace(block, block_of=name) for block in blocks]
     return [replace(region, is_function=True) for region in regions] if code.is_function else regions
 
 

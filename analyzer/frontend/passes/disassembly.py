@@ -162,7 +162,7 @@ class _DumpCode:
         numbers = [line.line for line in lines] or [0]
         first, last, options = min(numbers), max(numbers), region.options
         for span in spans:
-            if span.name in (region.name, region.name.rpartition(".")[0]):
+            if span.name in (region.name, region.block_of):
                 first, last, options = span.first_line, span.last_line, span.options
         return replace(
             region,

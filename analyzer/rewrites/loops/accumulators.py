@@ -72,13 +72,13 @@ def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | N
         notes.append(f"for a multiple of {times} iterations")
     names = " and ".join(each.name for each in group)
     counted = "accumulators" if len(group) == 1 else "accumulators each"
-    title = f"Gather {names} in {WORDS[count]} registers{' each' if len(group) > 1 else ''}"
+    effect = f"Gather {names} in {WORDS[count]} registers{' each' if len(group) > 1 else ''}"
     if times > 1:
-        title += f", {times} iterations at once"
+        effect += f", {times} iterations at once"
     edits: list[Replacement] = [body.in_front(*before), body.edit(items), body.behind(*behind)]
     line = body.sites[group[0].updates[0]].statement.line
     return Proposal(
-        f"{title} ({'; '.join(notes)})" if notes else title,
+        effect,
         line,
         tuple(edits),
         times=times,
@@ -86,7 +86,8 @@ def _split(body: Body, group: Sequence[Accumulator], count: int) -> Proposal | N
         count=WORDS[count],
         counted=counted,
         whole=True,
-        rewrite="accumulators",
+        kinds=("accumulators",),
+        caution="; ".join(notes),
     )
 
 

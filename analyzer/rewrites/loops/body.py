@@ -160,7 +160,7 @@ def body_of(site: Site) -> Body | None:
         site.index
         or site.prediction.mode is not Mode.LOOP
         or not region.ends_in_jump_to_start
-        or site.is_piece
+        or site.is_block
         or len(templates) > MOST_INSTRUCTIONS
         or len(templates) < 2
         or len(region.lines) != len(templates)

@@ -72,10 +72,9 @@ def _proposal(body: Body, group: list[int]) -> Proposal | None:
     if len(body.templates) - len(gone) < 2:
         return None
     stores = any(each.written for template in body.templates for each in template.memory_operands)
-    note = " (if no store of the loop changes it)" if stores else ""
-    title = "Load the word that never changes" if len(group) == 1 else "Load the words that never change"
+    words = "word that never changes" if len(group) == 1 else "words that never change"
     return Proposal(
-        f"{title} in front of the loop{note}",
+        f"Load the {words} in front of the loop",
         body.sites[group[0]].statement.line,
         (
             body.in_front(*before),
@@ -83,7 +82,8 @@ def _proposal(body: Body, group: list[int]) -> Proposal | None:
         ),
         brief=f"{len(group)} load{'s' if len(group) > 1 else ''} in front",
         whole=True,
-        rewrite="constant loads",
+        kinds=("constant loads",),
+        caution="if no store of the loop changes it" if stores else "",
     )
 
 

@@ -45,7 +45,7 @@ def propose(body: Body) -> Iterator[Proposal]:
             (body.edit([items[index] for index in order]),),
             brief="another order",
             whole=True,
-            rewrite="order",
+            kinds=("order",),
         )
 
 

@@ -97,7 +97,7 @@ def _proposal(
         count="" if count == 1 else str(count),
         counted="" if count == 1 else "pointers without index",
         whole=True,
-        rewrite="own pointers",
+        kinds=("own pointers",),
     )
 
 

@@ -17,11 +17,12 @@ def propose(body: Body) -> Iterator[Proposal]:
         items = unrolled(body, times)
         if items is not None:
             yield Proposal(
-                f"Do {WORDS[times]} iterations at once (for a multiple of {times} iterations)",
+                f"Do {WORDS[times]} iterations at once",
                 body.sites[-1].statement.line,
                 (body.edit(items),),
                 times=times,
                 brief=f"unrolled by {WORDS[times]}",
                 whole=True,
-                rewrite="unrolling",
+                kinds=("unrolling",),
+                caution=f"for a multiple of {times} iterations",
             )

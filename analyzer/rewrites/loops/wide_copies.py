@@ -56,13 +56,14 @@ def propose(body: Body) -> Iterator[Proposal]:
         edits.append(body.behind("vzeroupper"))
     notes = f"for a multiple of {_TIMES} iterations; needs AVX; source and destination must not overlap"
     yield Proposal(
-        f"Copy 32 bytes at a time ({notes})",
+        "Copy 32 bytes at a time",
         body.site.statement.line,
         tuple(edits),
         times=_TIMES,
         brief="256-bit copies",
         whole=True,
-        rewrite="wide copies",
+        kinds=("wide copies",),
+        caution=notes,
     )
 
 
