@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import one_microarchitecture
+from cyclelens.analyzer.cli.argument_types import one_microarchitecture
 from cyclelens.analyzer.common.usage import OK, new_parser
 
 if TYPE_CHECKING:

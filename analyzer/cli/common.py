@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.cli.argument_types import alignment, microarchitectures, shares
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS
 from cyclelens.analyzer.engine.files import analyze_bytes, beside, read_bytes
@@ -19,40 +20,6 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
     from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
-
-
-def one_microarchitecture(name: str) -> str:
-    """Argument type: the name of a microarchitecture in any case. Prints a note if the core found for
-    ``native`` is doubtful."""
-    from cyclelens.analyzer.microarchitectures import registry
-
-    try:
-        found = registry.get(name).name
-    except registry.UnknownMicroarchitecture as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    if registry.is_native(name) and registry.native_doubt():
-        print(f"note: this machine's processor is {registry.own_name()}", file=sys.stderr)
-    return found
-
-
-def microarchitectures(text: str) -> tuple[str, ...]:
-    """Argument type: microarchitectures separated by commas."""
-    names = tuple(dict.fromkeys(one_microarchitecture(name) for name in text.split(",") if name.strip()))
-    if not names:
-        raise argparse.ArgumentTypeError("no microarchitecture is given")
-    return names
-
-
-def alignment(text: str) -> int:
-    """Argument type: offset in bytes within a 64-byte line."""
-    if not (text.isascii() and text.isdecimal()) or int(text) > 63:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number of bytes from 0 to 63")
-    return int(text)
-
-
-def _shares(text: str) -> tuple[str, str]:
-    region, _, shares = text.rpartition("=")
-    return region, shares
 
 
 def add_analysis_arguments(
@@ -108,7 +75,7 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
         else:
             told |= {"action": "append", "default": []}
         if name == "taken":
-            told["type"] = _shares
+            told["type"] = shares
         parser.add_argument(setting.option, dest=name, **told)
 
 

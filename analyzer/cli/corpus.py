@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import microarchitectures
+from cyclelens.analyzer.cli.argument_types import microarchitectures
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS, output_path
 from cyclelens.analyzer.model.options import ModelOptions

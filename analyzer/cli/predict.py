@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from io import BufferedReader, StringIO
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.common import alignment
+from cyclelens.analyzer.cli.argument_types import alignment
 from cyclelens.analyzer.common.collection import collect_rarely
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from cyclelens.analyzer.cli.common import add_analysis_arguments, alignment, report_each, title_of
+from cyclelens.analyzer.cli.argument_types import alignment
+from cyclelens.analyzer.cli.common import add_analysis_arguments, report_each, title_of
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import new_parser
 

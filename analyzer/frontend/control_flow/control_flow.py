@@ -53,7 +53,7 @@ _RETURNS = frozenset(
     for name in ("ret", "retn", "retf", "lret", "iret", "sysret", "sysexit")
     for suffix in ("", "w", "l", "q", "d")
 )
-_NEVER_RETURNS = re.compile(
+_NEVER_RETURNS = (
     r"_?_?abort|_?_?exit|_Exit|quick_exit|exit_group|__assert\w*fail\w*|__stack_chk_fail\w*|__\w*chk_fail|"
     r"__fortify_fail\w*|_*(?:sig)?longjmp\w*|pthread_exit|thrd_exit|v?errx?|"
     r"__cxa_(?:throw\w*|rethrow|bad_\w+|call_\w+|pure_virtual|deleted_virtual)|_Unwind_Resume\w*|"
@@ -79,7 +79,7 @@ def kind_of(mnemonic: str) -> TransferKind | None:
 
 def never_returns(function: str) -> bool:
     """Whether a function's name tells that it never returns."""
-    return _NEVER_RETURNS.fullmatch(function) is not None
+    return re.fullmatch(_NEVER_RETURNS, function) is not None
 
 
 class Transfer(Struct, frozen=True):

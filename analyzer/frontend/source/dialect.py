@@ -76,10 +76,9 @@ _ALONE = (
     r"(?:lock|rep\w*|[lm]?ret[fq]?|nop|leave|cl[cdi]|st[cdi]|cmc|cbw|cwde|cdqe|cwd|cdq|cqo|(?:movs|stos|lods|scas|cmps)[bwdq]|"
     r"pause|[lms]fence|syscall|cpuid|rdtscp?|vzero\w+|ud2|int3|emms|[ls]ahf|pushfq?|popfq?)"
 )
-_INTEL_STATEMENT = re.compile(
-    rf"\s*(?:[\w.$]+:\s*)*(?:{_ALONE}?\s*$|\.\w|(?:j[a-z]+|call|loop\w*)\s+(?:short\s+)?[\w.$]+\s*$|"
-    rf"[a-z]\w*\s*(?:\[|-?\d|(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[;]|ptr)))",
-    re.IGNORECASE,
+_INTEL_STATEMENT = (
+    rf"(?i)\s*(?:[\w.$]+:\s*)*(?:{_ALONE}?\s*$|\.\w|(?:j[a-z]+|call|loop\w*)\s+(?:short\s+)?[\w.$]+\s*$|"
+    rf"[a-z]\w*\s*(?:\[|-?\d|(?:{_REGISTER}|[xyzqd]?(?:mm)?word|byte)\b\s*(?:$|[,\[;]|ptr)))"
 )
 
 
@@ -156,7 +155,7 @@ def _has_semicolon_comment(text: str) -> bool:
         head, semicolon, tail = line[:400].partition(";")
         if not semicolon or "#" in head or "//" in head:
             continue
-        if not head.strip() or not _INTEL_STATEMENT.match(tail):
+        if not head.strip() or not re.match(_INTEL_STATEMENT, tail):
             return True
     return False
 

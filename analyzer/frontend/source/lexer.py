@@ -57,7 +57,7 @@ COMMENT_SIGN = r"(?:\#|//|;)"
 """Possible beginnings of a line comment, depending on the assembler."""
 BLOCK_COMMENT = re.compile(r"/\*(?:.*?(\*/)|.*)", re.DOTALL)
 """A block comment; group 1 is its end, if it has one."""
-_EXPRESSION_TOKEN = r"""\s*(?:
+_EXPRESSION_TOKEN = r"""(?x)\s*(?:
     (?P<hexadecimal>0[xX][0-9a-fA-F]{{1,32}}(?!\w))
   | (?P<binary>0[bB][01]{{1,64}}(?!\w))
   | (?P<local>[0-9]{{1,9}}[bf](?!\w))
@@ -69,10 +69,11 @@ _EXPRESSION_TOKEN = r"""\s*(?:
   | (?P<operator><<|>>|&&|\|\||==|!=|<>|<=|>=|[-+*/%&|^~!()<>])
     )"""
 EXPRESSION_TOKENS = {
-    is_masm: re.compile(_EXPRESSION_TOKEN.format(symbol=symbol, quoted=QUOTED_NAME), re.VERBOSE)
+    is_masm: _EXPRESSION_TOKEN.format(symbol=symbol, quoted=QUOTED_NAME)
     for is_masm, symbol in ((False, SYMBOL), (True, rf"(?:{MASM_SYMBOL}|{SYMBOL})"))
 }
-"""A token of an expression with the blanks before it, by whether the text is MASM's."""
+"""A token of an expression with the blanks before it, by whether the text is MASM's. These patterns and those
+below are compiled when they are used: a text needs one of each pair."""
 
 _LINE_END = r"(?P<newline>\r\n|\n|\r) |"
 _PUNCTUATION = rf"""
@@ -89,14 +90,13 @@ _WORDS = r"""
   | (?P<name>[a-z_.?@][\w.$?@]*)
   | (?P<other>[^\s])
 """
-_FLAGS = re.VERBOSE | re.IGNORECASE
 
 
-def _patterns(template: str) -> dict[bool, re.Pattern[str]]:
+def _patterns(template: str) -> dict[bool, str]:
     """Patterns for texts in which semicolons separate statements (False) or begin comments (True)."""
     return {
-        False: re.compile(template.format(semicolon="", slash="|(?P<slash>/)"), _FLAGS),
-        True: re.compile(template.format(semicolon=r"|;[^\r\n]*", slash=""), _FLAGS),
+        False: "(?xi)" + template.format(semicolon="", slash="|(?P<slash>/)"),
+        True: "(?xi)" + template.format(semicolon=r"|;[^\r\n]*", slash=""),
     }
 
 
@@ -142,7 +142,7 @@ def lexemes(line: str, *, semicolon_comments: bool, inside: bool) -> tuple[list[
         found.append((TokenShape.COMMENT, 0, len(line) if position < 0 else position))
     if position < 0:
         return found, True
-    pattern = _LEXEMES[semicolon_comments]
+    pattern = re.compile(_LEXEMES[semicolon_comments])
     begins, before = True, ":"
     while True:
         while begins and (label := LABEL.match(line, position)):

@@ -20,7 +20,8 @@ class _Language(Struct, frozen=True):
     """A language, a pattern that no supported text matches, and advice."""
 
     what: str
-    telling: re.Pattern[str]
+    telling: str
+    """A regular expression, compiled when a text may be in this language."""
     way_out: str
     is_sure: bool = False
     """One matching line is enough, regardless of other lines."""
@@ -37,167 +38,131 @@ class UnsupportedText(Struct, frozen=True):
 _LANGUAGES = (
     _Language(
         "the disassembly of code for another processor, or of 32-bit code",
-        re.compile(r"^.*:[ \t]+file format (?!.*x86[-_]64|binary\b)\S.*", re.MULTILINE | re.IGNORECASE),
+        r"(?mi)^.*:[ \t]+file format (?!.*x86[-_]64|binary\b)\S.*",
         _OBJECT,
         True,
     ),
     _Language(
         "a disassembly without addresses and machine code",
-        re.compile(
-            r"^[ \t]*(?:(?:bnd|notrack)[ \t]+)?(?:j\w+|callq?|loop\w*)[ \t]+"
-            r"(?:[0-9a-f]+[ \t]+)?<[^>\n]+>[ \t]*$|"
-            r"^[ \t]*(?:\d+\.\d+[ \t]+)?[↓↑←→][ \t]+[a-z]",
-            re.MULTILINE,
-        ),
+        r"(?m)^[ \t]*(?:(?:bnd|notrack)[ \t]+)?(?:j\w+|callq?|loop\w*)[ \t]+"
+        r"(?:[0-9a-f]+[ \t]+)?<[^>\n]+>[ \t]*$|"
+        r"^[ \t]*(?:\d+\.\d+[ \t]+)?[↓↑←→][ \t]+[a-z]",
         "Let it show one of them (objdump -d without --no-show-raw-insn, perf annotate --stdio, opcodes in "
         "Compiler Explorer), or analyse the object: cyclelens analyze FILE.o.",
         True,
     ),
     _Language(
         "a report about assembly",
-        re.compile(
-            r"^(?:\[1\]: #uOps|Intel\(R\) Architecture Code Analyzer|Open Source Architecture Code Analyzer|"
-            r"Throughput Analysis Report)",
-            re.MULTILINE,
-        ),
+        r"(?m)^(?:\[1\]: #uOps|Intel\(R\) Architecture Code Analyzer|Open Source Architecture Code Analyzer|"
+        r"Throughput Analysis Report)",
         "Analyse the assembly or the object that it is about: cyclelens analyze FILE.",
         True,
     ),
     _Language(
         "machine code in hexadecimal",
-        re.compile(
-            r"^[ \t]*(?:\\x[0-9a-f]{2}){4,}|"
-            r"^[ \t]*\"?(?:0x)?[0-9a-f]{2}(?:[ ,]+(?:0x)?[0-9a-f]{2}){3,}[ \t,]*$",
-            re.MULTILINE | re.IGNORECASE,
-        ),
+        r"(?mi)^[ \t]*(?:\\x[0-9a-f]{2}){4,}|"
+        r"^[ \t]*\"?(?:0x)?[0-9a-f]{2}(?:[ ,]+(?:0x)?[0-9a-f]{2}){3,}[ \t,]*$",
         "Analyse it as what it is: cyclelens analyze --hex FILE.",
     ),
     _Language(
         "Go's assembly (Plan 9)",
-        re.compile(r"^.*\b(?:TEXT|GLOBL|DATA)[ \t]+[^\s,()]*(?:\+\d+)?\(SB\)", re.MULTILINE),
+        r"(?m)^.*\b(?:TEXT|GLOBL|DATA)[ \t]+[^\s,()]*(?:\+\d+)?\(SB\)",
         "Build the program (go build -o PROGRAM) and analyse its function: cyclelens analyze PROGRAM "
         "--function PACKAGE.NAME.",
         True,
     ),
     _Language(
         "Go's assembly (Plan 9)",
-        re.compile(r"^[ \t]*[A-Z][A-Z0-9]+[ \t]+.*\b\w+[+-]\d+\((?:FP|SP)\)", re.MULTILINE),
+        r"(?m)^[ \t]*[A-Z][A-Z0-9]+[ \t]+.*\b\w+[+-]\d+\((?:FP|SP)\)",
         "Build the program (go build -o PROGRAM) and analyse its function: cyclelens analyze PROGRAM "
         "--function PACKAGE.NAME.",
         True,
     ),
     _Language(
         "FASM",
-        re.compile(
-            r"^[ \t]*(?:format[ \t]+(?:ELF(?:64)?|PE(?:64)?|MS64|COFF|MZ|binary|Mach-?O(?:64)?)\b|"
-            r"section[ \t]+'[^'\n]*'(?:[ \t]+(?:executable|readable|writeable|code|data|align)\b)+|"
-            r"segment(?:[ \t]+(?:readable|executable|writeable))+)",
-            re.MULTILINE | re.IGNORECASE,
-        ),
+        r"(?mi)^[ \t]*(?:format[ \t]+(?:ELF(?:64)?|PE(?:64)?|MS64|COFF|MZ|binary|Mach-?O(?:64)?)\b|"
+        r"section[ \t]+'[^'\n]*'(?:[ \t]+(?:executable|readable|writeable|code|data|align)\b)+|"
+        r"segment(?:[ \t]+(?:readable|executable|writeable))+)",
         "Assemble it to an object (format ELF64; fasm FILE.asm FILE.o) and analyse that: "
         "cyclelens analyze FILE.o.",
         True,
     ),
     _Language(
         "DynASM",
-        re.compile(
-            r"^[ \t]*\|[ \t]*(?:\.(?:arch|section|code|actionlist|globals|externnames|type|macro)\b|"
-            r"->\w+:|=>[^\n]*:|\d+:|\w+[ \t]+.*[<>]\d+\b)",
-            re.MULTILINE,
-        ),
+        r"(?m)^[ \t]*\|[ \t]*(?:\.(?:arch|section|code|actionlist|globals|externnames|type|macro)\b|"
+        r"->\w+:|=>[^\n]*:|\d+:|\w+[ \t]+.*[<>]\d+\b)",
         "Build the project and analyse the object that holds the code (cyclelens analyze FILE.o), or the "
         "bytes that it emits (cyclelens analyze --raw FILE).",
         True,
     ),
     _Language(
         "LLVM's intermediate language",
-        re.compile(r"^(?:define[ \t].*@[\w.$\"-]+\(|target triple[ \t]*=)", re.MULTILINE),
+        r"(?m)^(?:define[ \t].*@[\w.$\"-]+\(|target triple[ \t]*=)",
         "Compile it and analyse the object: clang -O2 -c FILE.ll, cyclelens analyze FILE.o.",
         True,
     ),
     _Language(
         "PTX, the assembly of NVIDIA's processors",
-        re.compile(r"^[ \t]*\.(?:target[ \t]+sm_|visible[ \t]+\.(?:entry|func))", re.MULTILINE),
+        r"(?m)^[ \t]*\.(?:target[ \t]+sm_|visible[ \t]+\.(?:entry|func))",
         _OBJECT,
         True,
     ),
-    _Language("WebAssembly", re.compile(r"^[ \t]*(?:\(module|\.functype)\b", re.MULTILINE), _OBJECT, True),
+    _Language("WebAssembly", r"(?m)^[ \t]*(?:\(module|\.functype)\b", _OBJECT, True),
     _Language(
         "assembly for AArch64",
-        re.compile(
-            rf"{_BEGIN}(?:\.arch[ \t]+armv8|[a-z][\w.]*[ \t]+\{{?[ \t]*(?:[xw](?:[12]?\d|30|zr)|"
-            r"[vz](?:[12]?\d|3[01])\.\d*[bhsdq])\b|"
-            r"b\.(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)[ \t])",
-            re.MULTILINE | re.IGNORECASE,
-        ),
+        rf"(?mi){_BEGIN}(?:\.arch[ \t]+armv8|[a-z][\w.]*[ \t]+\{{?[ \t]*(?:[xw](?:[12]?\d|30|zr)|"
+        r"[vz](?:[12]?\d|3[01])\.\d*[bhsdq])\b|"
+        r"b\.(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)[ \t])",
         _OBJECT,
     ),
     _Language(
         "assembly for ARM",
-        re.compile(
-            rf"{_BEGIN}(?:\.(?:syntax[ \t]+unified|arm|thumb(?:_func)?|fpu|cpu)\b|"
-            r"(?:ldr|str|ldm|stm|vld|vst|vpush|vpop|push|pop)[\w.]*[ \t]+(?:r\d+|sp|\{)|bx[ \t]+(?:lr|r\d+)|"
-            r"(?:adds?|subs?|rsb|mov|cmp|and|orr|eor|bic|lsls?|lsrs?)[a-z]*[ \t]+r\d+,.*#\d)",
-            re.MULTILINE | re.IGNORECASE,
-        ),
+        rf"(?mi){_BEGIN}(?:\.(?:syntax[ \t]+unified|arm|thumb(?:_func)?|fpu|cpu)\b|"
+        r"(?:ldr|str|ldm|stm|vld|vst|vpush|vpop|push|pop)[\w.]*[ \t]+(?:r\d+|sp|\{)|bx[ \t]+(?:lr|r\d+)|"
+        r"(?:adds?|subs?|rsb|mov|cmp|and|orr|eor|bic|lsls?|lsrs?)[a-z]*[ \t]+r\d+,.*#\d)",
         _OBJECT,
     ),
     _Language(
         "assembly for RISC-V",
-        re.compile(
-            rf"{_BEGIN}(?:\.(?:attribute[ \t]+(?:arch|unaligned|stack)|option[ \t]+\w*(?:pic|rvc|relax)\b)|"
-            r"(?:l[bhwd]u?|s[bhwd]|fl[wd]|fs[wd])[ \t]+(?:[astx]\d+|ra|sp|f[ats]?\d+),[^\n]*\(\w+\)|"
-            r"(?:bnez|beqz|blez|bgez|bltz|bgtz|bne|beq|bltu?|bgeu?|addiw?|li|la|mv)[ \t]+"
-            r"(?:[astx]\d+|sp|ra),|"
-            r"vset(?:i?vli|vl)[ \t]|v[a-z0-9]+\.v[vxfi]+[ \t]+v\d)",
-            re.MULTILINE,
-        ),
+        rf"(?m){_BEGIN}(?:\.(?:attribute[ \t]+(?:arch|unaligned|stack)|option[ \t]+\w*(?:pic|rvc|relax)\b)|"
+        r"(?:l[bhwd]u?|s[bhwd]|fl[wd]|fs[wd])[ \t]+(?:[astx]\d+|ra|sp|f[ats]?\d+),[^\n]*\(\w+\)|"
+        r"(?:bnez|beqz|blez|bgez|bltz|bgtz|bne|beq|bltu?|bgeu?|addiw?|li|la|mv)[ \t]+"
+        r"(?:[astx]\d+|sp|ra),|"
+        r"vset(?:i?vli|vl)[ \t]|v[a-z0-9]+\.v[vxfi]+[ \t]+v\d)",
         _OBJECT,
     ),
     _Language(
         "assembly for POWER",
-        re.compile(
-            rf"{_BEGIN}(?:\.(?:machine|abiversion)[ \t]|(?:bdnz|mtctr|mflr|mtlr|lwzx?u?|stwu?|stdu?|ldu?|"
-            r"lfdu?|stfdu?|lxv\w*|stxv\w*|lvx|stvx|addis?|rldic[lr]|xv\w+[ds]p)[ \t]+"
-            r"(?:%?(?:r|f|vs?)?\d+,|[.\w]+[ \t]*$|\d)|"
-            r"blr[ \t]*$)",
-            re.MULTILINE,
-        ),
+        rf"(?m){_BEGIN}(?:\.(?:machine|abiversion)[ \t]|(?:bdnz|mtctr|mflr|mtlr|lwzx?u?|stwu?|stdu?|ldu?|"
+        r"lfdu?|stfdu?|lxv\w*|stxv\w*|lvx|stvx|addis?|rldic[lr]|xv\w+[ds]p)[ \t]+"
+        r"(?:%?(?:r|f|vs?)?\d+,|[.\w]+[ \t]*$|\d)|"
+        r"blr[ \t]*$)",
         _OBJECT,
     ),
     _Language(
         "assembly for MIPS",
-        re.compile(
-            rf"{_BEGIN}(?:\.(?:set[ \t]+no(?:reorder|macro|at|mips16|micromips)|abicalls|frame)\b|"
-            r"(?:d?addiu|d?addu|d?subu|l[bhw]u?|s[bhwd]|ld|lui|li|la|move|ori|bne|beq|bnez|beqz|jr|jalr?)"
-            r"[ \t]+"
-            r"\$(?:\d+|[astvk]\d|sp|ra|fp|gp|zero)\b)",
-            re.MULTILINE,
-        ),
+        rf"(?m){_BEGIN}(?:\.(?:set[ \t]+no(?:reorder|macro|at|mips16|micromips)|abicalls|frame)\b|"
+        r"(?:d?addiu|d?addu|d?subu|l[bhw]u?|s[bhwd]|ld|lui|li|la|move|ori|bne|beq|bnez|beqz|jr|jalr?)"
+        r"[ \t]+"
+        r"\$(?:\d+|[astvk]\d|sp|ra|fp|gp|zero)\b)",
         _OBJECT,
     ),
     _Language(
         "assembly for IBM Z",
-        re.compile(
-            rf"{_BEGIN}(?:\.machine[ \t]|(?:lg[frh]?[ir]?|lgr|stg|larl|lay?|brctg?|brasl|[ls]tm?g|lmg|stmg|"
-            r"vlm?|vstm?|"
-            r"a?g?hi|sgr|agr|clg\w*|mvc)[ \t]+%[rvfa]\d|br[ \t]+%r14)",
-            re.MULTILINE,
-        ),
+        rf"(?m){_BEGIN}(?:\.machine[ \t]|(?:lg[frh]?[ir]?|lgr|stg|larl|lay?|brctg?|brasl|[ls]tm?g|lmg|stmg|"
+        r"vlm?|vstm?|"
+        r"a?g?hi|sgr|agr|clg\w*|mvc)[ \t]+%[rvfa]\d|br[ \t]+%r14)",
         _OBJECT,
     ),
     _Language(
         "assembly for SPARC",
-        re.compile(rf"{_BEGIN}(?:\.register\b|[a-z][\w,]*[ \t]+[^\n]*%[goli][0-7]\b|retl\b)", re.MULTILINE),
+        rf"(?m){_BEGIN}(?:\.register\b|[a-z][\w,]*[ \t]+[^\n]*%[goli][0-7]\b|retl\b)",
         _OBJECT,
     ),
     _Language(
         "assembly for LoongArch",
-        re.compile(
-            rf"{_BEGIN}(?:(?:ld|st|addi?|sub|fld|fst|fmadd|mul)\.[bhwds]u?|jirl|pcalau12i|x?v(?:ld|st))[ \t]+"
-            r"\$(?:r\d+|f?[ats]\d+|sp|ra|fp|zero|x?vr\d+)\b",
-            re.MULTILINE,
-        ),
+        rf"(?m){_BEGIN}(?:(?:ld|st|addi?|sub|fld|fst|fmadd|mul)\.[bhwds]u?|jirl|pcalau12i|x?v(?:ld|st))[ \t]+"
+        r"\$(?:r\d+|f?[ats]\d+|sp|ra|fp|zero|x?vr\d+)\b",
         _OBJECT,
     ),
 )
@@ -222,12 +187,15 @@ def find(source: SourceText) -> UnsupportedText | None:
         return None
     is_x86 = any(chunk.ask(_lines_of_x86)[0] > _FEWEST for chunk in head)
     for language in _LANGUAGES:
-        if (is_x86 and not language.is_sure) or not any(each.has(language.telling.search) for each in head):
+        if is_x86 and not language.is_sure:
+            continue
+        telling = re.compile(language.telling)
+        if not any(each.has(telling.search) for each in head):
             continue
         text = "".join(chunk.text for chunk in head)
-        if not language.is_sure and not _is_in(language, text):
+        if not language.is_sure and not _is_in(telling, text):
             continue
-        match = language.telling.search(text)
+        match = telling.search(text)
         assert match is not None
         found = text[match.start() :].partition("\n")[0]
         start = match.start() + len(found) - len(found.lstrip())
@@ -256,15 +224,15 @@ def _lines_of_x86(text: str) -> tuple[int]:
     return (count,)
 
 
-def _is_in(language: _Language, text: str) -> bool:
-    telling = statements = of_x86 = 0
+def _is_in(telling: re.Pattern[str], text: str) -> bool:
+    count = statements = of_x86 = 0
     for line in text.split("\n"):
         code = line.partition("//")[0].partition(";")[0].strip()
-        tells = language.telling.match(line) is not None
+        tells = telling.match(line) is not None
         if not code or code[0] in "#@/*." or code.endswith(":"):
-            telling += tells and code[:1] == "."
+            count += tells and code[:1] == "."
             continue
         statements += 1
-        telling += tells
+        count += tells
         of_x86 += _OF_X86.search(code) is not None
-    return telling >= min(_FEWEST, statements or 1) and telling > _SHARE * of_x86
+    return count >= min(_FEWEST, statements or 1) and count > _SHARE * of_x86

@@ -191,9 +191,10 @@ def _scan_part(chunks: Sequence[Chunk], at: int, semicolon_comments: bool) -> Sc
 def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) -> ScannedPart:
     found = ScannedPart()
     still_open = {"endm": 0, "endr": 0}
+    pattern = re.compile(PUNCTUATION[semicolon_comments])
     position = checked = 0
     while position < len(text):
-        position = _scan_lines(found, text, position, semicolon_comments)
+        position = _scan_lines(found, text, position, pattern)
         for raw in found.statements[checked:]:
             if "." not in raw.text:
                 continue  # a shortcut for nearly all statements
@@ -210,11 +211,10 @@ def _scan_text(text: str, borders: Collection[int], semicolon_comments: bool) ->
     return found
 
 
-def _scan_lines(found: ScannedPart, text: str, start: int, semicolon_comments: bool) -> int:
+def _scan_lines(found: ScannedPart, text: str, start: int, pattern: re.Pattern[str]) -> int:
     """Scan up to the first line end outside of a block comment; returns the offset of the next line."""
     pieces: list[str] = []
     position = start
-    pattern = PUNCTUATION[semicolon_comments]
 
     def flush(end: int) -> None:
         pieces.append(text[position:end])

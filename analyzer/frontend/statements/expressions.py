@@ -121,7 +121,7 @@ def _has_words(dialect: Dialect) -> bool:
 def _tokens(text: str, dialect: Dialect) -> list[tuple[str, str]]:
     tokens = []
     words = _has_words(dialect)
-    pattern = EXPRESSION_TOKENS[dialect.is_masm]
+    pattern = re.compile(EXPRESSION_TOKENS[dialect.is_masm])
     position = 0
     end = len(text.rstrip())
     while position < end:

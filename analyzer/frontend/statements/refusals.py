@@ -25,7 +25,7 @@ _APX_NAME = re.compile(
 _APX_REGISTER = re.compile(r"(%?)\b(r(?:1[6-9]|2\d|3[01])[bwd]?)(?![\w.$@])", re.IGNORECASE)
 AVX10 = "AVX10.2 is not supported here."
 
-_AVX10_NAME = re.compile(
+_AVX10_NAME = (
     r"v(?:add|sub|mul|div|min|max|sqrt|rcp|rsqrt|getexp|getmant|scalef|reduce|rndscale|fpclass|cmp|comis"
     r"|fn?m(?:add|sub)(?:132|213|231))s?(?:ne)?p?bf16"
     r"|vminmax(?:[ps][sdh]|(?:ne)?p?bf16)|vu?comxs[sdh]|vdpphps|vmovrs[bwdq]"
@@ -35,7 +35,7 @@ _AVX10_NAME = re.compile(
 _QUOTED = re.compile(QUOTED)
 _SUFFIXES = frozenset("bwlqstxyz")
 """Operand size suffixes of AT&T syntax."""
-_FAMILIES = re.compile(
+_FAMILIES = (
     r"(j|set|cmov)n?(?:[abcegloszp]|[abgl]e|p[eo])[bwlq]?|mov[sz](b[wlq]|w[lq]|lq)|f[a-z]+ll"
     r"|v?p?(cmp|com)[a-z]+(_[a-z]+)?(u?[bwdq]|[ps][sdh])"
 )
@@ -60,7 +60,7 @@ def refuse_apx(text: str, is_att: bool, scope: Scope) -> None:
 def refused(mnemonic: str, operands: Sequence[Operand], who: str) -> str:
     """Message that ``who`` rejects an instruction with these operands."""
     is_narrow = any(isinstance(operand, Register) and operand.name[0] == "y" for operand in operands)
-    if _AVX10_NAME.fullmatch(mnemonic) or (
+    if re.fullmatch(_AVX10_NAME, mnemonic) or (
         is_narrow and any(isinstance(operand, Rounding) for operand in operands)
     ):
         return AVX10
@@ -78,4 +78,4 @@ def no_such(mnemonic: str, who: str) -> str:
 
 def _is_known(mnemonic: str) -> bool:
     names = {mnemonic, mnemonic[:-1] if mnemonic[-1] in _SUFFIXES else mnemonic}
-    return bool(names & (decoder.mnemonics() | _OTHER_NAMES)) or _FAMILIES.fullmatch(mnemonic) is not None
+    return bool(names & (decoder.mnemonics() | _OTHER_NAMES)) or re.fullmatch(_FAMILIES, mnemonic) is not None

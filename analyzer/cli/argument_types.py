@@ -1,0 +1,41 @@
+"""Types of the command line's arguments: each checks a text and returns its value."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from cyclelens.analyzer.microarchitectures import registry
+
+
+def one_microarchitecture(name: str) -> str:
+    """Argument type: the name of a microarchitecture in any case. Prints a note if the core found for
+    ``native`` is doubtful."""
+    try:
+        found = registry.get(name).name
+    except registry.UnknownMicroarchitecture as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if registry.is_native(name) and registry.native_doubt():
+        print(f"note: this machine's processor is {registry.own_name()}", file=sys.stderr)
+    return found
+
+
+def microarchitectures(text: str) -> tuple[str, ...]:
+    """Argument type: microarchitectures separated by commas."""
+    names = tuple(dict.fromkeys(one_microarchitecture(name) for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("no microarchitecture is given")
+    return names
+
+
+def alignment(text: str) -> int:
+    """Argument type: offset in bytes within a 64-byte line."""
+    if not (text.isascii() and text.isdecimal()) or int(text) > 63:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of bytes from 0 to 63")
+    return int(text)
+
+
+def shares(text: str) -> tuple[str, str]:
+    """Argument type: the region (may be empty) and the shares of its branches, separated by ``=``."""
+    region, _, given = text.rpartition("=")
+    return region, given
