@@ -8,33 +8,15 @@ import re
 
 import pytest
 from cyclelens.analyzer.frontend.encoding.choice import EncodingRequest, choose
-from cyclelens.analyzer.frontend.encoding.encoded import Encoded
-from cyclelens.analyzer.frontend.encoding.instructions import prepare
-from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
-from cyclelens.analyzer.frontend.programs.scope import StatementScope
-from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
-    OperandError,
     Register,
-    UnsupportedError,
 )
 from gnu_as import AS, assembled, refused
 from random_statements import misfits, statements
-
-NOWHERE = StatementScope(Program([Statement(StatementKind.INSTRUCTION, 0, "", ATT, ".text")]), 0)
-"""What symbols mean in a text of one statement."""
+from single_statements import code_of
 
 needs_gnu_as = pytest.mark.skipif(AS is None, reason="GNU as is not installed")
-
-
-def code_of(text: str, dialect: str) -> bytes | None:
-    """The bytes of a statement, empty if it is refused; None for a jump."""
-    try:
-        found = prepare(text, ATT if dialect == "att" else INTEL, NOWHERE)
-    except (OperandError, UnsupportedError):
-        return b""
-    return found.code if isinstance(found, Encoded) else None
 
 
 def _mnemonic(text: str) -> str:

@@ -108,9 +108,9 @@ def test_numbers_of_all_bases(code: Callable[..., str]) -> None:
         "vaddps %zmm1, %ymm2, %zmm3",
         "frobnicate %rax",
         "mov %rax",
-        "movsl %gs:(%rsi), %es:(%rdi)",
-        "cmpsl %es:(%edi), %ds:(%esi)",
-        "xlat (%ebx)",
+        "movsl (%esi), (%rdi)",
+        "cmpsl %es:(%edi), %ds:(%rcx)",
+        "xlat (%rcx)",
     ],
 )
 def test_statements_that_cannot_be_encoded_get_a_message(
@@ -132,7 +132,7 @@ def test_statements_that_cannot_be_encoded_get_a_message(
         ("mov (%rax,%rbx,3), %eax", "att"),
         ("mov $08, %eax", "att"),
         ("lea (%rax,%rsp,2), %rbx", "att"),
-        ("movs", "att"),
+        ("movs", "intel"),
         ("mov eax, [rax + rbx + rcx]", "intel"),
         ("mov eax, dword ptr", "intel"),
         ("mov eax, ![rax]", "intel"),

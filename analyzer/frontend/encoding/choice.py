@@ -132,7 +132,12 @@ def _of_one_size(
     """The matching forms if the text says how many bytes of memory are accessed; otherwise those of the
     default, if there is one."""
     memory = next((operand for operand in request.operands if isinstance(operand, MemoryOperand)), None)
-    if memory is None or memory.size is not None or meaning.suffix:
+    if memory is None or not matching:
+        return matching
+    if "bcst" in memory.decorations:
+        # GNU as takes the longest vector that the broadcast may fill.
+        return [each for each in matching if each[1].size == max(form.size for _, form, _ in matching)]
+    if memory.size is not None or meaning.suffix:
         return matching
     sizes = {form.element if decoration.broadcast else form.size for _, form, _ in matching}
     if len(sizes) < 2:
@@ -223,7 +228,7 @@ def _is_decorated_right(
     last = operands[-1]
     if len(operands) == 3 and isinstance(last, Register) and registers.width(last.name):
         # A general-purpose source: the one place where the dialects differ.
-        return len(behind) == request.is_att
+        return len(behind) == 1 if request.is_att else len(behind) <= request.has_suffixes
     return all(isinstance(operand, Immediate) for operand in behind)
 
 
@@ -237,6 +242,8 @@ def _fits(
     """Whether a form has such operands, whatever the values of numbers."""
     wishes = request.wishes
     if "evex" in wishes and form.encoding != "evex":
+        return False
+    if "rex" in wishes and form.encoding != "legacy":
         return False
     if not wishes.isdisjoint(("vex", "vex2", "vex3")) and form.encoding != "vex":
         return False

@@ -7,8 +7,14 @@ from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.encoding.choice import EncodingRequest
 from cyclelens.analyzer.frontend.encoding.encoded import Encoded, encoded
-from cyclelens.analyzer.frontend.encoding.nasm_choices import as_nasm_chooses, shortest
-from cyclelens.analyzer.frontend.encoding.string_instructions import OPCODES, STRING, string_instruction
+from cyclelens.analyzer.frontend.encoding.implied import without_implied
+from cyclelens.analyzer.frontend.encoding.nasm_choices import (
+    as_nasm_chooses,
+    check_for_nasm,
+    is_wide_address,
+    shortest,
+)
+from cyclelens.analyzer.frontend.encoding.string_instructions import STRING, string_instruction
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL, has_odd_blank
 from cyclelens.analyzer.frontend.statements import registers
@@ -16,10 +22,12 @@ from cyclelens.analyzer.frontend.statements.expressions import without_character
 from cyclelens.analyzer.frontend.statements.jumps import COUNTING_ECX, INDIRECT, JUMPS, Jump, JumpForms
 from cyclelens.analyzer.frontend.statements.operand_types import (
     BranchTarget,
+    Immediate,
     MemoryOperand,
     Operand,
     OperandError,
     Register,
+    Rounding,
     Scope,
     UnsupportedError,
 )
@@ -52,6 +60,10 @@ WAITING = {
 }
 """Mnemonics that stand for FWAIT and a second instruction, by that instruction."""
 _WAIT = b"\x9b"
+_REX = b"\x40"
+_HIGH = frozenset(["ah", "bh", "ch", "dh"])
+"""Registers that an instruction with a REX prefix cannot have."""
+_SUFFIX_OF_SIZE = {"byte": "b", "word": "w", "dword": "d", "qword": "q"}
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
 _PLAIN_JUMP = re.compile(r"([a-z]+)[ \t]+(?![rR]\d)([A-Za-z_.][\w.]*)", re.ASCII)
@@ -83,20 +95,20 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
     wishes = ""
     named: list[str] = []
     """Names of the prefixes."""
-    while match := _WISH.match(text):
-        wish = match[1].lower()
-        # GNU as optimises nothing without -O.
-        wishes += f"{{{wish}}} " if wish != "nooptimize" else ""
-        text = text[match.end() :]
-    if text.startswith("{"):
-        raise OperandError(f"'{text[:30]}' is not a statement.")
     while True:
+        while match := _WISH.match(text):
+            wish = match[1].lower()
+            # GNU as optimises nothing without -O.
+            wishes += f"{{{wish}}} " if wish != "nooptimize" else ""
+            text = text[match.end() :]
+        if text.startswith("{"):
+            raise OperandError(f"'{text[:30]}' is not a statement.")
         match = _WORD.match(text)
         if match is None:
             raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
         mnemonic = match[1].lower()
         rest = text[match.end() :]
-        if mnemonic not in PREFIXES or (rest.strip() and not _WORD.match(rest)):
+        if mnemonic not in PREFIXES or (rest.strip() and not _WORD.match(rest) and not _WISH.match(rest)):
             break
         prefix += bytes([PREFIXES[mnemonic]])
         named.append(mnemonic)
@@ -123,31 +135,42 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
     rest = without_characters(rest)
     branch = mnemonic in JUMPS or (dialect.is_att and mnemonic in INDIRECT)
     operands = _operands(rest, dialect, scope, is_branch=branch)
+    if dialect.is_intel_gnu:
+        mnemonic, operands = _with_size(mnemonic, operands)
+    operands, narrow = without_implied(mnemonic, operands)
+    prefix += narrow
+    if "{rex}" in wishes and not any(each.name in _HIGH for each in operands if isinstance(each, Register)):
+        prefix += _REX
     if mnemonic in _FIXED and not operands:
         return Encoded(prefixed(prefix, _FIXED[mnemonic], is_nasm=dialect.is_nasm))
     before = _WAIT if mnemonic in WAITING else b""
     mnemonic = WAITING.get(mnemonic, mnemonic)
+    if mnemonic == "callw" and any(isinstance(each, BranchTarget) for each in operands):
+        raise UnsupportedError("GNU as writes a 16-bit distance for 'callw', but processors read 32 bits.")
     if mnemonic in COUNTING_ECX and not dialect.is_att:
         raise OperandError(f"'{mnemonic}' is AT&T syntax: write addr32 {mnemonic[:-1]}.")
     if scope.looks_ahead:
         # NASM first assumes a long number, and nearby jumps may keep the size that they have then.
         raise UnsupportedError("Only NASM can encode a constant that is set further down.")
     if dialect.is_nasm:
+        check_for_nasm(mnemonic, named, operands, is_narrow=bool(narrow))
         operands = as_nasm_chooses(mnemonic, operands)
+        if mnemonic == "mov" and is_wide_address(operands):
+            mnemonic = "movabs"
     if mnemonic in JUMPS and len(operands) == 1 and isinstance(operands[0], BranchTarget):
         if dialect.is_gnu and "notrack" in named:
             raise OperandError(f"GNU as does not accept 'notrack' before a direct '{mnemonic}'.")
+        if "vex" in wishes:
+            raise OperandError(f"'{mnemonic}' has no encoding with VEX or EVEX.")
         target = replace(operands[0], near=operands[0].near or suffix == ".d32" or "{disp32}" in wishes)
         return Jump(mnemonic, _with_prefixes(mnemonic, prefix, dialect), target)
-    if not operands and mnemonic in OPCODES:
-        raise OperandError(f"The size of '{mnemonic}' is unknown: add a suffix.")
-    if (code := string_instruction(mnemonic, operands)) is not None:
-        return Encoded(prefixed(prefix, code, is_nasm=dialect.is_nasm))
+    if (found := string_instruction(mnemonic, operands, is_att=dialect.is_att)) is not None:
+        segment, code = found
+        return Encoded(prefixed(prefix + segment, code, is_nasm=dialect.is_nasm))
     if dialect.is_gnu and (code := shortest(mnemonic, operands)):
         return Encoded(prefixed(prefix, code))
-    if STRING.fullmatch(mnemonic) or mnemonic in ("xlat", "xlatb"):
+    if STRING.fullmatch(mnemonic):
         _check_implied_address(mnemonic, operands)
-        operands = [] if mnemonic.startswith("xlat") else operands
     for operand in operands:
         if (
             isinstance(operand, MemoryOperand)
@@ -175,17 +198,36 @@ def _operands(text: str, dialect: Dialect, scope: Scope, *, is_branch: bool) -> 
         operands: list[Operand] = [
             parse_att(part, scope, branch=is_branch, bare_registers=dialect.bare_registers)
             if dialect.is_att
-            else parse_intel(
-                part, scope, branch=is_branch, relative=dialect.is_relative, masm=dialect.is_masm
-            )
+            else parse_intel(part, scope, dialect, branch=is_branch)
             for part in parts
         ]
+        if dialect.is_intel_gnu:
+            operands = _rounding_apart(operands)
     except (OperandError, UnsupportedError) as error:
         raise type(error)(apart.written(str(error))) from None
     return [
         replace(operand, text=apart.written(operand.text)) if isinstance(operand, BranchTarget) else operand
         for operand in operands
     ]
+
+
+def _rounding_apart(operands: Sequence[Operand]) -> list[Operand]:
+    """The operands with the rounding that Intel syntax has behind the last source as one of its own."""
+    count = len(operands) - sum(isinstance(operand, Immediate) for operand in operands)
+    source = operands[count - 1] if count else None
+    if not isinstance(source, Register) or not "".join(source.decorations[-1:]).endswith("sae"):
+        return list(operands)
+    plain = replace(source, decorations=source.decorations[:-1])
+    return [*operands[: count - 1], plain, Rounding(source.decorations[-1]), *operands[count:]]
+
+
+def _with_size(mnemonic: str, operands: Sequence[Operand]) -> tuple[str, list[Operand]]:
+    """The mnemonic with the suffix for a size before a number, as GNU as reads ``push word ptr 1``."""
+    sizes = {operand.size for operand in operands if isinstance(operand, Immediate)} - {""}
+    plain = [replace(each, size="") if isinstance(each, Immediate) else each for each in operands]
+    if len(sizes) != 1 or (mnemonic == "push" and sizes != {"word"}):
+        return mnemonic, plain
+    return mnemonic + _SUFFIX_OF_SIZE.get(sizes.pop(), ""), plain
 
 
 def _with_prefixes(mnemonic: str, prefix: bytes, dialect: Dialect) -> JumpForms:
@@ -240,12 +282,10 @@ def _check_implied_address(mnemonic: str, operands: Sequence[Operand]) -> None:
     """Refuse explicit addresses that differ from the implied one, which the bytes cannot express."""
     if any(isinstance(operand, Register) and operand.name in registers.VECTORS for operand in operands):
         return  # MOVSD and CMPSD of SSE2
-    for operand in operands:
-        if not isinstance(operand, MemoryOperand):
-            continue
-        is_other = operand.segment is not None and not _default_segment(operand)
-        if is_other or operand.base not in ("rsi", "rdi", "rbx"):
-            raise UnsupportedError(f"'{mnemonic}' with this address is not supported.")
+    if mnemonic.startswith("movs") and any(isinstance(operand, Register) for operand in operands):
+        return  # AT&T's extending moves
+    if any(isinstance(operand, MemoryOperand) for operand in operands):
+        raise UnsupportedError(f"'{mnemonic}' with this address is not supported.")
 
 
 def _default_segment(memory: MemoryOperand) -> bool:

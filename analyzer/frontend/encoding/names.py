@@ -15,14 +15,17 @@ from msgspec import Struct
 _SYNONYMS = {
     "cbtw": "cbw", "cwtl": "cwde", "cltq": "cdqe", "cwtd": "cwd", "cltd": "cdq", "cqto": "cqo", "sal": "shl",
     "fwait": "wait", "iret": "iretd", "pushf": "pushfq", "popf": "popfq", "lret": "retf", "lretq": "retfq",
-    "icebp": "int1", "ud2a": "ud2", "xlat": "xlatb", "movabs": "mov", "movabsq": "mov", "movslq": "movsxd",
-    "pushfd": "pushfq",
+    "icebp": "int1", "ud2a": "ud2", "xlat": "xlatb", "movabs": "mov", "movabsq": "mov",
+    "pushfd": "pushfq", "ud2b": "ud1",
 }  # fmt: skip
 _CONDITIONAL = re.compile(r"(cmov|set)([a-z]{1,3})")
 _WITH_CONDITION = re.compile(r"cmp([a-z]{1,3})xadd")
 _ADDING = {"ae": "nb", "e": "z", "ne": "nz", "a": "nbe", "ge": "nl", "g": "nle"}
 """Conditions of CMPccXADD, which Intel names otherwise than those of jumps."""
-_EXTENDING = re.compile(r"mov([sz])([bwl])([wlq]?)")
+_EXTENDING = re.compile(r"mov([sz])x?(b[wlq]?|w[lq]?)")
+"""Extending moves, with the widths of their source and, perhaps, of their target."""
+_FROM_32 = frozenset(["movsl", "movslq", "movsxl"])
+_QUAD = re.compile(r"f(ild|istp|isttp)q")
 _STRINGS = ("movs", "cmps", "stos", "lods", "scas", "ins", "outs")
 _ARITHMETIC = re.compile(r"f(?:add|mul|subr?|divr?)")
 _SWAPPED = re.compile(r"f(sub|div)(r?)(p?)")
@@ -33,6 +36,7 @@ _IN_INTEL_SYNTAX = {"b": "b", "w": "w", "d": "l", "q": "q"}
 _ANY_REAL = frozenset(["fld", "fst", "fstp", "fcom", "fcomp"])
 """x87 instructions that may have AT&T's suffix of a double even if the operand is a register."""
 _NARROW = frozenset(["popfw", "pushfw", "iretw", "retfw", "lretw", "retw"])
+_FAR_RETURNS = {"retfq": "lretq", "retfd": "lretl"}
 _FAR = re.compile(r"l(call|jmp)([wl]?)")
 _STRING_COMPARISON = re.compile(r"(v?pcmpestr[im])([lq])")
 _STATE = re.compile(r"(fxsave|fxrstor|xsave|xsavec|xsaves|xsaveopt|xrstor|xrstors)q")
@@ -93,6 +97,12 @@ def meanings(
     if name == "movq":
         yield from (Meaning("mov", "q", written) for _ in [0] if is_att)
     if not is_att:
+        if has_suffixes and written in ("lcall", "ljmp") and not _sizes(operands):
+            yield Meaning(written[1:], "l", f"{written}l")
+        if has_suffixes and written in ("call", "jmp") and _sizes(operands) == ["dword"]:
+            yield Meaning(written, "w", f"l{written}w")
+        if has_suffixes and written in _FAR_RETURNS:
+            yield Meaning("retf", written[-1], _FAR_RETURNS[written])
         is_name = written not in ("movd", "movq") and encodable.forms(written)
         if has_suffixes and written[0] != "f" and written[-1] in _IN_INTEL_SYNTAX and not is_name:
             yield Meaning(_canonical(written[:-1]), _IN_INTEL_SYNTAX[written[-1]], written)
@@ -102,8 +112,13 @@ def meanings(
         yield Meaning(match[1], suffix, f"l{match[1]}{suffix}")
         return
     if operands and (match := _EXTENDING.fullmatch(written)):
-        if match[1] == "z" or match[2] != "l":
-            yield Meaning(f"mov{match[1]}x", match[2] + match[3], written)
+        yield Meaning(f"mov{match[1]}x", match[2], written)
+        return
+    if operands and written in _FROM_32:
+        yield Meaning("movsxd", "lq", written)
+        return
+    if match := _QUAD.fullmatch(written):
+        yield Meaning(f"f{match[1]}", "ll", f"f{match[1]}ll")
         return
     for length in (1, 2):
         if len(written) > length:
@@ -111,6 +126,11 @@ def meanings(
             yield Meaning(_swapped(base, operands), written[-length:], written)
     if written[-1] == "l" and written[:-1] in _STRINGS:
         yield Meaning(f"{written[:-1]}d", written=written)
+
+
+def _sizes(operands: Sequence[Operand]) -> list[str]:
+    """The sizes of memory that the operands state."""
+    return [each.size for each in operands if isinstance(each, MemoryOperand) and each.size]
 
 
 def _has_width(operands: Sequence[Operand], bits: int) -> bool:
@@ -130,9 +150,14 @@ def has_suffix(form: Form, meaning: Meaning, operands: Sequence[Operand]) -> boo
         return True
     if name in ("movzx", "movsx") and _EXTENDING.fullmatch(meaning.written):
         source = {"b": "r8", "w": "r16"}[suffix[0]]
+        target = form.operands[0]
         return form.operands[1].startswith(source) and (
-            len(suffix) == 1 or form.operands[0] == {"w": "r16", "l": "r32", "q": "r64"}[suffix[1]]
+            target != source
+            if len(suffix) == 1
+            else target == {"w": "r16", "l": "r32", "q": "r64"}[suffix[1]]
         )
+    if meaning.written in _FROM_32:
+        return form.width == 64
     if name in _EXTRACTED and suffix in _BITS:
         bits = _BITS[suffix]
         return any(isinstance(each, Register) and registers.width(each.name) == bits for each in operands)

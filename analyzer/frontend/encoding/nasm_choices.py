@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.statements import registers
@@ -9,16 +10,57 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
     MemoryOperand,
     Operand,
+    OperandError,
     Register,
     UnsupportedError,
 )
 from msgspec.structs import replace
 
+_NASM_ALONE = frozenset([
+    "invpcid", "enqcmd", "enqcmds", "ptwrite", "fsetpm", "extractps", "movmskps", "movmskpd",
+    "vmrun", "vmload", "vmsave", "skinit",
+])  # fmt: skip
+"""Instructions whose prefixes or operands are others in NASM 2.16 than in GNU as."""
+_MULTIPLY_ADD = re.compile(r"vfn?m(add|sub|addsub|subadd)[ps][sd]")
+"""AMD's, with four operands."""
 ACCUMULATORS = frozenset(["rax", "eax", "ax"])
 
 _VEX2, _VEX3 = 0xC5, 0xC4
 _STORING = {0x11: 0x10, 0x29: 0x28, 0x7F: 0x6F}
 """Opcodes of vector moves that store -> opcodes of the same moves that load."""
+
+
+def check_for_nasm(
+    mnemonic: str, prefixes: Sequence[str], operands: Sequence[Operand], *, is_narrow: bool
+) -> None:
+    """Raise UnsupportedError for a statement whose bytes in NASM are not known here, and OperandError for one
+    that NASM refuses. ``is_narrow``: it names EAX as the address that it implies."""
+    if mnemonic in _NASM_ALONE or _MULTIPLY_ADD.fullmatch(mnemonic) or is_narrow:
+        raise UnsupportedError(f"Only NASM knows its encoding of '{mnemonic}'.")
+    if not {"bnd", "notrack"}.isdisjoint(prefixes):
+        raise UnsupportedError(f"Only NASM knows whether it writes '{prefixes[-1]}' before '{mnemonic}'.")
+    if any(isinstance(operand, MemoryOperand) and operand.is_far for operand in operands):
+        raise UnsupportedError("Only NASM knows how it truncates an address that does not fit.")
+    if len(operands) != 1:
+        return
+    (operand,) = operands
+    if mnemonic in ("push", "pop") and isinstance(operand, MemoryOperand) and operand.size is None:
+        raise OperandError(f"The size of '{mnemonic}' is unknown: write 'qword' before the address.")
+    if mnemonic in ("call", "jmp") and (
+        registers.width(operand.name) == 16
+        if isinstance(operand, Register)
+        else isinstance(operand, MemoryOperand) and operand.size == "word"
+    ):
+        raise OperandError(f"NASM has no 16-bit '{mnemonic}' in 64-bit code.")
+
+
+def is_wide_address(operands: Sequence[Operand]) -> bool:
+    """Whether NASM writes 64 bits: an address goes to a 64-bit register."""
+    if len(operands) != 2:
+        return False
+    target, source = operands
+    is_wide = isinstance(target, Register) and registers.width(target.name) == 64
+    return is_wide and isinstance(source, Immediate) and source.is_address
 
 
 def as_nasm_chooses(mnemonic: str, operands: Sequence[Operand]) -> list[Operand]:

@@ -30,14 +30,10 @@ _SELECTORS = frozenset(["lldt", "ltr", "verr", "verw", "lmsw", "lkgs"])
 _DESCRIBED = frozenset(["lar", "lsl"])
 """Instructions that read 16 bits of a register of any width."""
 _STORED_SELECTORS = frozenset(["sldt", "str", "smsw"])
-_MONITOR = (("rax", "rcx", "rdx"), ("eax", "ecx", "edx"), ("rdx", "rcx", "rax"), ("edx", "ecx", "eax"))
-_WAIT = (("rax", "rcx"), ("eax", "ecx"), ("rcx", "rax"), ("ecx", "eax"))
-_WRITTEN = {
-    "monitor": _MONITOR,
-    "mwait": _WAIT,
-    **dict.fromkeys(("blendvpd", "blendvps", "pblendvb", "sha256rnds2"), (("xmm0",),)),
-}
-"""Registers that an encoding implies and a text may name."""
+_OF_XMM0 = frozenset(["blendvpd", "blendvps", "pblendvb", "sha256rnds2"])
+"""Instructions that imply XMM0, which a text may name last."""
+_DIVISIONS = frozenset(["div", "idiv"])
+"""Instructions whose dividend, the accumulator, a text may name."""
 _OF_ST0 = frozenset(["fcom", "fcomp", "fxch", "fucom", "fucomp"])
 """x87 instructions that never name their first operand."""
 
@@ -74,7 +70,7 @@ def _completed(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> S
     if len(given) == len(kinds):
         return _swapped(kinds, given, name)
     if len(kinds) < len(given):
-        return given[: len(kinds)] if _names(given) in _WRITTEN.get(name, ()) else None
+        return _without_named(kinds, given, name)
     if len(kinds) != len(given) + 1:
         return None
     if kinds[-1] == "one":
@@ -91,10 +87,15 @@ def _completed(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> S
     return None
 
 
-def _names(operands: Sequence[Operand]) -> tuple[str, ...]:
-    """Names of the registers from the third on; of all if the first is an accumulator."""
-    names = tuple(operand.name if isinstance(operand, Register) else "" for operand in operands)
-    return names if "" not in names and names[0] in (*ACCUMULATORS, "rdx", "edx", "rcx", "ecx") else names[2:]
+def _without_named(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Sequence[Operand] | None:
+    """The operands without the register that the encoding implies."""
+    if name in _OF_XMM0:
+        return given[:2] if given[2:] == [Register("xmm0")] else None
+    first = given[0]
+    if name in _DIVISIONS and len(given) == 2 and isinstance(first, Register):
+        is_dividend = first.name == "al" or first.name in ACCUMULATORS
+        return given[1:] if is_dividend and kinds == (f"{class_of(first)}/m",) else None
+    return None
 
 
 def _of_x87(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Sequence[Operand] | None:

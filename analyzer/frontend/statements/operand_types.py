@@ -68,6 +68,8 @@ class Immediate(Struct, frozen=True):
 
     value: int
     is_address: bool = False
+    size: str = ""
+    """The Intel dialect's size word in front of a number; empty if not written."""
 
 
 class MemoryOperand(Struct, frozen=True):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import cut_operands
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue
@@ -54,7 +55,9 @@ _PARENTHESISED = re.compile(r"\([^()]*\)")
 _OFFSET = re.compile(r"(?<![\w.$@])(?:(offset)\b\s*(?:flat\s*:\s*)?|flat\s*:\s*)", re.IGNORECASE)
 _NEGATIVE_OFFSET = re.compile(r"[-~!]\s*offset\b", re.IGNORECASE)
 _HERE = re.compile(r"\$(?![\w.$])")
-_DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far)\b\s*", re.IGNORECASE)
+_DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far(?:\s+ptr)?)\b\s*", re.IGNORECASE)
+_DEBUG = re.compile(r"^(%?)db(?=\d+$)", re.IGNORECASE)
+"""GNU as's other name of a debug register."""
 _ST = re.compile(r"st\s*\(?\s*([0-7])\s*\)?")
 _TERM_SPLIT = re.compile(r"[-+*()\[\]]|[^-+*()\[\]]+")
 MAXIMUM_OPERANDS = 6
@@ -108,7 +111,7 @@ def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -
         text = text[1:].strip()
     if text.startswith("$"):
         return _immediate(text[1:], scope)
-    if register := _register(text):
+    if register := _register(_DEBUG.sub(r"\1dr", text)):
         return Register(register)
     if text.replace(" ", "").lower() == "(%dx)":
         return Register("dx")
@@ -186,31 +189,31 @@ def _memory(
     return MemoryOperand(segment, base, index, scale, displacement, size)
 
 
-def parse_intel(
-    text: str, scope: Scope, *, branch: bool, relative: bool = False, masm: bool = False
-) -> Operand:
-    """Parse an operand of the Intel dialect, in GNU as's spelling or the plain part of NASM's. ``relative``:
-    addresses without a register are RIP-relative. ``masm``: so are bare names. Raises OperandError and
-    UnsupportedError."""
+def parse_intel(text: str, scope: Scope, dialect: Dialect, *, branch: bool) -> Operand:
+    """Parse an operand of the Intel dialect, as GNU as or MASM spells it, or of the plain part of NASM's. A
+    bare name is memory for the first two, and a number for NASM. Raises OperandError and UnsupportedError."""
     text, decorations = _take_decorations(text)
     if not text:
         return Rounding(decorations[0])
-    operand = _plain_intel(text, scope, branch=branch, relative=relative, masm=masm)
+    operand = _plain_intel(text, scope, dialect, branch=branch)
     return _decorated(operand, decorations)
 
 
-def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm: bool) -> Operand:
+def _plain_intel(text: str, scope: Scope, dialect: Dialect, *, branch: bool) -> Operand:
     if text.startswith("$") and not (branch and _HERE.match(text)):
         raise OperandError("A number is written without '$' in Intel syntax.")
     near = False
-    if branch and (match := _DISTANCE.match(text)):
-        if match[1].lower() == "far":
-            raise UnsupportedError("Far jumps are not supported.")
-        near = match[1].lower().startswith("near")
-        text = text[match.end() :]
-    if register := _register(text):
-        return Register(register)
     size = None
+    if branch and (match := _DISTANCE.match(text)):
+        if match[1].lower().startswith("far"):
+            if not dialect.is_gnu or "[" not in text:
+                raise UnsupportedError("Far jumps are encoded only through memory.")
+            size = "fword"
+        # GNU as and MASM choose the length of a jump that is near.
+        near = dialect.is_nasm and match[1].lower() == "near"
+        text = text[match.end() :]
+    if register := _register(_DEBUG.sub(r"\1dr", text) if dialect.is_gnu else text):
+        return Register(register)
     broadcasts: tuple[str, ...] = ()
     if match := _SIZE_WITHIN.match(text):
         text = f"{match[1]} [{text[match.end() :]}"
@@ -224,7 +227,7 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm:
         text = text[match.end() :]
     text, is_offset = _without_offset(text)
     if "[" in text:
-        address = _intel_address(text, segment, size, scope, relative=relative)
+        address = _intel_address(text, segment, size, scope, relative=dialect.is_relative)
         if is_offset and segment is None and address.is_absolute:
             return _immediate(text.replace("[", "(").replace("]", ")"), scope)
         return replace(address, decorations=broadcasts)
@@ -235,16 +238,18 @@ def _plain_intel(text: str, scope: Scope, *, branch: bool, relative: bool, masm:
     value = _evaluate(text, scope)
     names = _LABEL.findall(text) if value.later or (value.is_constant and "-" in text) else []
     set_names = [name for name in names if scope.is_set(name)]
-    if value.is_constant and segment is None and size is None:
+    if value.is_constant and segment is None and (size is None or dialect.is_gnu):
         if any(not _evaluate(name, scope).is_constant for name in set_names):
             raise UnsupportedError("GNU as treats the distance between a symbol and its alias as an address.")
-        return Immediate(value.constant)
+        return Immediate(value.constant, size=size or "")
+    if dialect.is_nasm and segment is None and size is None:
+        return _immediate(text, scope)
     if value.later and segment is None and size is None:
         # GNU as treats everything but an address plus a number as a number.
         if set_names:
             raise UnsupportedError("Whether GNU as treats this as a number or an address is unclear.")
         return _immediate(text, scope)
-    if masm and not value.is_constant and segment is None:
+    if dialect.is_masm and not value.is_constant and segment is None:
         return MemoryOperand(None, "rip", displacement=_displacement(text, scope, relative=True), size=size)
     return MemoryOperand(segment, displacement=_displacement(text, scope, relative=False), size=size)
 
