@@ -97,6 +97,8 @@ def test_names_of_functions_are_taken_from_the_lines_before_them() -> None:
         "    add  0x10(%rax), %ecx\n    dec  %edx\n    fadd %st(1)\n",
         "1000  dead  beef\n2000  90  nop\n3000  90  nop\n",
         "dead: add %rax, %rbx\nbeef: add %rbx, %rcx\n jnz dead\n",
+        "bits 64\nc0 equ 100\nc2 equ 16\nnop\n",
+        "bits 64\naa equ 100\nec equ 16\nc3 equ 1\nnop\n",
     ],
 )
 def test_what_only_resembles_columns_is_no_dump(text: str) -> None:

@@ -143,7 +143,7 @@ def _bytes(pairs: str) -> bytes:
 
 
 def _fit(rows: Sequence[DumpRow], has_code: bool, has_addresses: bool) -> bool:
-    """Whether most rows fit their neighbours, or without addresses have the code of one instruction each."""
+    """Whether most rows fit their neighbours, or without addresses have the code of what they name."""
     if has_addresses:
         fitting = sum(
             behind.address == row.address + len(row.code)
@@ -152,4 +152,14 @@ def _fit(rows: Sequence[DumpRow], has_code: bool, has_addresses: bool) -> bool:
             for row, behind in pairwise(rows)
         )
         return 2 * fitting >= len(rows) - 1
-    return 2 * sum(decode(row.code)[0].length == len(row.code) for row in rows) > len(rows)
+    return 2 * sum(map(_is_of_its_code, rows)) > len(rows)
+
+
+def _is_of_its_code(row: DumpRow) -> bool:
+    """Whether a row's code is one instruction, and its text may be that. ``c0 equ 100`` is none, because
+    ``c0`` alone is no instruction, and ``aa equ 5`` none, because ``aa`` is STOSB. Names differ between
+    disassemblers, but not in their first letter."""
+    instruction = decode(row.code)[0]
+    if instruction.length != len(row.code) or not instruction.mnemonic:
+        return False
+    return any(word[0] == instruction.mnemonic[0] for word in row.text.lower().split())
