@@ -185,3 +185,12 @@ def test_what_has_been_there_for_long_keeps_no_state_from_coming_again(code: str
     run = simulated(code, "ZEN5", details=False)
     assert run.period is not None
     assert run.simulated_cycles < 100
+
+
+def test_values_of_registers_do_not_count_without_a_store() -> None:
+    """A pointer that goes on never has the same value, but there is no store that a load could overlap."""
+    options = ModelOptions(assume=Pointers.BHIVE)
+    loads = "488b03 4883c308 49ffcf 75f4".replace(" ", "")
+    assert simulated(loads, "HSW", details=False, options=options).period is not None
+    stores = loads.replace("488b03", "488903")
+    assert simulated(stores, "HSW", details=False, options=options).period is None

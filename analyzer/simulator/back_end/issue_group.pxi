@@ -15,7 +15,7 @@ cdef class IssueGroup:
     cdef Entries _entries
     cdef int _width
     cdef int merged_for  # First uop of the instruction whose merge uops were issued last.
-    cdef bint _restricted  # Whether anything but the width can end an issue group.
+    cdef bint _limited  # Whether schedulers or resources can end an issue group.
     cdef bint held  # Nothing was issued, and nothing can be until a uop retires.
 
     def __init__(self, Tables tables, microarchitecture, Queues queues, Resources resources, Entries entries):
@@ -32,12 +32,7 @@ cdef class IssueGroup:
     cdef void start(self) noexcept nogil:
         """Reset: nothing has issued."""
         self.merged_for = NONE
-        self._restricted = (
-            self.program.holds_issue != 0
-            or self.program.has_joins != 0
-            or self._entries.by_uop
-            or self._resources.limited
-        )
+        self._limited = self._entries.by_uop or self._resources.limited
         self.held = False
 
     cdef void stand(self, int cycle) noexcept nogil:
@@ -67,16 +62,16 @@ cdef class IssueGroup:
             idq_uop = self._idq.seconds[self._idq.head]
             count = self.program.idq_uop[idq_uop].fused_count
             needed = count
-            if self._restricted:
+            if self.program.holds_issue:
                 if self.program.uop[self.tables.uop[uop].static].first and self._holds(uop, cycle):
                     return
-                if self.tables.shares_slot(uop):
-                    needed = 0
+            if self.program.has_joins and self.tables.shares_slot(uop):
+                needed = 0
             if slots + needed > self._width:
                 self.tables.refuse(cycle, ISSUE_GROUP, uop)
                 return
             slots += needed
-            if self._restricted and not self._has_room(uop, idq_uop, cycle):
+            if self._limited and not self._has_room(uop, idq_uop, cycle):
                 return
             self._idq.pop()
             first_fused = self.program.idq_uop[idq_uop].fused0

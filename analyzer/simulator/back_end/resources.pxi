@@ -61,6 +61,12 @@ cdef class Resources:
         )
         for resource, size in enumerate(sizes):
             self._sizes[resource] = _UNLIMITED if size is None else size
+        self.used = ints(_COUNT)
+        self._active = ints(_COUNT)
+        self._needs = ints(0)
+        self._needy = ints(0)
+        self._loads = ints(0)
+        self._holders = PairQueue()
 
     cdef int start(self) except -1:
         """Reset: find out which resources can run out on the program; none is in use."""
@@ -69,19 +75,24 @@ cdef class Resources:
             self._find_limits()
 
     cdef int _find_limits(self) except -1:
-        self.used = ints(_COUNT)
-        self._needs = ints(_COUNT * self.program.instructions)
-        for i in range(self.program.instructions):
+        count = self.program.instructions
+        if count > len(self._needy):
+            self._needs = ints(2 * _COUNT * count)
+            self._needy = ints(2 * count)
+        for resource in range(_COUNT):
+            self.used[resource] = 0
+        for i in range(count):
+            self._needy[i] = 0
+            for resource in range(_COUNT):
+                self._needs[_COUNT * i + resource] = 0
             self._count_needs(i)
-        self._active = ints(_COUNT)
         self._active_count = 0
         self._retiring_count = 0
-        self._needy = ints(self.program.instructions)
         self._find_active(self._rob_size)
         self.limited = self._active_count > 0
-        self._holders = PairQueue()
         self._holders.start(self._rob_size + 64)
-        self._loads = ints(self._load_matrix + self.program.uops)
+        if self._load_matrix + self.program.uops > len(self._loads):
+            self._loads = ints(self._load_matrix + 2 * self.program.uops)
 
     cdef void _count_needs(self, int i) noexcept nogil:
         """Count the entries of each resource that an instruction takes."""

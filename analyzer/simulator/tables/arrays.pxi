@@ -54,6 +54,15 @@ cdef void *enlarged(void *rows, size_t size, size_t larger) except NULL nogil:
     return rows
 
 
+cdef void *with_room(void *rows, int *room, int count, size_t row) except? NULL:
+    """The rows, ``room`` of ``row`` bytes each, with room for ``count``."""
+    if count > room[0]:
+        size = room[0] * row
+        room[0] = 64 + 2 * count
+        return enlarged(rows, size, room[0] * row)
+    return rows
+
+
 @cython.final
 cdef class PairQueue:
     """A FIFO queue of pairs of integers in a ring of fixed capacity.

@@ -278,6 +278,7 @@ cdef class FlatInstruction:
     cdef int _displacement
     # The constant by which its result differs from the value that it continues, and its addresses.
     cdef tuple numbers
+    cdef tuple _value  # See ``value``; None before it is asked for.
 
     def __init__(self, FlatOriginal original, instruction, names):
         """``names``: the registers that replace those that ``original`` was made with."""
@@ -307,6 +308,7 @@ cdef class FlatInstruction:
                 uop = <BlockUop *> &self.like.ints[self.like.addresses[place]]
                 numbers += (uop.scale, uop.displacement)
         self.numbers = tuple(numbers)
+        self._value = None
 
     cdef void lay(self, int *ints) noexcept:
         """Write its integers; there must be room for as many as ``like`` has."""
@@ -352,10 +354,13 @@ cdef class FlatInstruction:
         chases = self.like.chases and 0 <= self._displacement <= _MAX_POINTER_CHASING_DISPLACEMENT
         return (self.like, self.encoding, chases, self._extra_slot, self._added)
 
-    cdef object value(self):
+    cdef tuple value(self):
         """Composition of the only register result: kind, keys of base and index, scale and constant."""
-        rule = value_rule(self.like.template, self.instruction)
-        return rule.kind, KEYS.register(rule.base), KEYS.register(rule.index), rule.scale, rule.delta
+        if self._value is None:
+            rule = value_rule(self.like.template, self.instruction)
+            base, index = KEYS.register(rule.base), KEYS.register(rule.index)
+            self._value = (rule.kind, base, index, rule.scale, rule.delta)
+        return self._value
 
 
 cdef FlatInstruction flatten(object entry):

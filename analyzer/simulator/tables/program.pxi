@@ -48,6 +48,11 @@ cdef class Program:
     cdef list _singles
     cdef int[::1] _row  # The integers of one instruction.
     cdef int[::1] _merged
+    cdef bint _counts_uops  # Whether the core counts uops; others follow addresses with an ``Emulator``.
+    # Of the core: ``exact_memory`` and ``exact_values`` if a block has stores, and ``lines_matter``.
+    cdef bint _by_bytes
+    cdef bint _by_values
+    cdef bint _lines_matter
     cdef bint loop
     cdef int alignment
     cdef int instructions
@@ -90,9 +95,7 @@ cdef class Program:
     # numbered when they are created, and not in code order.
     cdef int adds_uops
     cdef int tp_names
-    # Whether address expressions matter: the block has stores, or loads are distinguished by
-    # address.
-    cdef int compares_addresses
+    cdef bint compares_addresses  # Whether address expressions matter.
     cdef int used_keys
     cdef int address_keys
 
@@ -128,6 +131,7 @@ cdef class Program:
         self.loop = block.loop and not self.simple_front_end
         self.alignment = block.alignment
         self.instructions = len(flats)
+        self._choose_comparison(flats)
         # Before keys are counted: this may add new ones.
         values = []
         if self.exact_values:
@@ -161,9 +165,23 @@ cdef class Program:
         self._core, self._options = microarchitecture, options
         merged = [merge_uop(microarchitecture, name) for name in _MERGED]
         self._singles = [FlatUop(uop) for uop in (sync_uop(microarchitecture), *merged)]
-        self.exact_memory = options.hardware
-        self.exact_values = options.hardware or microarchitecture.tracks_values
+        self._counts_uops = microarchitecture.macro_ops is None
+        self._by_bytes = self._counts_uops and options.hardware
+        self._by_values = self._counts_uops and (options.hardware or microarchitecture.tracks_values)
+        self._lines_matter = lines_matter(microarchitecture)
         self.simple_front_end = options.simple_front_end
+
+    cdef int _choose_comparison(self, list flats) except -1:
+        """Find how addresses are compared. They decide which loads overlap which stores and, if lines matter,
+        which loads read the same word; a block with neither needs no comparison."""
+        cdef FlatInstruction flat
+        cdef bint stores = False, accesses = False
+        for flat in flats:
+            stores = stores or flat.like.stores
+            accesses = accesses or flat.like.addresses.shape[0] > 0
+        self.exact_memory = self._by_bytes and stores
+        self.exact_values = self._by_values and (stores or (accesses and self._lines_matter))
+        self.compares_addresses = self.exact_values or (self._counts_uops and stores)
 
     cdef int _reserve_keys(self) except -1:
         keys = len(KEYS.classes)
@@ -192,46 +210,24 @@ cdef class Program:
             self._count(like)
         if longest > len(self._row):
             self._row = ints(2 * longest)
-        if self.instructions > self._instructions_room:
-            size = self._instructions_room * sizeof(Instruction)
-            self._instructions_room = 64 + 2 * self.instructions
-            larger = self._instructions_room * sizeof(Instruction)
-            self.instruction = <Instruction *> enlarged(self.instruction, size, larger)
-        if self.registers > self._outputs_room:
-            size = self._outputs_room * sizeof(RegisterOutput)
-            self._outputs_room = 64 + 2 * self.registers
-            larger = self._outputs_room * sizeof(RegisterOutput)
-            self.output = <RegisterOutput *> enlarged(self.output, size, larger)
-        if self.merges > self._merges_room:
-            size = self._merges_room * sizeof(RegisterMerge)
-            self._merges_room = 64 + 2 * self.merges
-            larger = self._merges_room * sizeof(RegisterMerge)
-            self.merge = <RegisterMerge *> enlarged(self.merge, size, larger)
-        if self.all_idq_uops > self._idq_uops_room:
-            size = self._idq_uops_room * sizeof(IdqUop)
-            self._idq_uops_room = 64 + 2 * self.all_idq_uops
-            larger = self._idq_uops_room * sizeof(IdqUop)
-            self.idq_uop = <IdqUop *> enlarged(self.idq_uop, size, larger)
-        if self.all_fused_uops > self._fused_uops_room:
-            size = self._fused_uops_room * sizeof(FusedUop)
-            self._fused_uops_room = 64 + 2 * self.all_fused_uops
-            larger = self._fused_uops_room * sizeof(FusedUop)
-            self.fused_uop = <FusedUop *> enlarged(self.fused_uop, size, larger)
-        if self.all_uops > self._uops_room:
-            size = self._uops_room * sizeof(BlockUop)
-            self._uops_room = 64 + 2 * self.all_uops
-            larger = self._uops_room * sizeof(BlockUop)
-            self.uop = <BlockUop *> enlarged(self.uop, size, larger)
-        if self.inputs > self._operands_room:
-            size = self._operands_room * sizeof(Operand)
-            self._operands_room = 64 + 2 * self.inputs
-            larger = self._operands_room * sizeof(Operand)
-            self.operand = <Operand *> enlarged(self.operand, size, larger)
-        if self.outputs > self._results_room:
-            size = self._results_room * sizeof(Result)
-            self._results_room = 64 + 2 * self.outputs
-            larger = self._results_room * sizeof(Result)
-            self.result = <Result *> enlarged(self.result, size, larger)
+        self.instruction = <Instruction *> with_room(
+            self.instruction, &self._instructions_room, self.instructions, sizeof(Instruction)
+        )
+        self.output = <RegisterOutput *> with_room(
+            self.output, &self._outputs_room, self.registers, sizeof(RegisterOutput)
+        )
+        self.merge = <RegisterMerge *> with_room(
+            self.merge, &self._merges_room, self.merges, sizeof(RegisterMerge)
+        )
+        self.idq_uop = <IdqUop *> with_room(
+            self.idq_uop, &self._idq_uops_room, self.all_idq_uops, sizeof(IdqUop)
+        )
+        self.fused_uop = <FusedUop *> with_room(
+            self.fused_uop, &self._fused_uops_room, self.all_fused_uops, sizeof(FusedUop)
+        )
+        self.uop = <BlockUop *> with_room(self.uop, &self._uops_room, self.all_uops, sizeof(BlockUop))
+        self.operand = <Operand *> with_room(self.operand, &self._operands_room, self.inputs, sizeof(Operand))
+        self.result = <Result *> with_room(self.result, &self._results_room, self.outputs, sizeof(Result))
 
     cdef void _count(self, FlatOriginal like) noexcept nogil:
         cdef Instruction *head = <Instruction *> &like.ints[0]
@@ -373,10 +369,6 @@ cdef class Program:
                     self.instruction[i].tp_name = names[STORE_ORDER]
         self.adds_uops = 1 if self.moves_stack or self.most_merges else 0
         self.tp_names = len(names)
-        self.compares_addresses = 1 if self.exact_values else 0
-        for uop in range(self.uops):
-            if self.uop[uop].kind == STORE_ADDRESS:
-                self.compares_addresses = 1
 
     cdef void _find_used_keys(self) noexcept nogil:
         """Find every rename key that the block reads or writes, including addresses."""
