@@ -74,6 +74,7 @@ X86 = [
     "push {r}\nmov %eax, %ebx\n",
     "sub $8, %rsp\nld: st: lea 8(%rsp), %rsp\n",
     'a = b | c\n.ascii "format ELF64"\n',
+    "shuffle:\n db 43,42,12,12,46,13\n db 54,21,55,54,24,24\n dd 10, 11, 12, 13\n dd 20, 21, 22, 23\n",
 ]
 
 

@@ -61,7 +61,8 @@ _LANGUAGES = (
     _Language(
         "machine code in hexadecimal",
         r"(?mi)^[ \t]*(?:\\x[0-9a-f]{2}){4,}|"
-        r"^[ \t]*\"?(?:0x)?[0-9a-f]{2}(?:[ ,]+(?:0x)?[0-9a-f]{2}){3,}[ \t,]*$",
+        # A row that begins with db or dd is data of NASM.
+        r"^[ \t]*\"?(?!d[bd][ \t])(?:0x)?[0-9a-f]{2}(?:[ ,]+(?:0x)?[0-9a-f]{2}){3,}[ \t,]*$",
         "Analyse it as what it is: cyclelens analyze --hex FILE.",
     ),
     _Language(
