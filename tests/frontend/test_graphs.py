@@ -148,3 +148,17 @@ def test_large_graphs_take_no_time_to_speak_of(shape: str) -> None:
         successors = [[node + 1, max(node - 1, 0)] for node in range(size - 1)] + [[]]
     expected = {"common exit": 0, "nested": size // 2 - 1, "ladder": size - 2}
     assert len(find_cycles(successors, [0])) == expected[shape]
+
+
+@pytest.mark.parametrize(("shape", "expected"), [("overlapping", 0), ("out, then back", 1)])
+def test_many_rings_that_share_nodes_take_no_time_to_speak_of(shape: str, expected: int) -> None:
+    size = 20_000
+    half = size // 2
+    successors: Graph = [[node + 1] for node in range(half)]
+    if shape == "overlapping":
+        successors += [[node + 1, node - half] for node in range(half, size - 1)] + [[]]
+    else:
+        successors = [[node + 1, size - 1] for node in range(half)]
+        successors += [[node + 1, size - 1 - node] for node in range(half, size - 1)] + [[]]
+    # Entered everywhere, so that no loop is a natural one; a ring is one if no other shares its nodes.
+    assert len(find_cycles(successors, range(size), successors)) == expected

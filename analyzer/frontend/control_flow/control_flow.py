@@ -158,6 +158,26 @@ def find_loops(code: Code, caches: Caches) -> list[Loop]:
     return sorted(loops, key=lambda loop: loop.lowest)
 
 
+def _bodies(cycles: Sequence[Cycle], order: dict[int, int]) -> dict[int, range]:
+    """The numbers of each loop's nodes, by header: its own nodes first, then those of each inner loop. Adds
+    each node's number to ``order``. ``cycles``: inner loops come before outer ones."""
+    sizes: dict[int, int] = {}
+    for cycle in cycles:
+        sizes[cycle.header] = len(cycle.nodes) + sum(sizes[inner.header] for inner in cycle.inner)
+    bodies: dict[int, range] = {}
+    free = 0
+    for cycle in reversed(cycles):
+        if cycle.header not in bodies:
+            bodies[cycle.header] = range(free, free := free + sizes[cycle.header])
+        at = bodies[cycle.header].start
+        for node in cycle.nodes:
+            order[node] = at
+            at += 1
+        for inner in cycle.inner:
+            bodies[inner.header] = range(at, at := at + sizes[inner.header])
+    return bodies
+
+
 class _Finder:
     def __init__(self, code: Code, known: _Shapes) -> None:
         self._code = code
@@ -252,12 +272,14 @@ class _Finder:
                 for at, following in enumerate(flow.successors)
             ]
             cycles = self._known[key] = find_cycles(flow.successors, entries, certain)
+        bodies = _bodies(cycles, flow.order)
         found: dict[int, Loop] = {}
         for cycle in cycles:
             nodes = tuple(sorted(cycle.nodes))
             inner = tuple(found[loop.header] for loop in cycle.inner)
             lowest = min([flow.blocks[nodes[0]].first, *(loop.lowest for loop in inner)])
-            found[cycle.header] = Loop(flow, nodes, cycle.header, inner, lowest)
+            depth = 1 + max((loop.depth for loop in inner), default=-1)
+            found[cycle.header] = Loop(flow, nodes, cycle.header, inner, lowest, bodies[cycle.header], depth)
         yield from found.values()
 
     def _flow(self, spans: Sequence[tuple[int, int]]) -> tuple[Flow, list[int]]:
@@ -286,7 +308,7 @@ class _Finder:
             reached(successors, [at], live)
         jumps = [beginning.get(self._target(block)) for block in blocks]
         sections = [self._code.section(block.first) for block in blocks]
-        return Flow(blocks, successors, jumps, sections), entries
+        return Flow(blocks, successors, jumps, sections, {}), entries
 
     def _blocks(self, low: int, high: int) -> Iterator[PlaceRange]:
         starts = self._starts[bisect_right(self._starts, low) : bisect_right(self._starts, high)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 
 from msgspec import Struct, field
 
@@ -155,26 +155,34 @@ def find_cycles(
 def _rings(
     edges: Successors, dominators: Sequence[int | None], sources: Mapping[int, Sequence[int]]
 ) -> Iterator[range]:
-    """Rings without the header of a natural loop. ``sources``: sources of the back edges, by header."""
-    found = [
-        range(target, node + 1)
-        for node, following in enumerate(edges)
-        for target in following
-        if target <= node and dominators[node] is not None and _is_ring(edges, target, node)
-    ]
-    shared = Counter(node for ring in found for node in ring)
+    """Consecutive nodes of which each leads to the next, the last to the first, and none to another one of
+    them; rings that share nodes, and rings with the header of a natural loop, are left out. ``sources``:
+    sources of the back edges, by header."""
+    ahead = [len(edges)] * (len(edges) + 1)
+    """Lowest target of a jump over other nodes, from this node or a later one."""
+    for node in range(len(edges) - 1, -1, -1):
+        ahead[node] = min([ahead[node + 1], *(target for target in edges[node] if target > node + 1)])
+    found: list[range] = []
+    changes = [0] * (len(edges) + 1)
+    """Where the number of rings that share a node changes, and by how many."""
+    lowest = 0
+    """A ring that ends here cannot begin before this node."""
+    for node, following in enumerate(edges):
+        target = max((target for target in following if target <= node), default=-1)
+        if (
+            lowest <= target
+            and following.count(target) == 1
+            and ahead[target] > node
+            and dominators[node] is not None
+        ):
+            found.append(range(target, node + 1))
+            changes[target] += 1
+            changes[node + 1] -= 1
+        lowest = max(lowest, target + 1, node + 1 if following.count(node + 1) != 1 else 0)
+    shared = list(accumulate(changes))
     for ring in found:
         if all(shared[node] == 1 and node not in sources for node in ring):
             yield ring
-
-
-def _is_ring(edges: Successors, first: int, last: int) -> bool:
-    """Whether the nodes form a ring: each leads to the next, the last to the first, and to no other of
-    them."""
-    return all(
-        [target for target in edges[node] if first <= target <= last] == [node + 1 if node < last else first]
-        for node in range(first, last + 1)
-    )
 
 
 def _intervals(dominators: Sequence[int | None]) -> tuple[list[int], list[int]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -24,7 +23,12 @@ class PlaceRange(Struct, frozen=True):
         return range(self.first, self.end)
 
 
-class Flow(Struct):
+DEEPEST = 16
+"""Levels of loops inside a loop whose control flow is described. Real code has fewer; without a limit, the
+descriptions of loops in loops would grow with the square of the depth."""
+
+
+class Flow(Struct, dict=True):
     """Blocks and the control flow between them."""
 
     blocks: list[PlaceRange]
@@ -34,6 +38,18 @@ class Flow(Struct):
     """Block that each block's final jump goes to."""
     sections: list[int]
     """Section of each block."""
+    order: dict[int, int]
+    """Number of each block that is in a loop; the blocks of a loop, those of inner loops included, have
+    consecutive numbers."""
+
+    @cached_property
+    def predecessors(self) -> list[list[int]]:
+        """The blocks that lead to each block."""
+        found: list[list[int]] = [[] for _ in self.blocks]
+        for block, following in enumerate(self.successors):
+            for target in following:
+                found[target].append(block)
+        return found
 
 
 class LoopPart(Struct, frozen=True):
@@ -71,6 +87,10 @@ class Loop(Struct, frozen=True, dict=True):
     """Loops directly inside this one."""
     lowest: int
     """Its lowest place."""
+    body: range
+    """``flow.order`` of all blocks, those of inner loops included."""
+    depth: int
+    """Levels of loops inside this one."""
 
     @property
     def key(self) -> int:
@@ -90,7 +110,7 @@ class Loop(Struct, frozen=True, dict=True):
         """The loop's own basic blocks, ignoring its exits, and whether it has only one path within one
         section. If so, the blocks are in execution order from the lowest on, and the last one jumps back to
         it."""
-        following = self._following()
+        following = self._following(self.nodes)
         order: Sequence[int] = self.nodes
         sections = {self.flow.sections[node] for node in self.nodes}
         is_path = (
@@ -101,7 +121,6 @@ class Loop(Struct, frozen=True, dict=True):
             while (target := following[path[-1]][0]) != path[0]:
                 path.append(target)
             order = path
-        sources = Counter(target for targets in following.values() for target in targets)
         parts: list[LoopPart] = []
         for node in order:
             part = LoopPart((node,), self.flow.blocks[node])
@@ -110,7 +129,7 @@ class Loop(Struct, frozen=True, dict=True):
                 before is not None
                 and before.block.end == part.block.first
                 and following[before.nodes[-1]] == [node]
-                and sources[node] == 1
+                and len(self._inside(self.flow.predecessors[node])) == 1
             ):
                 del parts[-1]
                 part = LoopPart((*before.nodes, node), PlaceRange(before.block.first, part.block.end))
@@ -118,8 +137,11 @@ class Loop(Struct, frozen=True, dict=True):
         return parts, is_path
 
     def skeleton(self) -> Skeleton | None:
-        """Control flow within the loop; None if a block has more than one fall-through successor."""
-        following = self._following()
+        """Control flow within the loop; None if a block has more than one fall-through successor, or if the
+        loops inside are nested too deeply."""
+        if self.depth > DEEPEST:
+            return None
+        following = self._following(node for loop in self.all() for node in loop.nodes)
         last: dict[int, int] = {}
         """Last node of each block, by its first node."""
         stands_for: dict[int, tuple[int, int]] = {}
@@ -154,12 +176,13 @@ class Loop(Struct, frozen=True, dict=True):
         ends = tuple(self.flow.blocks[last[node]].end - 1 for node in numbers)
         return Skeleton(counted, tuple(passed), tuple(taken), numbers[entry], ends)
 
-    def _following(self) -> dict[int, list[int]]:
-        """Successors within the loop, by block."""
-        body = {node for loop in self.all() for node in loop.nodes}
-        return {
-            node: [target for target in self.flow.successors[node] if target in body] for node in sorted(body)
-        }
+    def _inside(self, nodes: Iterable[int]) -> list[int]:
+        order, body = self.flow.order, self.body
+        return [node for node in nodes if order.get(node, -1) in body]
+
+    def _following(self, nodes: Iterable[int]) -> dict[int, list[int]]:
+        """Successors of these blocks within the loop, by block."""
+        return {node: self._inside(self.flow.successors[node]) for node in nodes}
 
 
 def is_in_one_piece(places: Sequence[int]) -> bool:

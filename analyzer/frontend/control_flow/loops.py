@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.branching import of_loop
-from cyclelens.analyzer.frontend.control_flow.loop_parts import Loop, PlaceRange, Skeleton
+from cyclelens.analyzer.frontend.control_flow.loop_parts import Loop, PlaceRange
 from cyclelens.analyzer.frontend.control_flow.program_flow import ProgramFlow
 from cyclelens.analyzer.frontend.programs.program import Program
 from cyclelens.analyzer.frontend.source.markers import Span
@@ -17,16 +17,21 @@ from msgspec import Struct
 
 
 class FoundLoop(Struct, frozen=True):
-    """Facts about a loop besides its code."""
+    """A loop, and the statements at its places."""
 
-    key: int
-    """``Loop.key``."""
-    skeleton: Skeleton | None
-    """Control flow between its blocks, if it has several paths and they are known."""
-    jumps: tuple[JumpPlace, ...] = ()
-    """Last statements of the skeleton's blocks."""
-    inner: tuple[int, ...] = ()
-    """Keys of the loops directly inside this one."""
+    loop: Loop
+    jump_at: Callable[[int], JumpPlace]
+    """The statement at a place, for messages."""
+
+    @property
+    def key(self) -> int:
+        """A place that no other loop has."""
+        return self.loop.key
+
+    @property
+    def is_innermost(self) -> bool:
+        """Whether no loop is inside this one."""
+        return not self.loop.inner
 
 
 class CodeRange(Struct, frozen=True):
@@ -75,15 +80,17 @@ def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | N
             (key, number - 1): name for number in one.numbers if (name := f"{span.name}.{number}") in known
         }
     spans = {one.loop.key: one.span for one in reversed(made)}
-    for key, loop in {one.loop.key: one.loop for one in made if one.numbers}.items():
+    for key, found in {one.loop.key: one.loop for one in made if one.numbers}.items():
         if any(region.incomplete for region in regions_of[key]):
             continue
         span = spans[key]
         place = Region(span.name, span.first_line, span.last_line, span.options)
-        branching = None if loop.skeleton is None else of_loop(place, loop.skeleton, loop.jumps, names)
+        skeleton, branching = found.loop.skeleton(), None
+        if skeleton is not None:
+            branching = of_loop(place, skeleton, tuple(map(found.jump_at, skeleton.last)), names)
         message = ""
         if branching is None or not branching.paths:
-            inner = [spans[other].name for other in loop.inner if other in spans]
+            inner = [spans[other.key].name for other in found.loop.inner if other.key in spans]
             count = len(regions_of[key])
             blocks = f"its {count} basic blocks are" if count > 1 else "its basic block is"
             message = f"'{span.name}' branches within itself: {blocks} analysed one by one."
@@ -91,13 +98,6 @@ def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | N
                 within = f"{', '.join(inner[:2])}{' and others' if len(inner) > 2 else ''}"
                 message = f"'{span.name}' has inner loops ({within}): outside them, {blocks} analysed."
         yield span, branching, message
-
-
-def described(loop: Loop, is_path: bool, jump_at: Callable[[int], JumpPlace]) -> FoundLoop:
-    """Facts about a loop besides its code. ``is_path``: it has only one path."""
-    skeleton = None if is_path else loop.skeleton()
-    jumps = () if skeleton is None else tuple(jump_at(place) for place in skeleton.last)
-    return FoundLoop(loop.key, skeleton, jumps, tuple(inner.key for inner in loop.inner))
 
 
 def name_loops(loops: Sequence[Loop], labels: Mapping[int, tuple[str, int]]) -> dict[int, str]:
@@ -145,7 +145,7 @@ def find_loops(
     for loop in loops:
         label, _ = labels[loop.key]
         parts, is_path = loop.parts
-        loop_found = described(loop, is_path, jump_at)
+        loop_found = FoundLoop(loop, jump_at)
         sections: dict[str, list[tuple[int, PlaceRange]]] = {}
         for number, part in enumerate(parts, 1):
             block = PlaceRange(flow.statement(part.block.first), flow.statement(part.block.end - 1) + 1)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
-from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, described, name_loops
+from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, name_loops
 from cyclelens.analyzer.frontend.files.listings import ListedBytes, Listing
 from cyclelens.analyzer.frontend.objects.machine_flow import PADDING, MachineCode, Surroundings, code_of
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL
@@ -205,7 +205,7 @@ def loops(
     result: list[ListedCode] = []
     for loop in found_loops:
         parts, is_path = loop.parts
-        loop_found = described(loop, is_path, jump_at)
+        loop_found = FoundLoop(loop, jump_at)
         by_section: dict[str, list[tuple[int, list[int]]]] = {}
         for number, part in enumerate(parts, 1):
             run = [origins[place][1] for place in part.block.places]

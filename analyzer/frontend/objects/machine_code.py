@@ -16,7 +16,7 @@ from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Loop, is_in_one_piece, scattered
-from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, LoopRegion, branchings, described
+from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, LoopRegion, branchings
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import Function, LinePlace, ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_data import without_data
@@ -387,7 +387,7 @@ def _of_loop(listing: _FunctionListing, loop: Loop, name: str) -> _Named:
     runs = [part.block.places for part in parts]
     code = FoundRuns([[at for run in runs for at in run]] if is_path else runs)
     code = code if is_path else FoundRuns(runs, range(1, len(runs) + 1))
-    return name, code, described(loop, is_path, listing.jump)
+    return name, code, FoundLoop(loop, listing.jump)
 
 
 def _cut(listing: _FunctionListing, run: Sequence[int], leaving: Collection[int] = ()) -> FoundRuns:

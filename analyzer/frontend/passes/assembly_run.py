@@ -111,7 +111,7 @@ class AssemblyRun(Struct, dict=True):
         marked, names = coverage(spans), {span.name for span in spans}
         left = [place for place in found if not marked(place.span.start)]
         if self.unmarked:
-            left = [place for place in left if place.loop is not None and not place.loop.inner]
+            left = [place for place in left if place.loop is not None and place.loop.is_innermost]
         keys = list(dict.fromkeys(place.loop.key for place in left if place.loop is not None))
         if len(keys) > MAXIMUM_REGIONS:
             beyond = set(keys[MAXIMUM_REGIONS:])
