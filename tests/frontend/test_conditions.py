@@ -7,6 +7,45 @@ from collections.abc import Callable
 import pytest
 
 TEXTS = {
+    "distances, one after the other": r"""
+first:
+mov %eax, %ebx
+.rept (. - first) + 1
+nop
+.endr
+second: .if second - first == 5
+.byte 5
+.else
+.byte 9
+.endif
+.data
+here: .long 1, 2
+.if . - here == 8
+.subsection 1
+late: .byte 1
+.previous
+.endif
+.text
+counter = %ecx
+mov counter, %eax
+third: .if third - second == 3
+.byte 3
+.endif
+.if . - third == 1
+add $third - first, %eax
+fourth:
+.endif
+1: .irp word, a, b
+.if (fourth - third) == 4
+.byte fourth - third
+.endif
+1: .byte 1b - first
+.endr
+.data
+.if . - here == 8
+.byte . - here
+.endif
+""",
     "if": r"""
 .set n, 3
 .if n > 2

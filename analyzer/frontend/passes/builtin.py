@@ -13,8 +13,8 @@ from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFU
 from cyclelens.analyzer.frontend.passes.remarks import remark
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
+from cyclelens.analyzer.frontend.programs.measured import Distances
 from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Program, StatementKind
-from cyclelens.analyzer.frontend.programs.scope import DistanceAt
 from cyclelens.analyzer.frontend.regions.iaca import find_iaca, may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import spots_of_text
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
@@ -148,9 +148,9 @@ class BuiltinPass:
         run = self.run
         return Encoder(program, run.client, run.stop, run.memory)
 
-    def _measure(self, program: Program) -> DistanceAt:
-        """Function for distances between labels in the part of the text read so far."""
-        return Layouts(program, self._encoder(program)).distance
+    def _measure(self, program: Program) -> Distances:
+        """Distances between labels in the part of the text read so far."""
+        return Layouts(program, self._encoder(program))
 
     def _windows(self, places: Iterable[CodeRange]) -> list[_RegionStatements]:
         windows = []

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from cyclelens.analyzer.frontend.programs import conditions, macros
 from cyclelens.analyzer.frontend.programs.macros import Macro, MacroError
+from cyclelens.analyzer.frontend.programs.measured import Measure, TextSoFar
 from cyclelens.analyzer.frontend.programs.parsed import parse
 from cyclelens.analyzer.frontend.programs.part import (
     MAXIMUM_EXPANDED,
@@ -22,7 +23,6 @@ from cyclelens.analyzer.frontend.programs.part import (
     SavedSection,
 )
 from cyclelens.analyzer.frontend.programs.program import Assigned, Program, Statement, StatementKind
-from cyclelens.analyzer.frontend.programs.scope import DistanceAt
 from cyclelens.analyzer.frontend.source.dialect import Dialect, of_directive
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME
 from cyclelens.analyzer.frontend.source.scanner import RawStatement, ScannedPart, block_edge
@@ -53,13 +53,14 @@ def build(
     parts: Iterable[tuple[int, ScannedPart]],
     dialect: Dialect,
     cancel: Callable[[], bool],
-    measure: Callable[[Program], DistanceAt] | None = None,
+    measure: Measure | None = None,
 ) -> Program:
     """Parse a file whose parts come with their offsets. A part that was parsed before and means the same here
     is reused. Stops early if ``cancel()`` becomes true. ``measure`` gives distances between labels in the
     part parsed so far."""
     program = Program()
     state = AssemblerState(dialect)
+    measured = None if measure is None else TextSoFar(measure)
     for offset, part in parts:
         chunk: ParsedChunk | None = part.parsed
         if chunk is None or not chunk.holds(program, state):
@@ -68,13 +69,13 @@ def build(
                 entry=state,
                 state=replace(state),
                 number=program.expansions,
-                measure=measure,
+                measured=measured,
             )
             _read(chunk, part.statements, cancel, 0)
             if cancel():
                 return program
             part.parsed = chunk
-            chunk.program, chunk.measure = _NOTHING, None
+            chunk.program, chunk.measured = _NOTHING, None
         state = chunk.state
         program.add(chunk, offset)
     conditions.report_never_closed(program, state.condition)
@@ -206,6 +207,7 @@ def _expand_macro(
     while state.condition is not None and state.condition.depth > open_before:
         if not part.left:
             conditions.refuse_open(state.condition.statement)
+            part.forget_measured()
         state.condition = state.condition.outer
     part.left = False
 
@@ -252,6 +254,7 @@ def _repeat(
                 ]
             except MacroError as error:
                 statement.kind, statement.refusal = StatementKind.DIRECTIVE, str(error)
+                part.forget_measured()
                 return True
         _read(part, repeated, cancel, depth + 1)
     return True

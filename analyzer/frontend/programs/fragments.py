@@ -99,6 +99,12 @@ class AddedSizes(Struct, eq=False):
         return None if self.unknown[end] > self.unknown[first] else self.before[end] - self.before[first]
 
 
+def add_places(added: dict[int, AddedSizes], part: ParsedText, first: int, section: str) -> None:
+    """Add a part's statements in a section to ``added``, by subsection. ``first``: the part's first one."""
+    for index in part.in_section(section):
+        added.setdefault(part.statements[index].subsection, AddedSizes()).places.append(first + index)
+
+
 class SectionLayout(Struct, eq=False):
     """A section with all of its statements placed."""
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from cyclelens.analyzer.frontend.programs.macros import Macro
+from cyclelens.analyzer.frontend.programs.measured import TextSoFar
 from cyclelens.analyzer.frontend.programs.program import (
     CODE_SECTION,
     Assigned,
@@ -13,7 +12,6 @@ from cyclelens.analyzer.frontend.programs.program import (
     Program,
     Statement,
 )
-from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
 from cyclelens.analyzer.frontend.source.dialect import ATT, Dialect
 from cyclelens.analyzer.frontend.statements.expressions import (
     LATER,
@@ -103,8 +101,8 @@ class ParsedChunk(ParsedText, eq=False):
     """State while parsing; finally the state after the chunk."""
     number: int = 0
     """Number of macro uses before the chunk."""
-    measure: Callable[[Program], DistanceAt] | None = None
-    """Gives distances between labels, for conditions."""
+    measured: TextSoFar | None = None
+    """Knows distances between labels, for conditions."""
     asked: dict[str, _SymbolValue] = field(default_factory=dict)
     """Facts about symbols that are defined before the chunk."""
     is_numbered: bool = False
@@ -156,15 +154,17 @@ class ParsedChunk(ParsedText, eq=False):
     def constant(self, text: str) -> int:
         """Value of an expression that must be known by now. Raises ExpressionError."""
         value = self.evaluate(text)
-        if value.later and self.measure is not None:
+        if value.later and self.measured is not None:
             self.is_measured = True
-            program = self.program.copy()
-            program.add(self.so_far(), 0)
-            scope = StatementScope(program, len(program.statements) - 1, self.measure(program))
-            value = scope.evaluate(text)
+            value = self.measured.evaluate(text, self.program.parts, self)
         if not value.is_constant:
             raise ExpressionError(f"'{value.symbol or text.strip()[:40]}' has no constant value.")
         return value.constant
+
+    def forget_measured(self) -> None:
+        """An earlier statement has changed: distances are measured anew."""
+        if self.measured is not None:
+            self.measured.forget()
 
     def _lookup(self, name: str) -> ExpressionValue | None:
         assigned = self.assigned(name)

@@ -117,12 +117,6 @@ class ParsedText(Struct, eq=False):
     _answers: dict[Callable[[list[Statement]], Any], Any] = field(default_factory=dict)
     _indices: dict[str, list[int]] | None = None
 
-    def so_far(self) -> ParsedText:
-        """A copy of the content so far, which does not grow further."""
-        return ParsedText(
-            list(self.statements), list(self.labels), list(self.assignments), weak=list(self.weak)
-        )
-
     def ask(self, question: Callable[[list[Statement]], _Answer]) -> _Answer:
         """Result of a function of the complete part's statements; cached."""
         answer: _Answer | None = self._answers.get(question)
@@ -130,13 +124,17 @@ class ParsedText(Struct, eq=False):
             answer = self._answers[question] = question(self.statements)
         return answer
 
-    def in_section(self, name: str) -> list[int]:
-        """Indices of a section's statements."""
+    def sections(self) -> dict[str, list[int]]:
+        """Indices of each section's statements."""
         if self._indices is None:
             self._indices = {}
             for index, statement in enumerate(self.statements):
                 self._indices.setdefault(statement.section, []).append(index)
-        return self._indices.get(name, [])
+        return self._indices
+
+    def in_section(self, name: str) -> list[int]:
+        """Indices of a section's statements."""
+        return self.sections().get(name, [])
 
 
 class Program(Struct):
@@ -200,13 +198,6 @@ class Program(Struct):
         self.expansions += part.expansions
         self.expanded += part.expanded
         self.expanded_text += part.expanded_text
-
-    def copy(self) -> Program:
-        """A copy to which parts can be added independently."""
-        result = Program()
-        for part, offset in zip(self.parts, self._offsets, strict=True):
-            result.add(part, offset)
-        return result
 
     def span(self, index: int) -> tuple[int, int]:
         """Start and end offset of a statement in the text."""

@@ -7,7 +7,7 @@ reused in a later version of the text, unless facts that they depend on have cha
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import partial
 
 from cyclelens.analyzer.frontend.encoding.encoded import Encoded
@@ -20,6 +20,7 @@ from cyclelens.analyzer.frontend.programs.fragments import (
     PendingError,
     SectionLayout,
     SectionPart,
+    add_places,
 )
 from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, Program, register_of
 from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
@@ -54,6 +55,8 @@ class Layouts(Struct):
     program: Program
     encoder: Encoder
     _prepared: set[str] = field(default_factory=set)
+    _parts: int = 0
+    """Parts that ``take_added`` has seen."""
     _added: dict[str, dict[int, AddedSizes]] = field(default_factory=dict)
     """By section and subsection."""
     _laid: dict[str, SectionLayout] = field(default_factory=dict)
@@ -65,12 +68,27 @@ class Layouts(Struct):
 
     # Sizes of statements
 
+    def take_added(self) -> None:
+        """Take in the parts that were added to the program since the last call, for distances."""
+        added = range(self._parts, len(self.program.parts))
+        self._parts = len(self.program.parts)
+        for number in added:
+            part = self.program.parts[number]
+            for section in self._added.keys() & part.sections().keys():
+                add_places(self._added[section], part, self.program.firsts[number], section)
+            self._find_sizes(self._prepared & part.sections().keys(), range(number, number + 1))
+
     def prepare(self, names: Collection[str]) -> None:
         """Find the sizes of all statements in some sections; some stay unknown if the text is given up."""
         self._prepared.update(names)
+        self._find_sizes(names, range(len(self.program.parts)))
+
+    def _find_sizes(self, names: Collection[str], numbers: Iterable[int]) -> None:
+        """``numbers``: of parts."""
         work: list[tuple[int, int, SectionPart]] = []
         circumstances = self.encoder.circumstances
-        for first, part in zip(self.program.firsts, self.program.parts, strict=True):
+        for number in numbers:
+            first, part = self.program.firsts[number], self.program.parts[number]
             for name in names:
                 indices = part.in_section(name)
                 known: SectionPart | None = part.section_parts.get(name)
@@ -199,21 +217,12 @@ class Layouts(Struct):
     def _added_sizes(self, section: str, subsection: int, asked: range) -> AddedSizes:
         """The sizes of a subsection: of the statements asked for if they are few, else of all, kept."""
         if len(asked) <= _FEW:
-            inside = [self.program.statements[index] for index in asked]
-            return AddedSizes(
-                [
-                    index
-                    for index, statement in zip(asked, inside, strict=True)
-                    if statement.section == section and statement.subsection == subsection
-                ]
-            )
+            own, of = (section, subsection), self.program.statements
+            return AddedSizes([at for at in asked if (of[at].section, of[at].subsection) == own])
         if section not in self._added:
             found: dict[int, AddedSizes] = {}
             for first, part in zip(self.program.firsts, self.program.parts, strict=True):
-                for index in part.in_section(section):
-                    place = first + index
-                    of = self.program.statements[place].subsection
-                    found.setdefault(of, AddedSizes()).places.append(place)
+                add_places(found, part, first, section)
             self._added[section] = found
         return self._added[section][subsection]
 
