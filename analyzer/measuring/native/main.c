@@ -26,6 +26,7 @@
 #define MOST_PROCESSORS 8 /* most that are tried in search of a quiet one */
 #define LOOKS 5
 #define FEWEST_SAMPLES 3
+#define MOST_PER_MILLISECOND 1e7 /* cycles at 10 GHz, more than any clock */
 
 struct options options = {.source = COUNTERS, .samples = 29, .milliseconds = 3000, .cpu = -1, .private_pages = 1};
 struct result *result;
@@ -155,7 +156,20 @@ static int is_busy(const struct result *found, int status, int late) {
 static void print_numbers(const char *name, const double *numbers, int count) {
     printf("%s=", name);
     for (int i = 0; i < count; i++)
-        printf("%s%.7g", i ? "," : "", isfinite(numbers[i]) ? numbers[i] : 0);
+        printf("%s%.7g", i ? "," : "", numbers[i]);
+}
+
+/* Whether the time limit allows these figures: measured code that has found the results can write anything there. */
+static int is_possible(const struct result *found, int count) {
+    double most = options.milliseconds * MOST_PER_MILLISECOND;
+    for (int i = 0; i < count; i++) {
+        int possible = fabs(found->cycles[i]) <= most; /* false for what is no number, too */
+        for (int event = 0; event < options.event_count; event++)
+            possible &= fabs(found->events[event][i]) <= most;
+        if (!possible)
+            return 0;
+    }
+    return 1;
 }
 
 static void report(const struct result *found, int status, int late) {
@@ -171,6 +185,8 @@ static void report(const struct result *found, int status, int late) {
         printf("status=%s signal=%d address=%lx", reasons[found->reason], found->signal, found->address);
     else if (!ended && (status || found->stage != DONE))
         printf("status=failed code=%d stage=%d", WEXITSTATUS(status), found->stage);
+    else if (!is_possible(found, count))
+        printf("status=impossible");
     else {
         printf("status=ok attempts=%d pages=%d late_pages=%d", found->attempts, found->pages, found->late_pages);
         print_numbers(" cycles", found->cycles, count);
