@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pytest
 from cyclelens.analyzer.common import regular_files
 from cyclelens.analyzer.compiling import background, projects
 from cyclelens.analyzer.engine import project
@@ -81,3 +83,16 @@ def test_the_table_of_limits_is_what_the_code_enforces() -> None:
     assert f"{size(external.FILE_LIMIT)} a file" in said[programs]
     assert f"{size(external.OUTPUT_LIMIT)} of output" in said[programs]
     assert recorded._MAXIMUM_BYTES == regular_files.AT_ONCE
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell sets the limits")
+def test_a_compiler_runs_within_its_limits(tmp_path: Path) -> None:
+    command = projects.Command((), str(tmp_path), "k.c", "")
+    told = ("/bin/sh", "-c", "echo error: $(ulimit -v) $(ulimit -t) $(ulimit -f); exit 1")
+    with pytest.raises(background.CannotCompileError) as error:
+        background._run(told, command, str(tmp_path), lambda: False)
+    # KiB, seconds, and blocks of 512 bytes.
+    memory, seconds, blocks = map(int, str(error.value).split()[1:])
+    assert memory << 10 == background.MEMORY_LIMIT
+    assert seconds == background.PATIENCE
+    assert blocks * 512 == background.FILE_LIMIT
