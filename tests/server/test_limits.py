@@ -88,11 +88,14 @@ def test_the_table_of_limits_is_what_the_code_enforces() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="a shell sets the limits")
 def test_a_compiler_runs_within_its_limits(tmp_path: Path) -> None:
     command = projects.Command((), str(tmp_path), "k.c", "")
-    told = ("/bin/sh", "-c", "echo error: $(ulimit -v) $(ulimit -t) $(ulimit -f); exit 1")
+    told = ("/bin/sh", "-c", "echo error: $(ulimit -v) $(ulimit -t) $(ulimit -f) $TMPDIR; exit 1")
     with pytest.raises(background.CannotCompileError) as error:
         background._run(told, command, str(tmp_path), lambda: False)
     # KiB, seconds, and blocks of 512 bytes.
-    memory, seconds, blocks = map(int, str(error.value).split()[1:])
+    *limits, temporary = str(error.value).split()[1:]
+    memory, seconds, blocks = map(int, limits)
     assert memory << 10 == background.MEMORY_LIMIT
     assert seconds == background.PATIENCE
     assert blocks * 512 == background.FILE_LIMIT
+    # What a killed compiler leaves is deleted with this folder.
+    assert temporary == str(tmp_path)
