@@ -86,6 +86,11 @@ class _Expander(MacroInstruction):
         if self.is_zero_idiom():
             if self.vector and self.mnemonic[0] != "v" and (self.merges or self.rules.sse_idioms_execute):
                 return self._on_a_pipe()
+            if self.branch:
+                # The branch that it has absorbed is executed, and waits for nothing.
+                written = tuple((value, 1) for _, _, value in self.outputs())
+                branch = UopTemplate(UopKind.COMPUTE, self.branch_alus, outputs=written)
+                return Expansion(ops=self._ops(1, 0), sizes=(1,), uops=(branch,))
             results = tuple((value, 0) for _, _, value in self.outputs())
             return Expansion(
                 ops=self._ops(1, 1 if self.vector else 0),
