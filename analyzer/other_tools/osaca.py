@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from cyclelens.analyzer.frontend.assemblers.external import ProgramResult
 from cyclelens.analyzer.other_tools.tool import Tool, ToolError, first_words
 
-_TOTALS = re.compile(r"^[ \t]*(?:\d+\.\d+[ \t]+)+\d+\.\d+[ \t]*$", re.MULTILINE)
+_TOTALS = re.compile(r"^[ \t]*(?:\d+\.\d+[ \t]+)+\d+(?:\.\d+)?[ \t]+\d+(?:\.\d+)?[ \t]*$", re.MULTILINE)
 """The only line of its report that has nothing but numbers: ports, critical path, chain between
-iterations."""
+iterations. The last two may be whole numbers without a point."""
 _UNKNOWN = re.compile(r"\|[ *P]*X[ *P]*[ \t](\S.*)$", re.MULTILINE)
 """The line of an instruction without data."""
 
