@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from cyclelens.analyzer.common.usage import Parser
+from cyclelens.analyzer.common.usage import Parser, port
 from cyclelens.server import pipes
 from cyclelens.server.features import (
     code_actions,
@@ -108,6 +108,6 @@ def main(argv: Sequence[str]) -> int:
     ).with_paths()
     transport = parser.add_mutually_exclusive_group()
     transport.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
-    transport.add_argument("--tcp", type=int, metavar="PORT", help="listen on a port of 127.0.0.1, to debug")
+    transport.add_argument("--tcp", type=port, metavar="PORT", help="listen on a port of 127.0.0.1, to debug")
     arguments = parser.parse_args(argv)
     return run(arguments.tcp)

@@ -17,6 +17,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import BinaryIO
 
+from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.protocol.protocol import Messages
 
@@ -140,7 +141,12 @@ async def _serve_tcp(server: CyclelensServer, port: int) -> None:
         else:
             writer.close()
 
-    async with await asyncio.start_server(connect, HOST, port):
+    try:
+        listening = await asyncio.start_server(connect, HOST, port)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
+        raise InputError(f"port {port} cannot be used: {reason}") from None
+    async with listening:
         reader, writer, begun = await connected
         await _serve(
             server,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from cyclelens.analyzer.common.input_error import InputError
-from cyclelens.analyzer.common.usage import OK, new_parser
+from cyclelens.analyzer.common.usage import OK, new_parser, port
 
 PORT = 8640
 
@@ -20,7 +19,7 @@ def main(arguments: list[str]) -> int:
         "answers only this machine. Ctrl-C ends it.",
     )
     parser.add_argument(
-        "--port", type=_port, default=PORT, metavar="N", help=f"default: {PORT}; 0: any free port"
+        "--port", type=port, default=PORT, metavar="N", help=f"default: {PORT}; 0: any free port"
     )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument(
@@ -57,9 +56,3 @@ def main(arguments: list[str]) -> int:
         except KeyboardInterrupt:
             print(file=sys.stderr)
     return OK
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a port")
-    return int(text)

@@ -46,6 +46,13 @@ class _LogFile(_PathOption):
         super().__call__(parser, namespace, values)
 
 
+def port(text: str) -> int:
+    """A number of a port; 0 stands for any free one. Raises argparse.ArgumentTypeError."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"'{text[:20]}' is not a port")
+    return int(text)
+
+
 def output_path(text: str) -> Path:
     """The type of options that name a file to write."""
     try:

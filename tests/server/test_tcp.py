@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from cyclelens.analyzer.cli import main as cli
 
 TIMEOUT = 60.0
 
@@ -41,6 +42,21 @@ def leave(client: socket.socket) -> None:
     client.sendall(message(id=2, method="shutdown"))
     client.recv(4096)
     client.sendall(message(method="exit"))
+
+
+@pytest.mark.parametrize("option", ["70000", "-1", "x", "\uff11"])
+def test_what_is_no_port_is_named(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["lsp", f"--tcp={option}"]) == 2
+    assert f"'{option}' is not a port" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp", "--tcp", str(port)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    assert ended.returncode == 1
+    assert f"port {port} cannot be used: Address already in use" in ended.stderr
 
 
 @pytest.mark.parametrize("politely", [True, False], ids=["after exit", "after the connection is lost"])
