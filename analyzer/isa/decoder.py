@@ -40,7 +40,7 @@ _LEGACY, _VEX, _EVEX = EncodingKind.LEGACY, EncodingKind.VEX, EncodingKind.EVEX
 _XOP = EncodingKind.XOP
 _REX_ENCODINGS = frozenset({_LEGACY, EncodingKind.D3NOW})
 _BRANCHES = frozenset({OpKind.NEAR_BRANCH16, OpKind.NEAR_BRANCH32, OpKind.NEAR_BRANCH64})
-_MOST_KEPT = 16_384
+_MOST_KEPT = 8192
 """Instructions of machine code that a workspace caches."""
 _LONGEST = 15
 """Maximum length of an instruction in bytes."""

@@ -39,7 +39,7 @@ from cyclelens.analyzer.uops.upper_halves import changed_by_upper_halves
 if TYPE_CHECKING:
     from typing import Any
 
-_MOST_KEPT = 16_384
+_MOST_KEPT = 8192
 """Most entries per core; the templates that they share are few and stay."""
 
 
