@@ -69,6 +69,7 @@ FORMATS = {
     ),
     "no addresses": _dump("\t{pairs:<21}\t{text}", "<dot+0x7>", "\t{pairs}", 14),
     "Compiler Explorer": _dump(" {pairs:<21}\t{text}", "{:x} <dot+0x7>"),
+    "V8": _dump("0x{at:012x}    {number:x}  {code:<20} {text}", "{:#x}  <+0x11>"),
     "perf annotate --stdio2 --asm-raw": _dump(" 21.35        {pairs:<22}  {text}", "{:x} <dot+0x7>"),
 }
 

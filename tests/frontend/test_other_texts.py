@@ -41,6 +41,8 @@ OTHERS = {
     "bare binary": ("dot:\n xor eax,eax\n dec rdx\n jne 401142 <dot+0x2>\n", 3, "without addresses"),
     "perf": ("  0.04        test   %rdx,%rdx\n            ↓ jle    30\n", 1, "perf annotate"),
     "report": ("Intel(R) Architecture Code Analyzer Version - v3.0\nAnalyzed File - t.o\n", 0, "report"),
+    "vtune": ('Address,Line,Assembly,CPU Time\n0x11,12,"add rax, 0x8",0.01s\n', 0, "profiler"),
+    "mail": ("Hi,\n> .L3:\n>  addq $32, %rax\n>  jne .L3\n> and it is slow.\n", 1, "quoted in a mail"),
     "hexadecimal": ("f2 0f 10 04 c7 f2 0f 59 04 c6\n48 83 c0 01 75 e9\n", 0, "--hex"),
     "dynasm in c": ("static void f(Dst) {\n  | mov rax, 1\n  |->loop:\n  | jnz ->loop\n}\n", 2, "DynASM"),
 }  # fmt: skip

@@ -2,7 +2,8 @@
 
 Addresses and code are optional, one at a time. Supports radare2, IDA, Ghidra, Binary Ninja, WinDbg, x64dbg,
 Visual Studio, ``dumpbin /disasm``, Intel XED, NDISASM, ``otool -tv``, listings of GNU as and NASM,
-``objdump --no-addresses``, ``perf annotate --asm-raw``, and Compiler Explorer with opcodes. A single row does
+``objdump --no-addresses``, ``perf annotate --asm-raw``, V8 (``--print-opt-code``), and Compiler Explorer with
+opcodes. A single row does
 not tell such a dump from other text, so the rows have to fit each other.
 """
 
@@ -23,6 +24,12 @@ _COLUMNS = (
     re.compile(
         rf"^XDIS (?P<address>[0-9a-f]+):[ \t]+\w+[ \t]+\w+[ \t]+(?P<code>{_PAIRS})[ \t]+{_TEXT}", re.MULTILINE
     ),
+    # V8: address, offset, code.
+    re.compile(
+        rf"^0x(?P<address>[0-9a-f]{{4,16}})[ \t]+[0-9a-f]{{1,6}}[ \t]{{2,}}(?P<code>{_PAIRS})"
+        rf"[ \t]{{2,}}{_TEXT}",
+        re.MULTILINE,
+    ),
     # Arrows and indentation, a line number, a section, and then the columns.
     re.compile(
         r"^[^\w\n\"#;/(@$%.]*+(?:\d{1,7}[ \t]+)?(?:\.?\w+:(?=[0-9A-F]{8}))?(?:0x)?"
@@ -39,7 +46,7 @@ _COLUMNS = (
         re.MULTILINE,
     ),
 )
-"""Rows with address and code (two kinds), without code, and without addresses. A dump has one kind."""
+"""Rows with address and code (three kinds), without code, and without addresses. A dump has one kind."""
 _MORE = re.compile(rf"^[ \t]*(?:\d+[ \t]{{2,}})?-?(?P<code>{_PAIRS})[ \t|]*$")
 """Rest of an instruction's code, on a line of its own."""
 _HEADER = re.compile(

@@ -59,6 +59,18 @@ _LANGUAGES = (
         True,
     ),
     _Language(
+        "a table of a profiler",
+        r"(?m)^(?![ \t]*[#;/*@])(?=[^\n]*\bAddress\b)(?=[^\n]*\bAssembly\b)[^\n,;\t]*[,;\t][^\n]*[,;\t].*",
+        "Analyse the program that was profiled: cyclelens analyze PROGRAM --function NAME.",
+        True,
+    ),
+    _Language(
+        "a text quoted in a mail",
+        r"(?m)^>{1,3}[ \t]+[.\w].*",
+        "Remove the marks before its lines: sed 's/^[> ]*//' FILE | cyclelens analyze -.",
+        True,
+    ),
+    _Language(
         "machine code in hexadecimal",
         r"(?mi)^[ \t]*(?:\\x[0-9a-f]{2}){4,}|"
         # A row that begins with db or dd is data of NASM.
