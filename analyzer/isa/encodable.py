@@ -80,6 +80,8 @@ class Form(Struct, frozen=True):
     last."""
     needs_different: bool = False
     """All registers must differ."""
+    accepts: frozenset[str] = frozenset()
+    """The classes and names of registers among its operands, and ``number`` if it takes an immediate."""
 
 
 def forms(mnemonic: str) -> tuple[Form, ...]:
@@ -161,6 +163,11 @@ def _stores(about: OpCodeInfo) -> bool:
     return _kind_names()[kind].endswith(("_RM", "_OR_MEM"))
 
 
+def _accepts(kinds: Sequence[str]) -> frozenset[str]:
+    numbers = {"number" for kind in kinds if kind.startswith("imm") or kind == "one"}
+    return frozenset(kind.removesuffix("/m") for kind in kinds) | numbers
+
+
 @cache
 def _forms(mnemonic: str) -> tuple[Form, ...]:
     made = []
@@ -194,6 +201,7 @@ def _forms(mnemonic: str) -> tuple[Form, ...]:
                 about.encoding == EncodingKind.D3NOW,
                 _stores(about),
                 about.requires_unique_reg_nums and "tmm" in kinds,
+                _accepts(kinds),
             )
         )
     return tuple(made)

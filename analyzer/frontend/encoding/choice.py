@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.frontend.encoding import immediates, names
 from cyclelens.analyzer.frontend.encoding.names import Meaning
-from cyclelens.analyzer.frontend.encoding.operand_forms import IMPLIED, class_of, classes, written_out
+from cyclelens.analyzer.frontend.encoding.operand_forms import IMPLIED, class_of, needs, written_out
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
@@ -94,8 +94,11 @@ def _candidates(request: EncodingRequest) -> Iterator[tuple[tuple[object, ...], 
     )
     for meaning in meanings:
         given = [*operands, *(Immediate(number) for number in meaning.predicate)]
+        needed = needs(given, meaning.name)
         matching = []
         for order, form in enumerate(encodable.forms(meaning.name)):
+            if any(form.accepts.isdisjoint(need) for need in needed):
+                continue
             filled = written_out(form, given, meaning.name)
             if (
                 filled is not None
@@ -275,7 +278,7 @@ def _fits(
         return False
     if meaning.name == "movsxd" and (form.width == 16 or (form.width != 64 and meaning.written == "movsx")):
         return False
-    if (meaning.name in _FAR and form.width == 64) or (meaning.name in _ONLY_32 and "r64" in classes(form)):
+    if (meaning.name in _FAR and form.width == 64) or (meaning.name in _ONLY_32 and "r64" in form.accepts):
         return False
     named = (kind for kind in form.operands if not kind.startswith(IMPLIED))
     return all(
@@ -335,7 +338,7 @@ def _is_memory(kind: str, operand: MemoryOperand, form: Form, meaning: Meaning) 
         return False
     if operand.size is None or meaning.name in _ANY_SIZE or meaning.name.startswith(("prefetch", "bnd")):
         return True
-    return _SIZES[operand.size] == size and (size < 64 or "zmm" in classes(form))
+    return _SIZES[operand.size] == size and (size < 64 or "zmm" in form.accepts)
 
 
 _Given = str | int | EncoderMemory

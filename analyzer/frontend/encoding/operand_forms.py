@@ -30,6 +30,10 @@ _SELECTORS = frozenset(["lldt", "ltr", "verr", "verw", "lmsw", "lkgs"])
 _DESCRIBED = frozenset(["lar", "lsl"])
 """Instructions that read 16 bits of a register of any width."""
 _STORED_SELECTORS = frozenset(["sldt", "str", "smsw"])
+_RESIZED = _LOWER_HALF | _SELECTORS | _DESCRIBED | _STORED_SELECTORS
+"""Instructions whose registers a text may write in another width."""
+_GENERAL = frozenset(["r8", "r16", "r32", "r64"])
+_NUMBERS = frozenset(["number"])
 _OF_XMM0 = frozenset(["blendvpd", "blendvps", "pblendvb", "sha256rnds2"])
 """Instructions that imply XMM0, which a text may name last."""
 _DIVISIONS = frozenset(["div", "idiv"])
@@ -44,9 +48,16 @@ def written_out(form: Form, given: Sequence[Operand], name: str) -> Sequence[Ope
     return None if operands is None else _resized(form, operands, name)
 
 
-def classes(form: Form) -> set[str]:
-    """Classes of registers that a form has."""
-    return {kind.removesuffix("/m") for kind in form.operands}
+def needs(given: Sequence[Operand], name: str) -> list[frozenset[str]]:
+    """What a form must accept one of, for each of these operands: a short look that rules out most forms. A
+    general-purpose register needs its class, its name, or a segment register beside it, which takes any
+    width."""
+    found = [_NUMBERS for operand in given if isinstance(operand, Immediate)]
+    if name not in _RESIZED:
+        for operand in given:
+            if isinstance(operand, Register) and (kind := class_of(operand)) in _GENERAL:
+                found.append(frozenset([kind, operand.name, "seg"]))
+    return found
 
 
 def class_of(operand: Operand) -> str:
@@ -122,20 +133,20 @@ def _swapped(kinds: tuple[str, ...], given: Sequence[Operand], name: str) -> Seq
 def _resized(form: Form, given: Sequence[Operand], name: str) -> Sequence[Operand] | None:
     """The operands with the registers that the encoding has where their width does not matter."""
     if name in _LOWER_HALF:
-        return None if "r64" in classes(form) else [narrowed(each) for each in given]
+        return None if "r64" in form.accepts else [narrowed(each) for each in given]
     if name in _SELECTORS:
-        fits = "r32" in classes(form) and class_of(given[0]) in ("r16", "")
+        fits = "r32" in form.accepts and class_of(given[0]) in ("r16", "")
         return [_in_32_bits(each) for each in given] if fits else None
     if name in _DESCRIBED and class_of(given[1]) == "r16" and form.width != 16:
         return [given[0], _in_32_bits(given[1]) if form.width == 32 else _in_64_bits(given[1])]
     if name in _STORED_SELECTORS and isinstance(given[0], MemoryOperand):
-        return given if "r32" in classes(form) else None
+        return given if "r32" in form.accepts else None
     if name in ("sldt", "str") and class_of(given[0]) == "r64":
         return [narrowed(each) for each in given]
     if name == "mov" and "seg" in form.operands:
         if form.operands[1] == "seg" and class_of(given[0]) == "r16":
             return given
-        return [_in_32_bits(each) for each in given] if "r32" in classes(form) else None
+        return [_in_32_bits(each) for each in given] if "r32" in form.accepts else None
     return given
 
 
