@@ -53,8 +53,9 @@ def test_straight_line_code_out_of_the_decoders(harness):
     near(harness, MeasurementRequest(code=code, instructions=1), 1.0)
 
 
-def test_a_multiplication_takes_what_the_clock_was_checked_with(harness):
-    near(harness, loop(bytes.fromhex("480fafc0")), harness.clock.imul)
+def test_a_multiplication_takes_the_whole_cycles_that_the_clock_was_checked_with(harness):
+    """The check at the start is a single reading, which another program may disturb; a latency is whole."""
+    near(harness, loop(bytes.fromhex("480fafc0")), float(round(harness.clock.imul)))
 
 
 def test_of_slow_code_few_rounds_are_enough(harness):
