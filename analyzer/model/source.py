@@ -37,6 +37,8 @@ class Problem(Struct, frozen=True):
     severity: Severity = Severity.ERROR
     traceback: str = ""
     """For an ``internal-error``: Python's traceback."""
+    region: str = ""
+    """Name of the region of machine code that it is about; empty for other problems."""
 
 
 class Origin(Struct, frozen=True):

@@ -259,22 +259,22 @@ def regions_of(
                 counts.update(zip((region.name for region in own), map(sampled.counts, placed), strict=True))
             else:
                 message = OTHER_CODE.format(name)
-                problems.append(make_problem("no-profile", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
+                problems.append(_about(name, "no-profile", message, Severity.WARNING))
         if loop is not None:
             span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
             made.append(LoopRegion(span, loop, code.numbers, own))
             if not code.numbers and not is_in_one_piece(code.runs[0]):
-                problems.append(_information("scattered-loop", scattered(name)))
+                problems.append(_about(name, "scattered-loop", scattered(name)))
         elif code.numbers:
             all_of_it = Region(name, own[0].first_line, own[-1].last_line)
             branching = of_blocks(all_of_it, own, listing.endings(code.runs))
             analysed += [] if branching is None else [branching]
             if branching is None or not branching.paths:
                 message = f"its {len(own)} basic blocks are analysed one by one."
-                problems.append(_information("inner-branch", f"'{name}' branches within itself: {message}"))
-    for _, branching, message in branchings(made):
+                problems.append(_about(name, "inner-branch", f"'{name}' branches within itself: {message}"))
+    for span, branching, message in branchings(made):
         analysed += [] if branching is None else [branching]
-        problems += [_information("inner-branch", message)] if message else []
+        problems += [_about(span.name, "inner-branch", message)] if message else []
     return AssembledFile(
         tuple(found),
         tuple(problems),
@@ -423,8 +423,8 @@ def _regions(listing: _FunctionListing, name: str, code: FoundRuns) -> list[Regi
     return [replace(region, is_function=True) for region in regions] if code.is_function else regions
 
 
-def _information(code: str, message: str) -> Problem:
-    return make_problem(code, message, UNKNOWN_LINE, 0, 0, Severity.INFORMATION)
+def _about(region: str, code: str, message: str, severity: Severity = Severity.INFORMATION) -> Problem:
+    return replace(make_problem(code, message, UNKNOWN_LINE, 0, 0, severity), region=region)
 
 
 def _region(listing: _FunctionListing, name: str, run: Sequence[int]) -> Region:

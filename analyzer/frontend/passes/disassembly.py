@@ -87,7 +87,7 @@ def read(run: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
         own = [code.region(region, spans, doubtful) for region in found.regions if region.name not in known]
         regions += own
         branchings += [code.branching(each, own) for each in found.branchings if each.name not in known]
-        problems += [code.problem(problem) for problem in found.problems]
+        problems += [code.problem(problem, own) for problem in found.problems]
         problems += code.gaps
         functions += code.functions
     wanted = run.options.function
@@ -188,10 +188,10 @@ class _DumpCode:
             jumps=tuple(jumps),
         )
 
-    def problem(self, problem: Problem) -> Problem:
-        """A problem of a function, moved to the function's first line."""
-        named = next((line for name, line, _ in self.functions if f"'{name}" in problem.message), None)
-        line = self.part.rows[0].line if named is None else named
+    def problem(self, problem: Problem, regions: Sequence[Region]) -> Problem:
+        """A problem at the first line of its region, or of the dump if it is about no region."""
+        lines = [each.first_line for each in regions if problem.region in (each.name, each.block_of)]
+        line = min(lines) if problem.region and lines else self.part.rows[0].line
         return replace(problem, line=line) if problem.line == UNKNOWN_LINE else problem
 
 
