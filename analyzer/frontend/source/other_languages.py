@@ -8,6 +8,7 @@ code for several processors, and register names may be macros.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.source.chunks import Chunk, SourceText
 from msgspec import Struct
@@ -179,6 +180,7 @@ _LANGUAGES = (
         _OBJECT,
     ),
 )
+_SURE = tuple(each for each in _LANGUAGES if each.is_sure)
 _OF_X86 = re.compile(
     r"%(?:[re]?(?:[abcd]x|[sd]i|[bs]p)|[abcd][lh]|[xyz]mm\d)|\b(?:[re](?:[abcd]x|[sd]i|[bs]p|ip)|[xyz]mm\d+)\b",
     re.IGNORECASE,
@@ -199,13 +201,13 @@ def find(source: SourceText) -> UnsupportedText | None:
     if not head:
         return None
     is_x86 = any(chunk.ask(_lines_of_x86)[0] > _FEWEST for chunk in head)
-    for language in _LANGUAGES:
-        if is_x86 and not language.is_sure:
+    languages = _SURE if is_x86 else _LANGUAGES
+    signs = {sign for chunk in head for sign in chunk.ask(_sure_signs if is_x86 else _signs)}
+    text = "".join(chunk.text for chunk in head) if signs else ""
+    for language in languages:
+        if language.telling not in signs:
             continue
         telling = re.compile(language.telling)
-        if not any(each.has(telling.search) for each in head):
-            continue
-        text = "".join(chunk.text for chunk in head)
         if not language.is_sure and not _is_in(telling, text):
             continue
         match = telling.search(text)
@@ -225,6 +227,16 @@ def _head(source: SourceText) -> list[Chunk]:
         head.append(chunk)
         length += len(chunk.text)
     return head
+
+
+def _signs(text: str, languages: Sequence[_Language] = _LANGUAGES) -> frozenset[str]:
+    """The patterns of languages that match somewhere in a text."""
+    return frozenset(each.telling for each in languages if re.compile(each.telling).search(text))
+
+
+def _sure_signs(text: str) -> frozenset[str]:
+    """The patterns that are enough in a text that names x86's registers."""
+    return _signs(text, _SURE)
 
 
 def _lines_of_x86(text: str) -> tuple[int]:
