@@ -26,6 +26,9 @@ vmrun %rax|vmload %eax|invlpga %rax, %ecx|invlpga %eax, %ecx|skinit %eax|skinit 
 monitor %rax, %ecx, %edx|monitor %eax, %ecx, %edx|monitorx %eax, %ecx, %edx|mwait %eax, %ecx
 mwaitx %eax, %ecx, %ebx|mwaitx %eax, %ecx|umwait %ecx, %edx, %eax|tpause %eax, %edx, %ecx|umwait %rax
 vaddps %zmm0, %zmm1, {rn-sae}, %zmm2|vaddps %zmm0{rn-sae}, %zmm1, %zmm2|lcallw *(%rax)|ljmp *(%rax)
+cmpxchg8bq (%rdi)|lock cmpxchg8bq 8(%rax,%rcx,4)|cmpxchg8bw (%rdi)|cmpxchg16bq (%rdi)
+xstorerng|rep xstorerng|repne xstore-rng|REP XCRYPT-ECB|xcryptecb|repz xcryptcbc|rep montmul
+cs rep xsha1|data16 xsha256|rex64 xsha1|xcrypt-rng|lock xstorerng
 """
 INTEL = """
 push word ptr 1|push qword ptr 1
@@ -77,8 +80,22 @@ def test_a_call_with_a_16_bit_distance_is_named(region: Callable[..., AssembledF
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("repne xcryptcbc", "GNU as does not accept two prefixes of the same kind."),
+        ("frstpm", "'frstpm' is an instruction of the 287 that no 64-bit processor has."),
+    ],
+)
+def test_what_is_refused_has_one_sentence(
+    region: Callable[..., AssembledFile], text: str, message: str
+) -> None:
+    assert [problem.message for problem in region(text).problems] == [message]
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("repne xcryptecb", "f20fa7c8"),
         ("mov eax, f", "b8........"),
         ("mov rax, f", "48b8................"),
         ("push f", "68........"),

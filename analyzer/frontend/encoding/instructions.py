@@ -65,7 +65,8 @@ _HIGH = frozenset(["ah", "bh", "ch", "dh"])
 """Registers that an instruction with a REX prefix cannot have."""
 _SUFFIX_OF_SIZE = {"byte": "b", "word": "w", "dword": "d", "qword": "q"}
 _MNEMONIC = re.compile(r"[a-z][a-z0-9_]{0,19}")
-_WORD = re.compile(r"\s*([A-Za-z][\w.]*)")
+_WORD = re.compile(r"\s*((?:(?i:xcrypt|xstore)-)?[A-Za-z][\w.]*)")
+"""A mnemonic or a prefix; GNU as has a hyphen in some of VIA's mnemonics."""
 _PLAIN_JUMP = re.compile(r"([a-z]+)[ \t]+(?![rR]\d)([A-Za-z_.][\w.]*)", re.ASCII)
 _PLAIN_JUMPS = JUMPS.keys() - COUNTING_ECX
 """Most jumps are one of these and a name that can be nothing else; nothing more is looked for then."""
@@ -106,7 +107,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
         match = _WORD.match(text)
         if match is None:
             raise OperandError(f"'{text.strip()[:40]}' is not a statement.")
-        mnemonic = match[1].lower()
+        mnemonic = match[1].lower().replace("-", "") if dialect.is_gnu else match[1].lower()
         rest = text[match.end() :]
         if mnemonic not in PREFIXES or (rest.strip() and not _WORD.match(rest) and not _WISH.match(rest)):
             break

@@ -16,7 +16,7 @@ _SYNONYMS = {
     "cbtw": "cbw", "cwtl": "cwde", "cltq": "cdqe", "cwtd": "cwd", "cltd": "cdq", "cqto": "cqo", "sal": "shl",
     "fwait": "wait", "iret": "iretd", "pushf": "pushfq", "popf": "popfq", "lret": "retf", "lretq": "retfq",
     "icebp": "int1", "ud2a": "ud2", "xlat": "xlatb", "movabs": "mov", "movabsq": "mov",
-    "pushfd": "pushfq", "ud2b": "ud1",
+    "pushfd": "pushfq", "ud2b": "ud1", "xstorerng": "xstore",
 }  # fmt: skip
 _CONDITIONAL = re.compile(r"(cmov|set)([a-z]{1,3})")
 _WITH_CONDITION = re.compile(r"cmp([a-z]{1,3})xadd")
@@ -165,6 +165,8 @@ def has_suffix(form: Form, meaning: Meaning, operands: Sequence[Operand]) -> boo
         return form.width == 32
     if name in ("sldt", "str", "smsw") and isinstance(operands[0], MemoryOperand):
         return False
+    if name == "cmpxchg8b":
+        return suffix == "q"
     if name in ("lldt", "ltr", "verr", "verw", "lmsw", "lkgs"):
         return suffix == "w"
     if suffix == "w" and meaning.written in _NARROW:

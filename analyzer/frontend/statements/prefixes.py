@@ -51,7 +51,7 @@ _REPEATED = re.compile(
     r"|montmul|x(?:crypt|sha|store).*"
 )
 _LOCKED = re.compile(
-    r"(?:adc|add|and|bt[crs]|cmpxchg|dec|inc|neg|not|or|sbb|sub|xadd|xchg|xor)[bwlq]?|cmpxchg(?:8|16)b"
+    r"(?:adc|add|and|bt[crs]|cmpxchg|dec|inc|neg|not|or|sbb|sub|xadd|xchg|xor)[bwlq]?|cmpxchg(?:8bq?|16b)"
 )
 _TAKING = {
     name: taking
@@ -71,6 +71,9 @@ _WITHOUT_LOCK = re.compile(r"(?:xchg|mov)[bwlq]?")
 _LOCKING = frozenset(["lock", "xacquire", "xrelease"])
 _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
 """Groups of prefixes of which one may be used, in GNU as's order."""
+_VIA = (b"\xf3\x0f\xa6", b"\xf3\x0f\xa7")
+"""Instructions of VIA's processors that always repeat: GNU as ignores REP, and NASM puts a written prefix in the
+place of theirs."""
 _COUNTING = re.compile(r"bs([fr])([wlq]?)")
 _WIDE = frozenset(["fxsave", "fxrstor", "xsave", "xsavec", "xsaveopt", "xsaves", "xrstor", "xrstors"])
 """Instructions with a separate name for their REX.W form."""
@@ -129,6 +132,8 @@ def prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
         return code
     if is_nasm:
         first = bytes(byte for byte in prefix if byte in b"\xf0\xf2\xf3")
+        if code.startswith(_VIA) and first.strip(b"\xf0"):
+            code = code[1:]
         return first + bytes(byte for byte in prefix if byte not in first) + code
     legacy = bytes(byte for byte in prefix if not _is_rex(byte))
     rest = code.lstrip(b"\x66\x67")
@@ -136,6 +141,9 @@ def prefixed(prefix: bytes, code: bytes, *, is_nasm: bool = False) -> bytes:
     if b"\x67" in sizes:
         legacy = legacy.replace(b"\x67", b"")  # what a 32-bit address says anyway
     legacy += sizes
+    if rest.startswith(_VIA):
+        legacy = legacy.replace(b"\xf3", b"")
+        _check_kinds(legacy + rest[:1])
     _check_kinds(legacy)
     legacy = bytes(
         sorted(legacy, key=lambda byte: next(at for at, kind in enumerate(_KINDS) if byte in kind))

@@ -59,6 +59,8 @@ def refuse_apx(text: str, is_att: bool, scope: Scope) -> None:
 
 def refused(mnemonic: str, operands: Sequence[Operand], who: str) -> str:
     """Message that ``who`` rejects an instruction with these operands."""
+    if mnemonic == "frstpm":
+        return "'frstpm' is an instruction of the 287 that no 64-bit processor has."
     is_narrow = any(isinstance(operand, Register) and operand.name[0] == "y" for operand in operands)
     if re.fullmatch(_AVX10_NAME, mnemonic) or (
         is_narrow and any(isinstance(operand, Rounding) for operand in operands)
