@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from cyclelens.analyzer.common.regular_files import open_given
-from cyclelens.analyzer.facts import encoding, golden_cove, occupancy, rules, zen, zen3, zen5
+from cyclelens.analyzer.facts import encoding, golden_cove, occupancy, rules, zen, zen1, zen3, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Record, Variant, VariantRecords
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Latency
@@ -171,6 +171,8 @@ class _Collector:
                     figures["throughput"] = figures["TP_loop"]
             elif zen.is_zen(microarchitecture):
                 nodes = [_attributes(node) for node in measurement.iterchildren("latency")]
+                if microarchitecture == zen1.NAME:
+                    figures = zen1.corrected(name, figures)
                 figures = zen.completed(
                     figures,
                     described,
@@ -185,6 +187,8 @@ class _Collector:
             else:
                 figures = occupancy.with_throughput(name, figures)
             latencies = [zen5.best_latency(_attributes(node)) for node in measurement.iterchildren("latency")]
+            if microarchitecture == zen1.NAME:
+                latencies = [zen1.corrected_latency(name, each) for each in latencies]
             if figures.get("provenance") not in rules.COMPLETE:
                 latencies = [
                     zen.measured_latency(

@@ -21,7 +21,8 @@ ONE_POSITION = "one-position"
 ONE_PASS = "one-pass"
 
 CODES = {
-    "operand-values": "divisions and square roots have fast operands",
+    "operand-values": "divisions and square roots have fast operands; divisions of doubles on ZEN and ZEN+ "
+    "have slow ones",
     "few-mask-bits": "the masks of PDEP and PEXT have few bits set, on cores where the time depends on that",
     "masks-not-empty": "masked loads and stores have some element, or touch pages already written",
     "gather-neighbours": "the code around a gather does not change its time, on cores where loops differed",
@@ -91,13 +92,17 @@ def _mnemonics(instructions: Templates, indices: Sequence[int]) -> list[str]:
 
 
 def _operand_values(prediction: Prediction) -> Iterator[Assumption]:
-    found = _where(
+    divisions = _where(
         prediction.instructions, lambda name: name in _INTEGER_DIVISIONS or _FLOAT_DIVISION.fullmatch(name)
     )
-    if found:
-        names = listed(_mnemonics(prediction.instructions, found))
-        message = f"The time of {names} depends on the operands; the figure is for fast ones."
-        yield Assumption("operand-values", message, found)
+    core = prediction.microarchitecture
+    slow = _where(prediction.instructions, lambda name: caveats.is_slow_division(name, core))
+    fast = tuple(index for index in divisions if index not in slow)
+    for found, speed in ((fast, "fast"), (slow, "slow")):
+        if found:
+            names = listed(_mnemonics(prediction.instructions, found))
+            message = f"The time of {names} depends on the operands; the figure is for {speed} ones."
+            yield Assumption("operand-values", message, found)
 
 
 def _few_mask_bits(prediction: Prediction) -> Iterator[Assumption]:

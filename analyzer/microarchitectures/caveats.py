@@ -20,6 +20,12 @@ BIT_MOVES = Source(
     "llvm-project, pull request 217304: PDEP and PEXT are microcoded before Zen 3, and take 18 to 290 "
     "cycles, depending on the number of bits set in the mask",
 )
+SLOW_DIVISIONS = Source(
+    Certainty.PUBLISHED,
+    "Agner Fog",
+    "Agner Fog's instruction tables, Zen 1: divisions of doubles take 8 to 13 cycles, one in 4 to 5, by their "
+    "operands; GCC's znver.md has 13 and 5. The tables of the core have the slowest",
+)
 PAGE_ALIASING = Source(
     Certainty.MEASURED,
     "chains",
@@ -102,6 +108,15 @@ _GATHER_SPREAD = {"ZEN3": (-9, 20)}
 _PAUSES = {"SPR": 42}
 _SHORTEST_GATHERS = {"SPR": 2}
 _BIT_MOVES = dict.fromkeys(("ZEN", "ZEN+", "ZEN2"), BitMoves(18, 290))
+
+_SLOW_DIVISIONS = frozenset({"ZEN", "ZEN+"})
+_OF_DOUBLES = re.compile(r"v?div[ps]d")
+
+
+def is_slow_division(mnemonic: str, name: str) -> bool:
+    """True if the core's records of a division hold for its slowest operands; the others hold for fast ones
+    (SLOW_DIVISIONS)."""
+    return name in _SLOW_DIVISIONS and _OF_DOUBLES.fullmatch(mnemonic) is not None
 
 
 def is_slowed_gather(mnemonic: str, name: str) -> bool:

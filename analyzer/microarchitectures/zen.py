@@ -1,6 +1,7 @@
 """AMD's Zen, Zen+ and Zen 2, approximate: widths and capacities are published, the rest is hardly known.
 
-The model combines the schedulers of a core into one. Zen 2's memory renaming is not modelled.
+The model combines the schedulers of a core into one. Zen 2's memory renaming is in the latencies of its tables.
+None of the rules measured on Zen 3 to 5 is taken over; docs/zen5.md says of each what is certain here.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN2`` has the sources.
 
@@ -68,7 +69,12 @@ _LOAD_QUEUE = Source(
     "The guide's load queue; a load that has its data leaves it, and a larger structure follows the load "
     "until it retires (chipsandcheese.com, AMD's Zen 4, Part 2, which says so of all cores since Zen)",
 )
-_UNKNOWN = Source(Certainty.ASSUMED, "unknown", "Not published; a plausible value")
+_UNKNOWN = Source(
+    Certainty.ASSUMED,
+    "unknown",
+    "Not published for family 17h; a plausible value. No rule that was measured on Zen 3 to 5 is taken over "
+    "(docs/zen5.md, Zen 2, Zen+ and Zen)",
+)
 _INTEGER_UNITS = Source(
     Certainty.INFERRED,
     "guide, tables",

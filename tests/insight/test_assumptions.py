@@ -41,6 +41,22 @@ def test_what_a_figure_takes_for_granted(code, said):
         assert sentences == []
 
 
+@pytest.mark.parametrize(
+    ("code", "name", "speed"),
+    [
+        ("f20f5ec1", "ZEN", "slow"),  # divsd xmm0, xmm1
+        ("c5ed5ec1", "ZEN+", "slow"),  # vdivpd ymm0, ymm2, ymm1
+        ("f20f51c1", "ZEN", "fast"),  # sqrtsd xmm0, xmm1
+        ("f30f5ec1", "ZEN", "fast"),  # divss xmm0, xmm1
+        ("f7f1", "ZEN+", "fast"),  # div ecx
+        ("f20f5ec1", "ZEN2", "fast"),
+    ],
+)
+def test_a_figure_says_which_operands_a_division_has(code, name, speed):
+    (found,) = [each for each in told(code, name) if each.code == "operand-values"]
+    assert found.message.endswith(f"the figure is for {speed} ones.")
+
+
 GATHERS = {
     "vpgatherdd": "c4e26d9004 8f",  # ymm0, [rdi+ymm1*4], ymm2
     "vgatherqpd": "c4e2ed9304 cf",  # ymm0, [rdi+ymm1*8], ymm2
