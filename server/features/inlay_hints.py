@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -33,6 +34,10 @@ SOURCE_BUDGET = 40
 _SEPARATOR = " · "
 """Between the hints of a line."""
 
+REPEAT_SECONDS = (1.0, 2.0, 4.0)
+"""Delays after which a refresh that no request followed is sent again. VS Code drops a refresh that arrives
+before it has taken in the answer to an earlier request: its hints would stay old until the next edit."""
+
 STALE_SENTENCE = "This is the last complete result; the text has changed since."
 
 
@@ -46,12 +51,18 @@ class _HintPart(Struct, frozen=True):
 
 def register(server: CyclelensServer) -> None:
     """Register the request; have the client repeat it after each analysis, if it can."""
+    requested: set[str] = set()
+    """Documents whose hints the client has requested since it opened them."""
+    repeats: dict[str, asyncio.TimerHandle] = {}
+    """The next repeated refresh of each document whose hints were not requested since the last one."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
     def hints(params: types.InlayHintParams) -> list[types.InlayHint]:
         snapshot = server.session.get(params.text_document.uri)
         if snapshot is None:
             return []
+        settle(snapshot.uri)
+        requested.add(snapshot.uri)
         first, last = params.range.start.line, params.range.end.line
         nested = snapshot.has_nested_regions
         path = "text_document.inlay_hint.resolve_support.properties"
@@ -140,11 +151,28 @@ def register(server: CyclelensServer) -> None:
         found = server.measurements.get(snapshot, region.result.name)
         return "" if found is None else found.text
 
-    def refresh(_snapshot: Snapshot) -> None:
+    def refresh(snapshot: Snapshot) -> None:
         if get_capability(server.client_capabilities, "workspace.inlay_hint.refresh_support", False):
-            server.workspace_inlay_hint_refresh(None)
+            settle(snapshot.uri)
+            send(snapshot.uri, REPEAT_SECONDS if snapshot.uri in requested else ())
+
+    def send(uri: str, delays: Sequence[float]) -> None:
+        if server.shutdown_requested:
+            return
+        server.workspace_inlay_hint_refresh(None)
+        if delays:
+            repeats[uri] = asyncio.get_running_loop().call_later(delays[0], send, uri, delays[1:])
+
+    def settle(uri: str) -> None:
+        if repeat := repeats.pop(uri, None):
+            repeat.cancel()
+
+    def close(uri: str) -> None:
+        settle(uri)
+        requested.discard(uri)
 
     server.result_listeners.append(refresh)
+    server.close_listeners.append(close)
 
 
 def shown_label(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion) -> RegionLabel:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cyclelens.server.features.inlay_hints import REPEAT_SECONDS
 from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
 from processes import descendants, eventually, process
@@ -134,6 +135,28 @@ async def test_a_client_without_refresh_is_not_asked_to_refresh(editor: Editor) 
     await editor.open(GOOD)
     await editor.labels()
     assert editor.client.requests == []
+
+
+@pytest.mark.asyncio
+async def test_a_refresh_that_brings_no_request_is_repeated(editor: Editor) -> None:
+    """VS Code drops a refresh that arrives while it takes in the answer to an earlier request."""
+
+    def refreshes() -> int:
+        methods = [method for method, _ in editor.client.requests]
+        return methods.count(types.WORKSPACE_INLAY_HINT_REFRESH)
+
+    await editor.start()
+    await editor.open(GOOD)
+    await editor.complete()
+    assert refreshes() == 1, "nobody has requested hints: none can be old"
+    await editor.labels()
+    editor.type(0, 0, " ")
+    await editor.complete()
+    await editor.until(lambda: refreshes() >= 3)
+    await editor.labels()
+    count = refreshes()
+    await asyncio.sleep(REPEAT_SECONDS[1] + 0.2)
+    assert refreshes() == count, "the request that followed has the present hints"
 
 
 @pytest.mark.asyncio
