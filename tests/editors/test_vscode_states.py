@@ -192,7 +192,7 @@ def test_a_region_says_what_is_the_matter(code: Workbench, name: str) -> None:
         state.do(code)
         wait("the change", lambda: state.then in code.line(state.line))
     wait("the status item", lambda: code.status().startswith(state.status))
-    for theme in ("light", "dark"):
+    for theme in code.themes():
         code.colours(theme)
         for width in WIDTHS:
             code.page.set_viewport_size({"width": width, "height": 800})

@@ -199,6 +199,11 @@ class Workbench:
             shown.wait_for()
             self.page.wait_for_timeout(500)  # those of the words come last
 
+    def themes(self) -> list[str]:
+        """The names that ``colours`` takes, the theme that is shown first: changing it takes seconds."""
+        dark = self.page.locator(".monaco-workbench.vs-dark").count()
+        return ["dark", "light"] if dark else ["light", "dark"]
+
     def go(self, line: int) -> None:
         """Put the cursor at the start of a line, counted from one."""
         self.press("Control+g")
