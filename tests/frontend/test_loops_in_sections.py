@@ -63,6 +63,6 @@ def test_a_text_and_its_object_end_with_the_same_loop_and_say_so(
     file = in_object(text, tmp_path)
     of_object = regions_of(file, file.functions, Regions.LOOPS)
     assert len(loops(in_text.regions)) == len(loops(of_object.regions)) == MAXIMUM_REGIONS
-    for problems, what in ((in_text.problems, "loops"), (of_object.problems, "regions")):
+    for problems in (in_text.problems, of_object.problems):
         (problem,) = (problem for problem in problems if problem.code == "too-many-regions")
-        assert problem.message.startswith(f"Only the first 1,000 of 1,005 {what} are analysed")
+        assert problem.message.startswith("Only the first 1,000 of 1,005 regions are analysed")

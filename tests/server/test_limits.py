@@ -11,6 +11,7 @@ from cyclelens.analyzer.compiling import background, projects
 from cyclelens.analyzer.engine import project
 from cyclelens.analyzer.frontend import assemble
 from cyclelens.analyzer.frontend.assemblers import child, external
+from cyclelens.analyzer.frontend.control_flow import loops
 from cyclelens.analyzer.frontend.files import includes, recorded
 from cyclelens.analyzer.frontend.objects import elf
 from cyclelens.analyzer.frontend.passes import assembly_run
@@ -45,8 +46,8 @@ def test_the_table_of_limits_is_what_the_code_enforces() -> None:
         "a text that is analysed at all": (
             f"{size(assemble.MAXIMUM_CHARACTERS)}, {assemble.MAXIMUM_LINES:,} lines"
         ),
-        "regions of a text; statements of a region": (
-            f"{markers.MAXIMUM_REGIONS:,}; {assembly_run.MAXIMUM_REGION:,}"
+        "regions of a text; their basic blocks; statements of a region": (
+            f"{markers.MAXIMUM_REGIONS:,}; {loops.MAXIMUM_BLOCKS:,}; {assembly_run.MAXIMUM_REGION:,}"
         ),
         "included files": (
             f"{includes.MAXIMUM_FILES}, together {size(includes.MAXIMUM_BYTES)}, each a regular file"

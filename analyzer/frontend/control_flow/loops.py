@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.control_flow import control_flow
@@ -14,6 +14,9 @@ from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.model.source import Branching, JumpPlace, Region
 from msgspec import Struct
+
+MAXIMUM_BLOCKS = 4_000
+"""Maximum basic blocks that a file's regions become. A region without branches inside is one block."""
 
 
 class FoundLoop(Struct, frozen=True):
@@ -56,22 +59,52 @@ class CodeRange(Struct, frozen=True):
         return self.parts or [PlaceRange(self.first, self.last)]
 
 
-class LoopRegion(Struct, frozen=True):
-    """Regions made of a loop, or of a part of it."""
+class MadeRegion(Struct, frozen=True):
+    """What marked code, a function, or a loop's code in a section has become."""
 
     span: Span
-    loop: FoundLoop
-    numbers: Sequence[int]
     regions: Sequence[Region]
+    """The region, or its basic blocks."""
+    branching: Branching | None = None
+    """Control flow through the blocks of marked code or of a function, if known."""
+    loop: FoundLoop | None = None
+    numbers: Sequence[int] = ()
+    """For a loop with several paths: numbers of its basic blocks, from 1."""
 
 
-def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | None, str]]:
+def first_blocks(made: Iterable[MadeRegion]) -> tuple[list[MadeRegion], str, Span | None]:
+    """The regions up to the limit on basic blocks. If there are more: a message, and the first region that
+    lost blocks. Nothing is known of the control flow of such a region."""
+    kept: list[MadeRegion] = []
+    count, beyond = 0, None
+    for one in made:
+        room = max(MAXIMUM_BLOCKS - count, 0)
+        count += len(one.regions)
+        if len(one.regions) <= room:
+            kept.append(one)
+            continue
+        beyond = beyond or one.span
+        if room:
+            kept.append(MadeRegion(one.span, one.regions[:room]))
+    if beyond is None:
+        return kept, "", None
+    return kept, f"Only the first {MAXIMUM_BLOCKS:,} of {count:,} basic blocks are analysed.", beyond
+
+
+def branchings(made: Iterable[MadeRegion]) -> Iterator[tuple[Span, Branching | None, str]]:
     """For every loop with several paths: its control flow if known, and a message if only its blocks get
     figures."""
     names: dict[tuple[int, int], str] = {}
     regions_of: dict[int, list[Region]] = {}
+    spans: dict[int, Span] = {}
+    several: dict[int, FoundLoop] = {}
     for one in made:
+        if one.loop is None:
+            continue
         key, span = one.loop.key, one.span
+        spans.setdefault(key, span)
+        if one.numbers:
+            several[key] = one.loop
         regions_of.setdefault(key, []).extend(one.regions)
         known = {region.name for region in one.regions}
         if not one.numbers:
@@ -79,18 +112,17 @@ def branchings(made: Sequence[LoopRegion]) -> Iterator[tuple[Span, Branching | N
         names |= {
             (key, number - 1): name for number in one.numbers if (name := f"{span.name}.{number}") in known
         }
-    spans = {one.loop.key: one.span for one in reversed(made)}
-    for key, found in {one.loop.key: one.loop for one in made if one.numbers}.items():
+    for key, loop in several.items():
         if any(region.incomplete for region in regions_of[key]):
             continue
         span = spans[key]
         place = Region(span.name, span.first_line, span.last_line, span.options)
-        skeleton, branching = found.loop.skeleton(), None
+        skeleton, branching = loop.loop.skeleton(), None
         if skeleton is not None:
-            branching = of_loop(place, skeleton, tuple(map(found.jump_at, skeleton.last)), names)
+            branching = of_loop(place, skeleton, tuple(map(loop.jump_at, skeleton.last)), names)
         message = ""
         if branching is None or not branching.paths:
-            inner = [spans[other.key].name for other in found.loop.inner if other.key in spans]
+            inner = [spans[other.key].name for other in loop.loop.inner if other.key in spans]
             count = len(regions_of[key])
             blocks = f"its {count} basic blocks are" if count > 1 else "its basic block is"
             message = f"'{span.name}' branches within itself: {blocks} analysed one by one."

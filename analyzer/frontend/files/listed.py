@@ -13,7 +13,7 @@ from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, name_loops
 from cyclelens.analyzer.frontend.files.listings import ListedBytes, Listing
 from cyclelens.analyzer.frontend.objects.machine_flow import PADDING, MachineCode, Surroundings, code_of
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL
-from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
+from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.frontend.statements.jumps import JUMPS, Jump
 from cyclelens.analyzer.frontend.statements.layout import Piece
@@ -253,7 +253,7 @@ def iaca(found: dict[str, SectionCode], lines: LineIndex, text: str) -> Iterator
                 continue
             if piece.code == _IACA_BEGIN:
                 first = end
-            elif first >= 0 and number < MAXIMUM_REGIONS:
+            elif first >= 0:
                 number += 1
                 opening, last_line = section.listed[first - 1].line, section.listed[at].line
                 start, stop = lines.content(opening, text)

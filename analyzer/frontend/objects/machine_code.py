@@ -16,7 +16,7 @@ from cyclelens.analyzer.frontend.control_flow.blocks import FoundRuns
 from cyclelens.analyzer.frontend.control_flow.branching import Ending, of_blocks
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
 from cyclelens.analyzer.frontend.control_flow.loop_parts import Loop, is_in_one_piece, scattered
-from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, LoopRegion, branchings
+from cyclelens.analyzer.frontend.control_flow.loops import FoundLoop, MadeRegion, branchings, first_blocks
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import Function, LinePlace, ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_data import without_data
@@ -219,10 +219,9 @@ def regions_of(
     """The regions of functions. ``regions``: ``loops`` and ``both`` (with IACA's markers) work as for texts;
     ``auto`` and ``markers`` take the loops of a function without markers. ``whole``: a function without loops
     is a region, too. Raises ``ObjectFileError`` if code cannot be read."""
-    found: list[Region] = []
     analysed: list[Branching] = []
     problems: list[Problem] = []
-    made: list[LoopRegion] = []
+    made: list[MadeRegion] = []
     wanted = list(functions)
     for function in wanted:
         if len(file.code(function)) > MAXIMUM_FUNCTION:
@@ -252,7 +251,6 @@ def regions_of(
     counts: dict[str, Counts] | None = None if sampled is None else {}
     for name, code, loop in named[:MAXIMUM_REGIONS]:
         own = _regions(listing, name, code)
-        found += own
         if sampled is not None and counts is not None:
             placed = [list(listing.placed(run)) for run in code.runs]
             if sampled.is_of(each for run in placed for each in run):
@@ -260,23 +258,27 @@ def regions_of(
             else:
                 message = OTHER_CODE.format(name)
                 problems.append(_about(name, "no-profile", message, Severity.WARNING))
+        branching = None
         if loop is not None:
-            span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
-            made.append(LoopRegion(span, loop, code.numbers, own))
             if not code.numbers and not is_in_one_piece(code.runs[0]):
                 problems.append(_about(name, "scattered-loop", scattered(name)))
         elif code.numbers:
             all_of_it = Region(name, own[0].first_line, own[-1].last_line)
             branching = of_blocks(all_of_it, own, listing.endings(code.runs))
-            analysed += [] if branching is None else [branching]
             if branching is None or not branching.paths:
                 message = f"its {len(own)} basic blocks are analysed one by one."
                 problems.append(_about(name, "inner-branch", f"'{name}' branches within itself: {message}"))
-    for span, branching, message in branchings(made):
+        span = Span(name, 0, 0, own[0].first_line, own[-1].last_line, 0, 0)
+        made.append(MadeRegion(span, own, branching, loop, code.numbers))
+    kept, message, _ = first_blocks(made)
+    if message:
+        problems.append(make_problem("too-many-regions", message, UNKNOWN_LINE, 0, 0, Severity.WARNING))
+    analysed += [one.branching for one in kept if one.branching is not None]
+    for span, branching, message in branchings(kept):
         analysed += [] if branching is None else [branching]
         problems += [_about(span.name, "inner-branch", message)] if message else []
     return AssembledFile(
-        tuple(found),
+        tuple(region for one in kept for region in one.regions),
         tuple(problems),
         "intel",
         tuple(analysed),

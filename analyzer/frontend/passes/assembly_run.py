@@ -11,7 +11,7 @@ from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerCli
 from cyclelens.analyzer.frontend.control_flow import blocks
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.frontend.control_flow.loop_parts import scattered
-from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, LoopRegion, branchings
+from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, MadeRegion, branchings, first_blocks
 from cyclelens.analyzer.frontend.files import listed
 from cyclelens.analyzer.frontend.files.expansion import (
     INCLUDING,
@@ -105,20 +105,12 @@ class AssemblyRun(Struct, dict=True):
         return self.unmarked or self.options.regions in (Regions.LOOPS, Regions.BOTH)
 
     def without_marked(self, spans: Iterable[Span], found: Iterable[_Place]) -> list[_Place]:
-        """Loops outside of marked regions, up to the limit, under names different from these regions'
-        names."""
+        """Loops outside of marked regions, under names different from these regions' names."""
         spans = list(spans)
         marked, names = coverage(spans), {span.name for span in spans}
         left = [place for place in found if not marked(place.span.start)]
         if self.unmarked:
             left = [place for place in left if place.loop is not None and place.loop.is_innermost]
-        keys = list(dict.fromkeys(place.loop.key for place in left if place.loop is not None))
-        if len(keys) > MAXIMUM_REGIONS:
-            beyond = set(keys[MAXIMUM_REGIONS:])
-            first = next(place.span for place in left if place.loop is not None and place.loop.key in beyond)
-            message = f"Only the first {MAXIMUM_REGIONS:,} of {len(keys):,} loops are analysed."
-            self.report_region("too-many-regions", message, first)
-            left = [place for place in left if place.loop is not None and place.loop.key not in beyond]
         for place in left:
             place.span.name = f"{place.span.name}-loop" if place.span.name in names else place.span.name
         return left
@@ -141,12 +133,18 @@ class AssemblyRun(Struct, dict=True):
             self.report_region("scattered-loop", scattered(span.name), span, Severity.INFORMATION)
         return made
 
-    def describe_loops(self, made: Iterable[LoopRegion]) -> None:
-        """Add the control flow of loops, and report those without a figure of their own."""
-        for span, branching, message in branchings(list(made)):
+    def finish(self, made: Iterable[MadeRegion]) -> list[MadeRegion]:
+        """The regions up to the limit on basic blocks. Adds the control flow of regions, and reports loops
+        without a figure of their own."""
+        kept, message, beyond = first_blocks(made)
+        if beyond is not None:
+            self.report_region("too-many-regions", message, beyond)
+        self.branchings += [one.branching for one in kept if one.branching is not None]
+        for span, branching, message in branchings(kept):
             self.branchings += [] if branching is None else [branching]
             if message:
                 self.report_region("inner-branch", message, span, Severity.INFORMATION)
+        return kept
 
     def report(
         self, code: str, message: str, start: int, end: int, severity: Severity = Severity.ERROR
@@ -168,6 +166,7 @@ class AssemblyRun(Struct, dict=True):
     ) -> list[_Place]:
         """The wanted ones among marked regions, loops and functions. If a function is requested, only regions
         in it, or the function itself if it has none. If there are neither markers nor loops, all functions.
+        The result is in text order, up to the limit.
         """
         wanted, owner = self.options.function, None
         if wanted is not None:
@@ -182,9 +181,23 @@ class AssemblyRun(Struct, dict=True):
         if self.takes_loops(places):
             found = [place for place in loops() if owner is None or _lies_in(place, owner)]
             places = places + self.without_marked([place.span for place in places], found)
-        if owner is not None:
-            return places or [owner]
-        return places or (functions()[:MAXIMUM_REGIONS] if self.unmarked else [])
+        if not places and owner is not None:
+            places = [owner]
+        elif not places and self.unmarked:
+            places = functions()
+        return self._first(places)
+
+    def _first(self, places: Iterable[_Place]) -> list[_Place]:
+        """The first places; those of a loop in several sections count as one."""
+        left = sorted(places, key=lambda place: place.span.start)
+        keys = [id(place) if place.loop is None else place.loop.key for place in left]
+        beyond = set(list(dict.fromkeys(keys))[MAXIMUM_REGIONS:])
+        if beyond:
+            count = MAXIMUM_REGIONS + len(beyond)
+            message = f"Only the first {MAXIMUM_REGIONS:,} of {count:,} regions are analysed."
+            first = next(place.span for place, key in zip(left, keys, strict=True) if key in beyond)
+            self.report_region("too-many-regions", message, first)
+        return [place for place, key in zip(left, keys, strict=True) if key not in beyond]
 
     def no_function(self, name: str) -> Problem:
         """Problem: the text has no function with this name."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.frontend.control_flow.functions import find_functions
-from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, LoopRegion, find_loops
+from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, MadeRegion, find_loops
 from cyclelens.analyzer.frontend.encoding.encoded import Encoded
 from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
 from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
@@ -102,7 +102,6 @@ class BuiltinPass:
             self.run.problems += problems
             places += found_iaca
         places = self.run.choose(places, self._functions, self._loops)
-        places.sort(key=lambda place: place.span.start)
         self.run.spans = spans = [place.span for place in places]
         self._report_includes()
         self._report_open_comment(found.open_comment, spans)
@@ -120,22 +119,18 @@ class BuiltinPass:
         for window, same in zip(windows, earlier, strict=True):
             chosen |= window.code.chosen if same is None and window.code is not None else {}
         by_keystone = self.encoder.by_keystone(chosen)
-        made: list[tuple[CodeRange, Sequence[Region]]] = []
+        made: list[MadeRegion] = []
         for window, same in zip(windows, earlier, strict=True):
             if self.run.stop():
                 break
+            code = window.found
             regions, branching = self._regions(window, by_keystone) if same is None else same
-            made.append((window.found, regions))
-            self.run.branchings += [] if branching is None else [branching]
-        self.run.describe_loops(
-            LoopRegion(found.span, found.loop, found.numbers, regions)
-            for found, regions in made
-            if found.loop is not None
-        )
-        firsts = [(found.first, regions) for found, regions in made]
+            made.append(MadeRegion(code.span, regions, branching, code.loop, code.numbers))
+        kept = self.run.finish(made)
+        firsts = [(window.found.first, one.regions) for window, one in zip(windows, made, strict=False)]
         refused = {index for each in windows if each.code is not None for index in each.code.refused}
         remark_wide_code(self.run, self.program, firsts, refused)
-        return [region for _, regions in made for region in regions]
+        return [region for one in kept for region in one.regions]
 
     def _functions(self) -> list[CodeRange]:
         return [function.code(self.run.lines, self.program) for function in find_functions(self.program)]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from cyclelens.analyzer.frontend.control_flow.loops import MAXIMUM_BLOCKS
 from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
@@ -20,7 +21,8 @@ from cyclelens.analyzer.frontend.source import dumps
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL, Dialect, detect
 from cyclelens.analyzer.frontend.source.dumps import Dump, DumpRow, DumpSection
-from cyclelens.analyzer.frontend.source.markers import Span
+from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
+from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import scan
 from cyclelens.analyzer.frontend.statements.directives import nop_fill
 from cyclelens.analyzer.frontend.statements.jumps import JUMPS
@@ -35,6 +37,7 @@ from cyclelens.analyzer.model.source import (
     JumpPlace,
     Problem,
     Region,
+    Severity,
 )
 from msgspec.structs import replace
 
@@ -55,8 +58,8 @@ _LONG_NOP = bytes.fromhex("662e0f1f840000000000")
 _LONGEST = 15
 _WISHES = ("", "{disp32} ", "{disp8} ", "{vex3} ", "{evex} ", "{load} ", "{store} ")
 """Pseudo-prefixes that request other forms of an instruction."""
-_CHUNK = 5_000
-"""Statements that are encoded together."""
+_CHUNK = MAXIMUM_BLOCKS
+"""Statements that are encoded together: they cannot be more basic blocks than a text may have."""
 _KINDS = {"R_X86_64_64": 1, "R_X86_64_PC32": 2, "R_X86_64_PLT32": 4, "R_X86_64_GOTPCREL": 9}
 _KINDS |= {"R_X86_64_32": 10, "R_X86_64_32S": 11, "R_X86_64_GOTPCRELX": 41, "R_X86_64_REX_GOTPCRELX": 42}
 _OPEN = bytes(4)
@@ -95,6 +98,11 @@ def read(run: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
         run.functions = [Span(name, 0, 0, first, last, 0, 0) for name, first, last in functions]
         if not any(name == wanted for name, _, _ in functions):
             problems.append(run.no_function(wanted))
+    regions, branchings, message = _first(regions, branchings)
+    if message:
+        row = rows[0]
+        place = row.line, row.column, row.end_column
+        problems.append(make_problem("too-many-regions", message, *place, Severity.WARNING))
     problems.sort(key=lambda problem: (problem.line, problem.column))
     return AssembledFile(
         tuple(regions),
@@ -103,6 +111,18 @@ def read(run: AssemblyRun, dump: Dump, spans: Sequence[Span]) -> AssembledFile:
         tuple(branchings),
         functions=tuple(functions) if wanted is not None else (),
     )
+
+
+def _first(regions: list[Region], branchings: list[Branching]) -> tuple[list[Region], list[Branching], str]:
+    """The first regions of all sections, and a message if there are more."""
+    names = list(dict.fromkeys(region.block_of or region.name for region in regions))
+    first = set(names[:MAXIMUM_REGIONS])
+    kept = [region for region in regions if (region.block_of or region.name) in first][:MAXIMUM_BLOCKS]
+    if len(kept) == len(regions):
+        return regions, branchings, ""
+    known = {region.name for region in kept}
+    message = f"Only the first {MAXIMUM_REGIONS:,} regions and {MAXIMUM_BLOCKS:,} basic blocks are analysed."
+    return kept, [each for each in branchings if known.issuperset(filter(None, each.blocks))], message
 
 
 def _wants_whole(run: AssemblyRun, parts: Sequence[_DumpCode]) -> bool:

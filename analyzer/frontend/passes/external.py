@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed
-from cyclelens.analyzer.frontend.control_flow.loops import LoopRegion
+from cyclelens.analyzer.frontend.control_flow.loops import MadeRegion
 from cyclelens.analyzer.frontend.files import listed
 from cyclelens.analyzer.frontend.files.expansion import ExpansionNote, plain
 from cyclelens.analyzer.frontend.files.listed_functions import functions
@@ -91,7 +91,6 @@ def by_another_program(
         partial(_functions, run, assembled.listing, found, user_line),
         partial(_loops, run, assembled.listing, found, user_line),
     )
-    places.sort(key=lambda place: place.span.start)
     run.spans = [place.span for place in places]
     covers = coverage(run.spans)
     for line, message in refused.items():
@@ -101,8 +100,7 @@ def by_another_program(
 
     # A macro may expand to thousands of instructions on one line.
     place_of = cache(partial(_place_of, run))
-    regions: list[Region] = []
-    made: list[LoopRegion] = []
+    made: list[MadeRegion] = []
     for place in places:
         span, section, inside = place.span, place.section, place.pieces
         incomplete = any(span.first_line <= line <= span.last_line for line in refused)
@@ -120,12 +118,9 @@ def by_another_program(
             span, section.pieces, inside, source_line, placement, where, incomplete, place.is_function
         )
         own, branching = run.cut(enclosed, place.runs)
-        regions += own
-        run.branchings += [] if branching is None else [branching]
-        if place.loop is not None and place.runs is not None:
-            made.append(LoopRegion(span, place.loop, place.runs.numbers, own))
-    run.describe_loops(made)
-    return regions
+        numbers = place.runs.numbers if place.runs is not None else ()
+        made.append(MadeRegion(span, own, branching, place.loop, numbers))
+    return [region for one in run.finish(made) for region in one.regions]
 
 
 _Sections = dict[str, listed.SectionCode]

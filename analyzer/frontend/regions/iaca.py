@@ -7,7 +7,7 @@ import re
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.programs.program import Program, Statement
 from cyclelens.analyzer.frontend.source.chunks import SourceText
-from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS, Span
+from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.model.source import Problem, Severity
@@ -50,7 +50,7 @@ def find_iaca(program: Program, lines: LineIndex) -> tuple[list[CodeRange], list
             begin = index, after
         elif begin is None:
             report("region-end-without-begin", "No IACA region is open here.", index)
-        elif len(found) < MAXIMUM_REGIONS:
+        else:
             opening, first = program.span(begin[0]), begin[1]
             end = program.span(index)[0]
             line, column, end_column = lines.span(*opening)
