@@ -39,6 +39,11 @@ exit $status
 """
 """Runs a command in its own process group, which ends when its standard input closes or this process dies."""
 _ERROR = re.compile(r"^.*\berror\b.*", re.MULTILINE)
+_BEYOND = (
+    (re.compile(r".*(?:virtual memory exhausted|out of memory|bad_alloc|memory allocation of ).*"), "memory"),
+    (re.compile(r".*(?:File size limit exceeded|File too large).*"), "file"),
+)
+"""What compilers and their drivers print where a limit stops them."""
 _ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 
 Cancel = Callable[[], bool]
@@ -160,8 +165,20 @@ def _run(words: tuple[str, ...], command: Command, folder: str, cancel: Cancel) 
     if process.returncode:
         with messages.open("rb") as said:
             text = _ESCAPES.sub("", said.read(_MESSAGES_LIMIT).decode("utf-8", "replace"))
-        first = _ERROR.search(text) or re.search(r".+", text)
-        raise CannotCompileError(first[0].strip() if first else f"{words[0]} ended with {process.returncode}")
+        raise CannotCompileError(_failure(text) or f"{words[0]} ended with {process.returncode}")
+
+
+def _failure(messages: str) -> str:
+    """The reason that a compiler gives, with the limit if it is one of ours; empty if it gives none."""
+    limits = {
+        "memory": f"a compiler may use {MEMORY_LIMIT / (1 << 30):g} GiB of memory here",
+        "file": f"a compiler may write files of {FILE_LIMIT >> 20} MiB here",
+    }
+    for pattern, limit in _BEYOND:
+        if found := pattern.search(messages):
+            return f"{found[0].strip()} ({limits[limit]})"
+    first = _ERROR.search(messages) or re.search(r".+", messages)
+    return first[0].strip() if first else ""
 
 
 def _read(file: str, folder: str, own: str) -> set[str]:

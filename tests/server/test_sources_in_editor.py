@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.compiling import background
 from cyclelens.analyzer.compiling.background import CannotCompileError, Objects, RequestCancelled
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from editor import Editor
@@ -285,12 +286,16 @@ async def test_what_does_not_compile_keeps_the_last_figures(editor: Editor, proj
 async def test_no_compiler_runs_without_leave(editor: Editor, project: Path, settings: Any) -> None:
     (project / "gcc").write_text(f"#!/bin/sh\ntouch {project}/ran\nexec gcc $@\n")
     (project / "gcc").chmod(0o755)
+    # A compiler quotes what it reads; a command may name any file.
+    (project.parent / "options").write_text("-DOF_ANOTHER_FILE\n")
     database = project / "build" / "compile_commands.json"
-    database.write_text(database.read_text().replace('"gcc ', f'"{project}/gcc '))
+    command = f'"{project}/gcc @{project.parent}/options '
+    database.write_text(database.read_text().replace('"gcc ', command))
     await start(editor, project / "src" / "dot.c", **settings)
     await asyncio.sleep(2)
     assert await editor.labels() == {}
     assert not (project / "ran").exists()
+    assert "OF_ANOTHER_FILE" not in str([editor.client.published, editor.client.messages])
     # The same file, with leave.
     trusted = {"sources": True, "allowExternalPrograms": True, "advice": False}
     editor.client.set_configuration(trusted, section="cyclelens")
@@ -394,6 +399,49 @@ def test_a_cancelled_compiler_ends_with_everything_that_it_started(project: Path
     while sleeper.exists() and b"1234" in sleeper.read_bytes():
         assert time.monotonic() < limit
         time.sleep(0.05)
+
+
+TEMPLATE = """\
+template <int... n> struct List {};
+template <int n> using Numbers = List<__integer_pack(n)...>;
+Numbers<(1 << 27)> x;
+"""
+"""GCC reserves memory for 2 to the power of 27 arguments at once."""
+
+
+def compiled(folder: Path, command: str, text: str) -> bytes:
+    file = folder / "x.cpp"
+    file.write_text(text)
+    entry = {"directory": str(folder), "file": file.name, "command": f"{command} -c x.cpp"}
+    (folder / "compile_commands.json").write_text(json.dumps([entry]))
+    found = command_for(str(file), [str(folder)], Databases(Caches()))
+    return Objects(Caches()).object_of(found, text, lambda: False)
+
+
+@needs("g++")
+@pytest.mark.skipif(os.name != "posix", reason="Unix has the limits")
+def test_a_compiler_that_needs_too_much_memory_ends_and_names_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for mebibytes in (64, 128, 256):
+        monkeypatch.setattr(background, "MEMORY_LIMIT", mebibytes << 20)
+        try:
+            compiled(tmp_path, "g++", "int x;\n")
+            break
+        except CannotCompileError:
+            continue
+    with pytest.raises(CannotCompileError, match="a compiler may use 0.*GiB of memory here"):
+        compiled(tmp_path, "g++", TEMPLATE)
+
+
+@needs("g++")
+@pytest.mark.skipif(os.name != "posix", reason="Unix has the limits")
+def test_a_compiler_that_writes_too_much_ends_and_names_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "FILE_LIMIT", 2 << 20)
+    with pytest.raises(CannotCompileError, match="a compiler may write files of 2 MiB here"):
+        compiled(tmp_path, "g++", "char x[4 << 20] = {1};\n")
 
 
 def test_who_says_how_a_file_is_compiled(project: Path, crate: Path) -> None:
