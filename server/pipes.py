@@ -181,6 +181,7 @@ async def _serve(
         while data:
             for message in messages.feed(data):
                 server.protocol.receive(message)
+                del message  # It may be large, and the next one may not come for hours.
                 # Messages that have arrived are read without waiting: let other tasks run in between.
                 await asyncio.sleep(0)
             while replies.unread > UNREAD_BYTES:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import traceback
 from collections.abc import Iterator
 from inspect import isawaitable, signature
 from typing import Any
@@ -34,8 +35,9 @@ from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage, 
 
 log = logging.getLogger(__name__)
 
-MAXIMUM_BODY = 256 << 20
-"""Largest message in bytes; the longest texts that are analysed are far shorter."""
+MAXIMUM_BODY = 64 << 20
+"""Largest message in bytes; the longest texts that are analysed are far shorter. The values of a message take up
+to 25 times its size in memory (one full of empty lists)."""
 _MAXIMUM_LINE = 8 << 10
 """Bytes of a header line that are examined."""
 _MAXIMUM_REASON = 500
@@ -110,10 +112,10 @@ class Messages:
         self._length, self._in_body = None, False
         try:
             return [json.loads(body)]
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, MemoryError) as error:
             if another := _LENGTH.search(body):
                 self._buffer[:0] = body[another.start() :]
-            return [Unreadable(f"not JSON: {error}")]
+            return [Unreadable(f"not JSON: {error or type(error).__name__}")]
 
 
 def _last(pattern: re.Pattern[bytes], line: bytes) -> re.Match[bytes] | None:
@@ -264,7 +266,17 @@ def _structure(converter: Any, received: dict[str, Any], kind: type[Any]) -> Any
         if isinstance(error, cattrs.BaseValidationError):
             found = cattrs.transform_error(error, format_exception=_said)
         message = f"{received.get('method', 'response')}: {'; '.join(found)}"
+        _clear(error)
         raise JsonRpcInvalidParams(message[:_MAXIMUM_REASON]) from None
+
+
+def _clear(error: BaseException) -> None:
+    """Clear the frames of an exception. The converter's refer to their own exceptions; such a cycle keeps the
+    whole message in memory until the garbage collector finds it, which takes long in this server."""
+    traceback.clear_frames(error.__traceback__)
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            _clear(part)
 
 
 def _said(error: BaseException, kind: type[Any] | None) -> str:

@@ -43,7 +43,7 @@ HELD_BY = {
             "If the server cannot read a change of a document, it tells the user",
             "a_document_with_an_unreadable_change_is_dropped_and_the_user_told",
         ),
-        ("Messages of more than 256 MB are refused", "what_is_no_message_costs_only_itself"),
+        ("Messages of more than 64 MB are refused", "what_is_no_message_costs_only_itself"),
     ),
     "server/test_jobs.py": (
         (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from inspect import iscoroutinefunction
 from typing import Any
 
@@ -151,7 +153,34 @@ def client() -> Iterator[Client]:
     assert [symbol["name"] for symbol in answer["result"]] == ["one"], "it works as before"
 
 
-HOVER = "textDocument/hover"
+class Values(list[int]):
+    """A list that a weak reference can watch."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda values: {"a": values},
+        lambda values: {"textDocument": {"uri": values}, "position": {"line": values}},
+    ],
+)
+@pytest.mark.parametrize("asked", [{"id": 1}, {}], ids=["request", "notification"])
+def test_a_message_that_is_refused_leaves_nothing_in_memory(
+    client: Client, asked: dict[str, object], given: Callable[[Values], dict[str, object]]
+) -> None:
+    """At once, without the garbage collector: the next collection may be hours away."""
+    values = Values()
+    watched = weakref.ref(values)
+    gc.disable()
+    try:
+        client.send(message(**asked, method=HOVER if asked else CHANGE, params=given(values)))
+        del values
+        assert watched() is None
+    finally:
+        gc.enable()
+
+
+HOVER, CHANGE = "textDocument/hover", "textDocument/didChange"
 AT = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 0}}
 UNFIT = [
     message(id=1, method=HOVER),
