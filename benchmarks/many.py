@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 from cyclelens.analyzer.common.collection import collect_rarely
-from cyclelens.analyzer.engine.plans import ALIGNMENTS
 from cyclelens.analyzer.engine.prediction import Predictor
+from cyclelens.analyzer.engine.regions import ALIGNMENTS
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
 from measuring import CYCLELENS, describe, print_table, real_blocks

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from cyclelens.analyzer.engine.many import predict_many
-from cyclelens.analyzer.engine.plans import ALIGNMENTS
 from cyclelens.analyzer.engine.prediction import BatchTask, Predictor
+from cyclelens.analyzer.engine.regions import ALIGNMENTS
 from cyclelens.analyzer.engine.shared import shared_workspace
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.options import ModelOptions

@@ -18,7 +18,7 @@ from cyclelens.analyzer.comparisons.table import (
     ComparisonTable,
     picture,
 )
-from cyclelens.analyzer.engine.plans import ALIGNMENTS
+from cyclelens.analyzer.engine.regions import ALIGNMENTS
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.reports import html

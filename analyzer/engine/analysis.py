@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.suggestions import among
-from cyclelens.analyzer.engine.plans import ALIGNMENTS, at_line, plan
-from cyclelens.analyzer.engine.regions import RegionRequest, analyse_region
+from cyclelens.analyzer.engine.regions import ALIGNMENTS, RegionRequest, analyse_region, at_line, plan
 from cyclelens.analyzer.engine.workspace import Cancel, Workspace
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files.recorded import with_symbols

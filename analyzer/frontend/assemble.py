@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from cyclelens.analyzer.common.defects import described, traceback_of
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, shared_client
-from cyclelens.analyzer.frontend.passes import left_out
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.passes.builtin import BuiltinPass
 from cyclelens.analyzer.frontend.passes.disassembly import read as read_dump
 from cyclelens.analyzer.frontend.passes.external import by_another_program, or_by_nasm
+from cyclelens.analyzer.frontend.passes.remarks import remark_left_out
 from cyclelens.analyzer.frontend.regions.iaca import may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import counts_of
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
@@ -142,7 +142,7 @@ def _read(run: AssemblyRun, profile: Profile | None) -> AssembledFile:
             regions = _without_derived(regions, run.problems[reported:])
             del run.problems[reported:]
     if not (run.has_code or run.has_markers):
-        left_out.report(run, found.statements())
+        remark_left_out(run, found.statements())
     if run.stop():
         return nothing
     latencies, problems = find_latencies(found.markers, run.lines, coverage(run.spans))

@@ -267,17 +267,19 @@ def test_functions_of_a_dump() -> None:
 
 def test_a_problem_of_a_loop_is_at_the_loop_whatever_other_functions_are_called() -> None:
     """``foo`` begins as ``foobar`` does, whose loop has an inner loop."""
-    text = "\n".join([
-        "0000000000000000 <foo>:",
-        "   0:\tc3                   \tret",
-        "0000000000000001 <foobar>:",
-        "   1:\t48 89 f1             \tmov    %rsi,%rcx",
-        "   4:\t48 ff c9             \tdec    %rcx",
-        "   7:\t75 fb                \tjne    4 <foobar+0x3>",
-        "   9:\t48 ff ce             \tdec    %rsi",
-        "   c:\t75 f3                \tjne    1 <foobar>",
-        "   e:\tc3                   \tret",
-    ])
+    text = "\n".join(
+        [
+            "0000000000000000 <foo>:",
+            "   0:\tc3                   \tret",
+            "0000000000000001 <foobar>:",
+            "   1:\t48 89 f1             \tmov    %rsi,%rcx",
+            "   4:\t48 ff c9             \tdec    %rcx",
+            "   7:\t75 fb                \tjne    4 <foobar+0x3>",
+            "   9:\t48 ff ce             \tdec    %rsi",
+            "   c:\t75 f3                \tjne    1 <foobar>",
+            "   e:\tc3                   \tret",
+        ]
+    )
     (problem,) = assemble(text, SourceOptions()).problems
     assert (problem.line, problem.code) == (3, "inner-branch")
 

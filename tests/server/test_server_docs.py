@@ -56,7 +56,7 @@ def codes() -> set[str]:
     for module in iter_modules(hazards.__path__):
         hazard = import_module(f"{hazards.__name__}.{module.name}")
         found |= getattr(hazard, "CODES", None) or {hazard.CODE}
-    plans = (ROOT / "analyzer" / "engine" / "plans.py").read_text(encoding="utf-8")
+    plans = (ROOT / "analyzer" / "engine" / "regions.py").read_text(encoding="utf-8")
     return (
         found
         | set(re.findall(r'\bproblem\(\s*"([a-z-]+)"', plans))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.frontend.encoding.encoded import Encoded
-from cyclelens.analyzer.frontend.encoding.instructions import prepare
+from cyclelens.analyzer.frontend.encoding.instructions import Encoded, prepare
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.source.dialect import ATT, INTEL

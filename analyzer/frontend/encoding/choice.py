@@ -10,9 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.frontend.encoding import immediates, names
+from cyclelens.analyzer.frontend.encoding import names
 from cyclelens.analyzer.frontend.encoding.names import Meaning
-from cyclelens.analyzer.frontend.encoding.operand_forms import IMPLIED, class_of, needs, written_out
+from cyclelens.analyzer.frontend.encoding.operand_forms import (
+    IMPLIED,
+    class_of,
+    encoded_immediate,
+    known_width,
+    needs,
+    shortened,
+    written_out,
+)
 from cyclelens.analyzer.frontend.statements import registers
 from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
@@ -108,14 +116,14 @@ def _candidates(request: EncodingRequest) -> Iterator[tuple[tuple[object, ...], 
                 matching.append((order, form, filled))
         matching = _of_one_size(matching, request, meaning, decoration)
         for order, form, filled in matching:
-            width = immediates.known_width(form, filled, meaning.suffix)
+            width = known_width(form, filled, meaning.suffix)
             given_to = _given(form, filled, request, width)
             code = None if given_to is None else _bytes(form, given_to, decoration, request)
             if given_to is not None and code is not None:
                 yield (
                     _rank(form, code, order, filled, request),
                     code,
-                    immediates.shortened(filled, given_to, width),
+                    shortened(filled, given_to, width),
                 )
 
 
@@ -356,7 +364,7 @@ def _given(
         elif isinstance(operand, MemoryOperand):
             given.append(_address(operand, request))
         elif isinstance(operand, Immediate):
-            number = immediates.encoded(kind, operand, width)
+            number = encoded_immediate(kind, operand, width)
             if number is None:
                 return None
             given.append(number)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from cyclelens.analyzer.frontend.programs import conditions, macros
 from cyclelens.analyzer.frontend.programs.macros import Macro, MacroError
 from cyclelens.analyzer.frontend.programs.measured import Measure, TextSoFar
-from cyclelens.analyzer.frontend.programs.parsed import parse
 from cyclelens.analyzer.frontend.programs.part import (
     MAXIMUM_EXPANDED,
     MAXIMUM_EXPANDED_TEXT,
@@ -21,6 +20,7 @@ from cyclelens.analyzer.frontend.programs.part import (
     AssemblerState,
     ParsedChunk,
     SavedSection,
+    parse,
 )
 from cyclelens.analyzer.frontend.programs.program import Assigned, Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.source.dialect import Dialect, of_directive

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 
 from cyclelens.analyzer.common.suggestions import did_you_mean
-from cyclelens.analyzer.frontend.encoding.encoded import NARROW, Encoded
+from cyclelens.analyzer.frontend.encoding.instructions import NARROW, Encoded
 from cyclelens.analyzer.frontend.programs.program import StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.regions.sections import SECTION_SIGN, Layouts

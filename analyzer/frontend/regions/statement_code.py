@@ -9,8 +9,7 @@ from typing import Any
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Request
 from cyclelens.analyzer.frontend.control_flow.blocks import Made
-from cyclelens.analyzer.frontend.encoding.encoded import Encoded
-from cyclelens.analyzer.frontend.encoding.instructions import prepare
+from cyclelens.analyzer.frontend.encoding.instructions import Encoded, prepare
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.programs.scope import StatementScope
 from cyclelens.analyzer.frontend.source.chunks import SourceVersions

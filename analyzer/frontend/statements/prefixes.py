@@ -72,8 +72,8 @@ _LOCKING = frozenset(["lock", "xacquire", "xrelease"])
 _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
 """Groups of prefixes of which one may be used, in GNU as's order."""
 _VIA = (b"\xf3\x0f\xa6", b"\xf3\x0f\xa7")
-"""Instructions of VIA's processors that always repeat: GNU as ignores REP, and NASM puts a written prefix in the
-place of theirs."""
+"""Instructions of VIA's processors that always repeat: GNU as ignores REP, and NASM puts a written prefix in
+the place of theirs."""
 _COUNTING = re.compile(r"bs([fr])([wlq]?)")
 _WIDE = frozenset(["fxsave", "fxrstor", "xsave", "xsavec", "xsaveopt", "xsaves", "xrstor", "xrstors"])
 """Instructions with a separate name for their REX.W form."""
