@@ -69,7 +69,7 @@ class SymbolicValues:
     def advance(self, template: InstructionTemplate, step: int | None) -> None:
         """Applies an instruction and its ``step_of``: a known step changes the offset, anything
         else gives a new origin."""
-        if self._exact and template.rsp_step:
+        if self._exact and template.rsp_change:
             origin, offset = self._value("RSP")
             self._values["RSP"] = (origin, offset + template.rsp_step)
         new = self._continued(template, step)

@@ -72,8 +72,8 @@ class Instruction:
     """
 
     __slots__ = (
-        *("_operands", "_text", "code", "displacement", "encoding", "high_bits", "immediate", "registers"),
-        "scale",
+        *("_operands", "_text", "code", "displacement", "encoding", "high_bits", "immediate", "mnemonic"),
+        *("registers", "scale"),
     )
 
     def __init__(
@@ -87,6 +87,8 @@ class Instruction:
     ) -> None:
         self.code = code
         self.encoding = encoding
+        self.mnemonic = encoding.mnemonic
+        """Lower-case Intel mnemonic; empty if the bytes are invalid."""
         self.registers = registers
         """Operands in order, an address as base and index; the mask comes last."""
         self.immediate = immediate
@@ -130,11 +132,6 @@ class Instruction:
         base, index = next(registers), next(registers)
         bits = self.encoding.displacement_bits
         return DecodedOperand(kind, None, base, index, self.scale, self.displacement, bits)
-
-    @property
-    def mnemonic(self) -> str:
-        """Lower-case Intel mnemonic; empty if the bytes are invalid."""
-        return self.encoding.mnemonic
 
     @property
     def iform(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.frontend import assemble as frontend
 from cyclelens.analyzer.frontend.assemblers import external
-from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Failure, Reply, Request
+from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Request
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import GnuAs
 from cyclelens.analyzer.model.source import AssembledFile
 from gnu_as import AS
@@ -90,9 +90,9 @@ def test_a_text_that_is_given_up_is_not_completed() -> None:
     class Silent(AssemblerClient):
         def encode(
             self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
-        ) -> dict[Request, Reply]:
+        ) -> dict[Request, bytes]:
             given_up.append(True)
-            return dict.fromkeys(requests, Reply(failure=Failure.CANCELLED))
+            return dict.fromkeys(requests, b"")
 
     text = "# cyclelens-begin\n    add $1, %rax\n# cyclelens-end\n"
     answer = frontend.assemble(text, client=Silent(), cancel=lambda: bool(given_up))

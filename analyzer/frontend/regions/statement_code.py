@@ -109,7 +109,7 @@ class Encoder(Struct):
             if encoded.code[0] != _EVEX and _FOR_KEYSTONE.fullmatch(statement.text):
                 asked[index] = "att" if statement.dialect.is_att else "intel", statement.text
         replies = self.client.encode(asked.values(), self.stop)
-        return {index for index, request in asked.items() if replies[request].code == chosen[index].code}
+        return {index for index, request in asked.items() if replies[request] == chosen[index].code}
 
 
 def _read(statement: Statement, scope: StatementScope) -> Content | None:
