@@ -14,9 +14,7 @@ from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.programs.part import parse
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
-from cyclelens.analyzer.frontend.regions.statement_code import RefusedStatement
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, cut_operands, letters
-from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import RawStatement, block_edge
 from cyclelens.analyzer.frontend.statements import directives
@@ -42,7 +40,7 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
         run.report("division-by-zero", message, *program.span(index), Severity.WARNING)
     for index, content in code.contents.items():
         if index in code.refused:
-            _report_refused(run, found.span, program.span(index), code.refused[index])
+            run.report(code.refused[index].code, code.refused[index].message, *program.span(index))
         elif index in code.shortened:
             message = f"This number is too long for its operand; it is truncated to {code.shortened[index]}."
             run.report("number-shortened", message, *program.span(index), Severity.WARNING)
@@ -67,20 +65,6 @@ def _remark_directive(run: AssemblyRun, program: Program, index: int) -> None:
     if not statement.refusal and not directives.is_known(statement.name):
         message = f".{statement.name} is not a known directive; it is assumed to make no code."
         run.report("unknown-directive", message, *program.span(index), Severity.WARNING)
-
-
-def _report_refused(
-    run: AssemblyRun, region: Span, place: tuple[int, int], refused: RefusedStatement
-) -> None:
-    if refused.code == "assembler-unavailable":
-        # The statement is not at fault, so this is reported once per region.
-        problem = make_problem(
-            refused.code, refused.message, region.first_line, region.column, region.end_column
-        )
-        if problem not in run.problems:
-            run.problems.append(problem)
-        return
-    run.report(refused.code, refused.message, *place)
 
 
 # Conditions that exclude all code
