@@ -36,8 +36,8 @@ from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage, 
 log = logging.getLogger(__name__)
 
 MAXIMUM_BODY = 64 << 20
-"""Largest message in bytes; the longest texts that are analysed are far shorter. The values of a message take up
-to 25 times its size in memory (one full of empty lists)."""
+"""Largest message in bytes; the longest texts that are analysed are far shorter. The values of a message may
+take 25 times its size in memory (empty lists do)."""
 _MAXIMUM_LINE = 8 << 10
 """Bytes of a header line that are examined."""
 _MAXIMUM_REASON = 500
