@@ -1,10 +1,11 @@
-"""Reads ELF files for x86-64: functions, their code and source lines. Only this module uses pyelftools.
+"""Reads ELF files for x86-64: functions, their code and source lines.
 
 A relocatable file (.o) is laid out as a linker would, section after section, so that every byte of code has a
 unique address; users see offsets within the section.
 
-pyelftools reads the line information and the unwind tables. Headers and symbols are read here, because
-pyelftools gives up at the first bad section and takes seconds for the symbols of a large program.
+pyelftools reads the line information and the unwind tables (``line_tables.py``). Headers and symbols are
+read here, because pyelftools gives up at the first bad section and takes seconds for the symbols of a large
+program.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.recent import Caches
@@ -38,13 +38,10 @@ from cyclelens.analyzer.frontend.objects.elf_format import (
     unnamed_function,
     whole_entries,
 )
-from cyclelens.analyzer.frontend.objects.line_tables import look_up_places
 from cyclelens.analyzer.model.source import LINE_BYTES
-from elftools.dwarf.callframe import FDE
-from elftools.elf.elffile import ELFFile
 
 if TYPE_CHECKING:
-    from elftools.dwarf.dwarfinfo import DWARFInfo
+    from cyclelens.analyzer.frontend.objects.line_tables import DebugInfo
 
 MAXIMUM_DEBUG_BYTES = 1 << 29
 """Maximum decompressed size of one section of line information."""
@@ -240,9 +237,9 @@ class ObjectFile:
         """Source places of the instructions at these addresses of a function; None where unknown. Code
         inlined from the system's or the compiler's own files, such as intrinsics, has the place of its call.
         """
-        dwarf = self._dwarf
+        info = self._debug_info
         try:
-            return look_up_places(dwarf, function, addresses) if dwarf else [None] * len(addresses)
+            return info.places(function, addresses) if info else [None] * len(addresses)
         except Exception:  # damaged line information is not needed to analyse the code
             return [None] * len(addresses)
 
@@ -402,13 +399,10 @@ class ObjectFile:
         return tuple(found[address] for address in sorted(found))
 
     def _unwinding_entries(self) -> Iterator[tuple[int, int]]:
-        dwarf = self._dwarf
+        info = self._debug_info
         # Fields that a linker fills in need relocations, which `strip` may have removed.
-        if dwarf is None or (self.is_relocatable and not self._is_there(_RELOCATIONS)):
-            return
-        for entry in dwarf.EH_CFI_entries() if dwarf.has_EH_CFI() else ():
-            if isinstance(entry, FDE):
-                yield entry["initial_location"], entry["address_range"]
+        if info is not None and (not self.is_relocatable or self._is_there(_RELOCATIONS)):
+            yield from info.unwinding_entries()
 
     def _is_there(self, kind: int) -> bool:
         return any(header.kind == kind for header in self._headers)
@@ -416,13 +410,13 @@ class ObjectFile:
     # Line information
 
     @cached_property
-    def _dwarf(self) -> DWARFInfo | None:
+    def _debug_info(self) -> DebugInfo | None:
         try:
-            return self._read_dwarf()
+            return self._read_debug_info()
         except Exception:  # damaged line information is not needed to analyse the code
             return None
 
-    def _read_dwarf(self) -> DWARFInfo | None:
+    def _read_debug_info(self) -> DebugInfo | None:
         for header in self._headers:
             if not self._name(header).startswith((".debug_", ".zdebug_", ".eh_frame")):
                 continue
@@ -431,7 +425,10 @@ class ObjectFile:
                 size = int.from_bytes(self._content(header)[8:16], "little")
             if size > MAXIMUM_DEBUG_BYTES:
                 return None
-        return ELFFile(BytesIO(bytes(self._image))).get_dwarf_info(follow_links=False)
+        # Texts have none, and loading pyelftools would be a tenth of a text's analysis.
+        from cyclelens.analyzer.frontend.objects.line_tables import DebugInfo
+
+        return DebugInfo(bytes(self._image))
 
 
 def _number(text: str) -> int | None:

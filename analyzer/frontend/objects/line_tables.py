@@ -1,15 +1,18 @@
-"""Looks up source lines by address in DWARF tables."""
+"""Looks up source lines and functions by address in DWARF tables. Only this module uses pyelftools."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
 from posixpath import join
 from typing import TYPE_CHECKING, Any
 
 from cyclelens.analyzer.frontend.objects.elf_format import Function, LinePlace
+from elftools.dwarf.callframe import FDE
 from elftools.dwarf.ranges import BaseAddressEntry
+from elftools.elf.elffile import ELFFile
 
 if TYPE_CHECKING:
     from elftools.dwarf.compileunit import CompileUnit
@@ -24,9 +27,25 @@ _Call = tuple[int, int, LinePlace]
 """Inlined code: first address, end address, and the place of the call."""
 
 
-def look_up_places(dwarf: DWARFInfo, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
-    """Source places of the instructions at these addresses of a function; None where unknown. Code inlined
-    from the system's own files has the place of its call. Damaged tables raise any exception."""
+class DebugInfo:
+    """The DWARF tables of an ELF file. Damaged ones raise any exception, in any method."""
+
+    def __init__(self, image: bytes) -> None:
+        self._dwarf: DWARFInfo = ELFFile(BytesIO(image)).get_dwarf_info(follow_links=False)
+
+    def places(self, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
+        """Source places of the instructions at these addresses of a function; None where unknown. Code
+        inlined from the system's own files has the place of its call."""
+        return _look_up_places(self._dwarf, function, addresses)
+
+    def unwinding_entries(self) -> Iterator[tuple[int, int]]:
+        """First address and size in bytes of each piece of code that has an entry for unwinding the stack."""
+        for entry in self._dwarf.EH_CFI_entries() if self._dwarf.has_EH_CFI() else ():
+            if isinstance(entry, FDE):
+                yield entry["initial_location"], entry["address_range"]
+
+
+def _look_up_places(dwarf: DWARFInfo, function: Function, addresses: Sequence[int]) -> list[LinePlace | None]:
     for unit in _units(dwarf, function.address):
         program = dwarf.line_program_for_CU(unit)
         ranges = [] if program is None else list(_line_ranges(program, function))
