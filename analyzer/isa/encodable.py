@@ -92,7 +92,7 @@ def forms(mnemonic: str) -> tuple[Form, ...]:
 
 def mnemonics() -> Collection[str]:
     """All mnemonics that have forms."""
-    return _codes().keys()
+    return [name for name in codes() if _codes(name)]
 
 
 def code_of(
@@ -112,14 +112,12 @@ def _suffixed(form: Form, operands: Sequence[Operand]) -> bytes | None:
     return code and code.replace(b"\x0f\xfc", b"\x0f\x0f", 1) + bytes([OpCodeInfo(form.code).op_code])  # type: ignore[arg-type]
 
 
-@cache
-def _codes() -> dict[str, tuple[int, ...]]:
-    return {
-        name: taken
-        for name, every in codes().items()
-        if name not in _UNDOCUMENTED and not name.startswith("ccs_")
-        if (taken := tuple(code for code in every if OpCodeInfo(code).encoding in _ENCODINGS))  # type: ignore[arg-type]
-    }
+def _codes(mnemonic: str) -> tuple[int, ...]:
+    """iced-x86's codes of a mnemonic that assemblers have."""
+    if mnemonic in _UNDOCUMENTED or mnemonic.startswith("ccs_"):
+        return ()
+    every = codes().get(mnemonic, ())
+    return tuple(code for code in every if OpCodeInfo(code).encoding in _ENCODINGS)  # type: ignore[arg-type]
 
 
 @cache
@@ -171,7 +169,7 @@ def _accepts(kinds: Sequence[str]) -> frozenset[str]:
 @cache
 def _forms(mnemonic: str) -> tuple[Form, ...]:
     made = []
-    for code in _codes().get(mnemonic, ()):
+    for code in _codes(mnemonic):
         about = OpCodeInfo(code)  # type: ignore[arg-type]
         kinds = tuple(_kind(about.op_kind(position)) for position in range(about.op_count))
         if any(kind.startswith(("br", "far", "xbegin")) for kind in kinds):
