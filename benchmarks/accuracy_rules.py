@@ -53,6 +53,7 @@ REDWOOD_COVE_RULES: dict[str, dict[str, Any]] = {
     "six uops per cycle from the DSB, lines of six": {"dsb_width": 6, "dsb_slots_per_line": 6},
     "a fusible instruction on the last decoder (C4)": {"fusible_on_last_decoder": True},
     "three loads of one word together (Z6)": {"policies": replace(REDWOOD_COVE.policies, dispatch_rule="")},
+    "results that never collide (Z7)": {"policies": replace(REDWOOD_COVE.policies, picker="bound_unit")},
     "stores of any lines together (Z5)": {"policies": replace(REDWOOD_COVE.policies, store_commit="")},
     "no addition at rename (V9)": {
         "add_offset_limit": 0,

@@ -87,6 +87,7 @@ _WAITS = {
     "port": "for port {value}, taken by {uop}",
     "divider": "for the divider, busy with {uop}",
     "pair": "for port {value}, which may not start it together with {uop}",
+    "result": "for port {value}, whose result of {uop} arrives first",
     "execution": "executing",
     "store": "for what {uop} stores",
     "order": "to retire, behind {uop}",

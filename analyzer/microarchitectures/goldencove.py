@@ -120,6 +120,11 @@ _ADDITIONS = Source(
     "chains",
     "Chains of additions and other instructions, measured on an Emerald Rapids (docs/pipeline.md, U12)",
 )
+_SHARED_RESULTS = Source(
+    Certainty.MEASURED,
+    "loops",
+    "Loops of instructions of three cycles and of one, measured on an Emerald Rapids (docs/pipeline.md, Z7)",
+)
 _SWITCHES = Source(
     Certainty.MEASURED,
     "switches",
@@ -234,10 +239,13 @@ _GRANITE_RAPIDS = Microarchitecture(
         memory_renaming="learnt_pairs",
         dispatch_rule="load_words",
         store_commit="one_line",
+        picker="shared_results",
     ),
     units=_UNITS,
     dividers=(Divider(_UNITS.names, through="0"),),
     closed_by_512_bit=_UNITS.named(["1"]),
+    shared_integer_results=_UNITS.named(["1"]),
+    shared_vector_results=_UNITS.named(["5"]),
     fast_pointer_chasing=False,
     chained_addition_cycles=2,
     shift_result_without_flags=True,
@@ -263,6 +271,7 @@ _SAPPHIRE_RAPIDS = derived(
         **_ELSEWHERE,
         _GOLDEN_COVE_BLOCKS: "fuses_moves",
         _SWITCHES: "upper_halves upper_half_switch_cycles",
+        _SHARED_RESULTS: "policies.picker shared_integer_results shared_vector_results",
         _NOT_TRIED: "policies.binding schedulers_take_whole_groups taken_branches_per_cycle",
     },
     inherited=_CONFIRMED,

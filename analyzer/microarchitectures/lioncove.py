@@ -113,7 +113,8 @@ _ARROW_LAKE = derived(
         _LLVM: "units reservation_station_size schedulers schedulers_take_whole_groups dividers",
         UOPS_INFO: "closed_by_512_bit",
         _UNKNOWN: "instruction_queue_size predecode_width lsd_enabled taken_branch_units retire_width "
-        "policies chained_addition_cycles upper_halves upper_half_switch_cycles",
+        "policies chained_addition_cycles upper_halves upper_half_switch_cycles shared_integer_results "
+        "shared_vector_results",
     },
     inherited=same_as("Redwood Cove"),
     facts_name="Lion Cove",
@@ -140,6 +141,8 @@ _ARROW_LAKE = derived(
     units=_UNITS,
     dividers=(Divider(_INTEGER, through="P1"), Divider(_VECTOR, through="V0")),
     closed_by_512_bit=NO_UNITS,
+    shared_integer_results=NO_UNITS,
+    shared_vector_results=NO_UNITS,
     chained_addition_cycles=0,
     upper_halves=UpperHalfRule.UNKNOWN,
     upper_half_switch_cycles=0,

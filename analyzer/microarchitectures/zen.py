@@ -143,7 +143,8 @@ _ZEN_2 = Microarchitecture(
             "branch_across_blocks_costs_a_block large_immediate_takes_slot crowded_prefixes_uncacheable "
             "dsb_loses_width_across_blocks stack_offset_limit lsd_enabled lsd_unroll high8_renamed "
             "schedulers_take_whole_groups taken_branches_per_cycle "
-            "movzx_high8_alias_eliminated fast_pointer_chasing closed_by_512_bit",
+            "movzx_high8_alias_eliminated fast_pointer_chasing closed_by_512_bit "
+            "shared_integer_results shared_vector_results",
             _UNKNOWN: "instruction_queue_size predecode_width predecode_to_decode_delay dsb_to_ms_stall "
             "mite_to_ms_stall ms_width fusible_on_last_decoder fuses_across_lines dsb_serves_rounds_together "
             "move_elimination_pipeline_length move_elimination_gpr_slots move_elimination_simd_slots "

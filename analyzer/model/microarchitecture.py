@@ -161,6 +161,10 @@ class Microarchitecture(Struct, frozen=True, kw_only=True):
     closed_by_512_bit: UnitSet = NO_UNITS
     """Units closed to vector uops while 512-bit instructions are in flight, unless
     they have no other (V6)."""
+    shared_integer_results: UnitSet = NO_UNITS
+    """Units at which an integer result of one cycle never arrives together with a later one's (Z7)."""
+    shared_vector_results: UnitSet = NO_UNITS
+    """The same for results in vector and mask registers."""
     load_latency: int = 5
     """Cycles from a load's dispatch to its result; the next field is for vector registers."""
     vector_load_latency: int = 5

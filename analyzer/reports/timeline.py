@@ -217,6 +217,7 @@ _KINDS = {
     "fence": "inputs",
     "divider": "port",
     "pair": "port",
+    "result": "port",
 }
 _KINDS |= {"full": "queue", "slots": "queue", "renamer": "queue", "store": "execution"}
 _KINDS |= {"order": "done", "width": "done"}

@@ -67,7 +67,9 @@ cdef class Iterations(Repeating):
         cycles = self.cycle - self._steady_state.begin()
         rounds = self.reorder_buffer.key_rounds - 1 - self._steady_state.round()
         left = max(
-            (min_cycles - self.cycle) // cycles, (min_rounds - self.reorder_buffer.last_round) // rounds, 0
+            (max(min_cycles, self.least_cycles) - self.cycle) // cycles,
+            (min_rounds - self.reorder_buffer.last_round) // rounds,
+            0,
         )
         if not self.stays(rounds, left + 2):
             return False
@@ -83,7 +85,11 @@ cdef class Iterations(Repeating):
         if self.period_cycles == 0:
             return self.reorder_buffer.last_round + 1
         return self.reorder_buffer.repeat(
-            self.period_first_round, self.period_rounds, self.period_cycles, min_rounds, min_cycles
+            self.period_first_round,
+            self.period_rounds,
+            self.period_cycles,
+            min_rounds,
+            max(min_cycles, self.least_cycles),
         )
 
     cdef int issue_of_round(self, int round_number) noexcept nogil:

@@ -27,7 +27,7 @@ POLICIES = {
     "addition": {"owed_constants": OwedConstants},
     "memory_renaming": {"learnt_pairs": LearntPairs},
     "load_renaming": {"same_registers": SameRegisters, "stack_or_learnt": StackOrLearnt},
-    "picker": {"bound_unit": BoundUnit, "every_ready": EveryReady},
+    "picker": {"bound_unit": BoundUnit, "shared_results": SharedResults, "every_ready": EveryReady},
     "macro_picker": {"oldest_ready": OldestReady},
     "late_operands": {"wasted_slots": WastedSlots},
     "dispatch_rule": {"load_words": LoadWords, "store_pairs": StorePairs, "wide_memory": WideMemory},

@@ -10,12 +10,12 @@ cdef class UopPipeline(Clock):
     cdef Renamer renamer
     cdef Binding binding
     cdef Scheduler scheduler
+    cdef Picker _picker
     cdef StoreBuffer store_buffer
     cdef bint _stamped  # Whether its stages read when uops retire.
     cdef bint _repeatable
 
     def __init__(self, microarchitecture, options, Tables tables):
-        cdef Picker picker
         super().__init__(microarchitecture, options, tables)
         queues = self.queues
         entries = Entries(tables, microarchitecture)
@@ -38,8 +38,8 @@ cdef class UopPipeline(Clock):
             make_memory_renaming(tables, microarchitecture),
         )
         self.binding = make_binding(tables, microarchitecture, queues, entries, options)
-        picker = make_picker(tables, microarchitecture, entries, self.binding)
-        self.scheduler = Scheduler(tables, microarchitecture, queues, picker)
+        self._picker = make_picker(tables, microarchitecture, entries, self.binding)
+        self.scheduler = Scheduler(tables, microarchitecture, queues, self._picker)
         self.store_buffer = StoreBuffer(tables, microarchitecture)
 
         self._stamped = options.limited or options.hardware
@@ -129,6 +129,7 @@ cdef class UopPipeline(Clock):
         self.scheduler.wake(cycle)
         self.binding.tick()
         self.scheduler.tick(cycle)
+        self.least_cycles = self._picker.least_cycles
         self.front_end.tick(cycle)
 
     cdef object buffers(self):

@@ -122,7 +122,11 @@ POLICIES = {
         "ZEN4 ZEN5": "same_registers",
     },
     "elimination": {_OF_UOPS: "shared_slots", _MACRO: "every_move"},
-    "picker": {_OF_UOPS: "bound_unit", _MACRO: "oldest_ready"},
+    "picker": {
+        "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL LNL ARL ZEN ZEN+ ZEN2": "bound_unit",
+        "ADL SPR MTL GNR": "shared_results",
+        _MACRO: "oldest_ready",
+    },
     "late_operands": {_OF_UOPS: "", "ZEN3 ZEN4": "", "ZEN5": "wasted_slots"},
     "front_end": {_OF_UOPS: "mite_dsb_lsd", _MACRO: "op_cache"},
 }

@@ -38,7 +38,8 @@ cdef class BoundUnit(Picker):
         self._rule = rule
         self._units = len(units)
         self._dividers = len(microarchitecture.dividers)
-        self._queues = SequenceQueues(self._units + self._dividers)
+        # The last queue of every unit is for pickers that distinguish two kinds of uops.
+        self._queues = SequenceQueues(self._units + self._dividers + self._units)
         self._divider_of = ints(self._units)
         self._leaves_through = ints(self._units)
         for number, divider in enumerate(microarchitecture.dividers):
@@ -133,14 +134,20 @@ cdef class BoundUnit(Picker):
         unit = 0
         while left:
             if left & 1 and not (divides and self._divide(unit, cycle)) and filled >> unit & 1:
-                uop = self._queues.pop(unit)
-                if self._queues.counts[unit] == 0:
-                    self._filled ^= 1 << unit
-                self._leave(uop, unit, cycle)
-                if self._rule is not None:
-                    self._rule.left(uop, unit)
+                uop = self._pop(unit, cycle)
+                if uop != NONE:
+                    self._leave(uop, unit, cycle)
+                    if self._rule is not None:
+                        self._rule.left(uop, unit)
             left >>= 1
             unit += 1
+
+    cdef int _pop(self, int unit, int cycle) noexcept nogil:
+        """Remove the uop that leaves for a unit, NONE if none may. At least one uop is ready for the unit."""
+        uop = self._queues.pop(unit)
+        if self._queues.counts[unit] == 0:
+            self._filled ^= 1 << unit
+        return uop
 
     cdef bint _divide(self, int unit, int cycle) noexcept nogil:
         """Whether this unit takes a uop for a divider in this cycle."""

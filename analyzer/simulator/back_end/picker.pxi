@@ -9,11 +9,13 @@ cdef class Picker:
     # Number of cycles, counted from the first in which a uop may leave, in which its issue time
     # matters.
     cdef int asks_issued
+    cdef int least_cycles  # Minimum run length in cycles, from what has happened so far.
 
     def __init__(self):
         self.dispatched = ints(MOST_UNITS)
         self.count = 0
         self.asks_issued = 0
+        self.least_cycles = 0
 
     cdef int start(self, int most) except -1:
         """Reset: no uop is ready. ``most``: largest number of ready uops at a time."""

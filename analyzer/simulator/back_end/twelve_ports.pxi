@@ -1,11 +1,11 @@
 # Binding with twelve ports: Golden Cove and Redwood Cove (P1, P2).
 
 cdef enum:
-    _TWELVE_PORTS_IMBALANCE = 5
+    _TWELVE_PORTS_IMBALANCE = 4
 
 
 cdef class TwelvePorts(Binding):
-    """Chooses by issue slot among the ports within five uops of the least used one. The counts are a cycle
+    """Chooses by issue slot among the ports within four uops of the least used one. The counts are a cycle
     old; memory ports take turns."""
 
     cdef int _memory

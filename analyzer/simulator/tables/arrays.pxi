@@ -186,6 +186,10 @@ cdef class SequenceQueues:
         """The smallest sequence number of a queue that is not empty."""
         return self._items[self._firsts[queue]]
 
+    cdef int item(self, int queue, int place) noexcept nogil:
+        """The sequence number at this place of a queue, 0 for the smallest."""
+        return self._items[self._firsts[queue] + place]
+
     cdef int pop(self, int queue) noexcept nogil:
         """Remove and return the smallest sequence number of a queue that is not empty."""
         first = self._firsts[queue]

@@ -51,11 +51,17 @@ cdef enum:
 # instruction. A fence also holds back itself and all uops of its instruction.
 HELD_NAMES = ("", "unit", "fence", "unit")
 cdef enum:
+    # Where the result of a uop goes (``BlockUop.result``).
+    NO_RESULT = 0  # Nowhere, or from integer to vector registers or back.
+    INTEGER_RESULT = 1
+    VECTOR_RESULT = 2
+cdef enum:
     QUEUED_FOR_PORT = 1
     QUEUED_FOR_DIVIDER = 2
     QUEUED_FOR_PAIR = 3
+    QUEUED_FOR_RESULT = 4
 
-QUEUED_NAMES = ("", "port", "divider", "pair")  # Names by the numbers above.
+QUEUED_NAMES = ("", "port", "divider", "pair", "result")  # Names by the numbers above.
 # The optional resources of the model, by number. ``registers`` is the limit over both register
 # files.
 RESOURCES = (

@@ -223,6 +223,7 @@ cdef class FlatOriginal:
         if template is None:
             return 0
         row.wide = "M256" in template.name
+        row.result = _result(template) if row.kind == COMPUTE and row.out_count > 0 else NO_RESULT
         if uop.memory_operand < 0:
             return 0
         if uop.memory_operand >= len(template.memory_operands):
@@ -236,6 +237,14 @@ cdef class FlatOriginal:
         if access.implicit_stack and access.written:
             row.stack_offset = min(0, template.rsp_change)
         row.pointer_chasing = row.kind == LOAD and _may_chase(row.base, row.displacement)
+
+
+cdef int _result(object template) except -1:
+    """Where the results of an instruction's uops go, if they come from registers of the same kind."""
+    kinds = {each.width > 0 for each in (*template.register_inputs, *template.register_outputs)}
+    if kinds == {False}:
+        return VECTOR_RESULT
+    return INTEGER_RESULT if kinds == {True} else NO_RESULT
 
 
 @cython.final

@@ -184,6 +184,7 @@ cdef struct BlockUop:
     int displacement
     int pointer_chasing
     int wide  # 256 bits
+    int result  # where its result goes: INTEGER_RESULT ...
     int bytes
     int stack_offset
     int in0
