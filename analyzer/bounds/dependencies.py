@@ -321,7 +321,7 @@ class _Graph:
         self._values.advance(template, step.value_step)
         if step.settles_rsp:
             self._rsp_moved = False
-        if template.rsp_step:
+        if template.rsp_change and template.rsp_step:
             self._rsp_moved = True
 
     def _waits_for_data(self, template: InstructionTemplate) -> bool:

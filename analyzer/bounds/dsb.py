@@ -25,7 +25,7 @@ def dsb_bound(block: Block, microarchitecture: Microarchitecture) -> float:
         return layout(block.instructions, block.alignment, microarchitecture.macro_ops).eighths / EIGHTHS
     width = max(_UOPS, microarchitecture.dsb_width)
     uops = sum(template.mite_uops for template in block.instructions if not template.fused_with_previous)
-    before_last = sum(template.instruction.length for template in block.instructions[:-1])
+    before_last = sum(len(template.instruction.code) for template in block.instructions[:-1])
     start = block.alignment // _BLOCK_BYTES
     alone = not microarchitecture.dsb_serves_rounds_together
     if alone and (block.alignment + before_last) // _BLOCK_BYTES == start:

@@ -123,13 +123,13 @@ def step_of(template: InstructionTemplate, *, exact: bool = False) -> int | None
 
 def _exact_step(template: InstructionTemplate) -> int | None:
     instruction = template.instruction
-    name, immediate, operands = instruction.mnemonic, instruction.immediate, instruction.operands
+    name, immediate = instruction.mnemonic, instruction.immediate
     if template.memory_operands or len(template.register_outputs) != 1:
         return None
     if name in ("mov", "movsxd"):
         return 0 if immediate is None else None
     if name == "lea":
-        address = operands[1]
+        address = instruction.operands[1]
         known = address.base and not address.index and address.base != "RIP"
         return address.displacement if known else None
     if name in ("inc", "dec"):

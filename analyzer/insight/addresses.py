@@ -71,10 +71,10 @@ def accesses(instructions: Sequence[InstructionTemplate], iterations: int = 2) -
     def value(register: str | None) -> LinearValue:
         if register is None:
             return _NOTHING
-        name = canonical(register)
-        known = registers.get(name)
+        known = registers.get(register)
         if known is None:
-            known = registers[name] = LinearValue(terms={name: 1})
+            name = canonical(register)
+            known = registers.setdefault(name, LinearValue(terms={name: 1}))
         return known
 
     returning = coming_back([template.instruction for template in instructions])
@@ -126,4 +126,4 @@ def _steps(
 
 
 def _registers(names: Iterable[str | None]) -> set[str]:
-    return {canonical(name) for name in names if name is not None}
+    return {canonical(name) for name in {*names} if name is not None}

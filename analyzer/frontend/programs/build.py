@@ -78,7 +78,8 @@ def build(
             chunk.program, chunk.measured = _NOTHING, None
         state = chunk.state
         program.add(chunk, offset)
-    conditions.report_never_closed(program, state.condition)
+    if state.condition is not None:
+        conditions.report_never_closed(program, state.condition)
     return program
 
 

@@ -26,19 +26,19 @@ WORDS = frozenset(
 EDGE = re.compile(rf"\s*\.({'|'.join(sorted(WORDS))})\b", re.IGNORECASE)
 
 
-def report_never_closed(program: Program, condition: Condition | None) -> None:
-    """Refuse the conditions that are still open. Statements are shared with later versions of the text, so
-    the refused ones are copies."""
+def report_never_closed(program: Program, innermost: Condition) -> None:
+    """Refuse the conditions that are still open: the innermost one and those around it. Statements are shared
+    with later versions of the text, so the refused ones are copies."""
     opened = set()
+    condition: Condition | None = innermost
     while condition is not None:
         opened.add(id(condition.statement))
         condition = condition.outer
-    if opened:
-        for index, statement in enumerate(program.statements):
-            if id(statement) in opened:
-                program.statements[index] = refused = replace(statement)
-                program.changed.add(index)
-                refuse_open(refused)
+    for index, statement in enumerate(program.statements):
+        if id(statement) in opened:
+            program.statements[index] = refused = replace(statement)
+            program.changed.add(index)
+            refuse_open(refused)
 
 
 def refuse_open(statement: Statement) -> None:

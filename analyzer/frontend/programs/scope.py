@@ -48,7 +48,7 @@ class StatementScope(Struct):
     asked: set[str] = field(default_factory=set)
     """Symbols whose assignments were used."""
     is_fleeting: bool = False
-    """Distances between labels were used."""
+    """Distances between labels were used. A statement that asks for neither means the same in every text."""
     dot: int = 0
     """Bytes of the statement before the place that ``.`` means."""
     looks_ahead: bool = False
@@ -58,11 +58,6 @@ class StatementScope(Struct):
     looks_again: bool = False
     """A symbol set to another symbol's name has that symbol's current value."""
     _depth: int = 0
-
-    @property
-    def was_asked(self) -> bool:
-        """Whether the statement depends on other parts of the file."""
-        return bool(self.asked) or self.is_fleeting
 
     @property
     def names_registers(self) -> bool:

@@ -85,7 +85,7 @@ class RegionCode(Struct):
             self.contents[index] = content
             if scope.divides_by_zero:
                 self.divided.add(index)
-            if scope.was_asked:
+            if scope.asked or scope.is_fleeting:
                 self.asked[index] = content, self._filled_in.get(index), self.undefined.get(index)
 
     def _together(self, first: int, end: int) -> list[int]:

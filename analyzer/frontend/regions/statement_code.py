@@ -96,7 +96,7 @@ class Encoder(Struct):
             )
         except RefusedStatement as error:
             content = error
-        if is_plain and content is not None and not scope.was_asked:
+        if is_plain and content is not None and not (scope.asked or scope.is_fleeting):
             self.memory.contents[key] = content
         return content
 

@@ -12,9 +12,10 @@ from msgspec import Struct
 
 
 class Dialect(Struct, frozen=True):
-    """Assembly dialect: ``att`` or ``intel``, and whether registers may lack ``%``."""
+    """Assembly dialect: AT&T's syntax or Intel's, and whether registers may lack ``%``."""
 
-    name: str
+    is_att: bool
+    """AT&T syntax: sources come first."""
     bare_registers: bool
     is_gnu: bool = True
     """Written for GNU as; NASM and MASM write numbers differently."""
@@ -30,9 +31,9 @@ class Dialect(Struct, frozen=True):
         return not (self.is_gnu or self.is_nasm)
 
     @property
-    def is_att(self) -> bool:
-        """AT&T syntax: sources come first."""
-        return self.name == "att"
+    def name(self) -> str:
+        """``att`` or ``intel``."""
+        return "att" if self.is_att else "intel"
 
     @property
     def is_intel_gnu(self) -> bool:
@@ -48,11 +49,11 @@ class AssemblerStyle(StrEnum):
     MASM = "masm"
 
 
-ATT = Dialect("att", bare_registers=False)
-INTEL = Dialect("intel", bare_registers=True)
-_ATT_BARE = Dialect("att", bare_registers=True)
-MASM = Dialect("intel", bare_registers=True, is_gnu=False, is_relative=True)
-NASM = Dialect("intel", bare_registers=True, is_gnu=False, is_nasm=True)
+ATT = Dialect(is_att=True, bare_registers=False)
+INTEL = Dialect(is_att=False, bare_registers=True)
+_ATT_BARE = Dialect(is_att=True, bare_registers=True)
+MASM = Dialect(is_att=False, bare_registers=True, is_gnu=False, is_relative=True)
+NASM = Dialect(is_att=False, bare_registers=True, is_gnu=False, is_nasm=True)
 BY_NAME = {"att": ATT, "intel": INTEL}
 
 _SYNTAX_DIRECTIVE = re.compile(r"^[ \t]*\.(intel|att)_syntax\b", re.MULTILINE)
