@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.defects import internal_error, traceback_of
 from cyclelens.analyzer.common.suggestions import among
@@ -106,10 +105,6 @@ def plan(region: Region, target: Target, text: str | None) -> tuple[Plan, list[P
         except registry.UnknownMicroarchitecture as error:
             problem("unknown-microarchitecture", str(error))
     return Plan(tuple(models), mode, placement), problems
-
-
-if TYPE_CHECKING:
-    pass
 
 
 class RegionRequest(Struct, frozen=True):

@@ -13,7 +13,6 @@ from cyclelens.analyzer.frontend.passes.builtin import BuiltinPass
 from cyclelens.analyzer.frontend.passes.disassembly import read as read_dump
 from cyclelens.analyzer.frontend.passes.external import by_another_program, or_by_nasm
 from cyclelens.analyzer.frontend.passes.remarks import remark_left_out
-from cyclelens.analyzer.frontend.regions.iaca import may_have_iaca
 from cyclelens.analyzer.frontend.regions.recorded import counts_of
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import dump_columns, dumps, other_languages
@@ -25,6 +24,7 @@ from cyclelens.analyzer.frontend.source.markers import (
     coverage,
     find_latencies,
     find_regions,
+    may_have_iaca,
     with_latencies,
 )
 from cyclelens.analyzer.frontend.source.problems import make_problem

@@ -10,8 +10,7 @@ from functools import partial
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
-from cyclelens.analyzer.frontend.programs.program import Label, Program, Statement
-from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
+from cyclelens.analyzer.frontend.programs.program import Label, Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, letters
 from cyclelens.analyzer.frontend.statements import directives, registers
 from cyclelens.analyzer.frontend.statements.names import shown, symbol_of, typed

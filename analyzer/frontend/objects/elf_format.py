@@ -6,12 +6,8 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    pass
 
 MAGIC = b"\x7fELF"
 _HEADER_SIZE = 64

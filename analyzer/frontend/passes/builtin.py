@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 
 from cyclelens.analyzer.frontend.control_flow.blocks import Enclosed, FoundRuns, Made
 from cyclelens.analyzer.frontend.control_flow.functions import find_functions
@@ -14,8 +15,8 @@ from cyclelens.analyzer.frontend.passes.remarks import remark, remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
 from cyclelens.analyzer.frontend.programs.measured import Distances
 from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Program, StatementKind
-from cyclelens.analyzer.frontend.regions.iaca import find_iaca, may_have_iaca
-from cyclelens.analyzer.frontend.regions.recorded import spots_of_text
+from cyclelens.analyzer.frontend.regions.iaca import find_iaca
+from cyclelens.analyzer.frontend.regions.recorded import spot_in_text
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.regions.sections import Layouts
 from cyclelens.analyzer.frontend.regions.statement_code import Encoder
@@ -28,7 +29,7 @@ from cyclelens.analyzer.frontend.source.dialect import (
     semicolon_starts_comment,
     style,
 )
-from cyclelens.analyzer.frontend.source.markers import Span, coverage
+from cyclelens.analyzer.frontend.source.markers import Span, coverage, may_have_iaca
 from cyclelens.analyzer.frontend.source.scanner import Scan, ScannedPart, scan
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.source import LINE_BYTES, Placement, Region, Severity, SourceLine
@@ -94,7 +95,7 @@ class BuiltinPass:
             self.program.follow_nasm()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
-        self.run.spot = spots_of_text(self.layouts)
+        self.run.spot = partial(spot_in_text, self.layouts)
         places = [CodeRange(span, *self.program.slice(span.start, span.end)) for span in spans]
         if self.run.options.regions != Regions.LOOPS and may_have_iaca(source):
             found_iaca, problems = find_iaca(self.program, self.run.lines)

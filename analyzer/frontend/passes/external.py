@@ -24,7 +24,7 @@ from cyclelens.analyzer.frontend.passes.assembly_run import (
     REFUSED_BEFORE,
     AssemblyRun,
 )
-from cyclelens.analyzer.frontend.regions.recorded import spots_of_listing
+from cyclelens.analyzer.frontend.regions.recorded import spot_in_object
 from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, needs_nasm, style
 from cyclelens.analyzer.frontend.source.markers import Span, coverage
 from cyclelens.analyzer.model.choices import Assembler, Regions
@@ -77,7 +77,7 @@ def by_another_program(
         run.is_foreign = assembled.gave_up or (wanted == Assembler.NASM and needs_nasm(run.source))
         return None
     found = listed.sections(assembled.listing, user_line, assembled.backend, run.memory.caches)
-    run.spot = spots_of_listing(assembled.listing.object)
+    run.spot = partial(spot_in_object, assembled.listing.object)
     run.has_code = bool(assembled.refused) or any(section.pieces for section in found.values())
     refused = {user_line(line): message for line, message in assembled.refused.items()}
     places = [

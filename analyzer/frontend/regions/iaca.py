@@ -6,26 +6,16 @@ import re
 
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
 from cyclelens.analyzer.frontend.programs.program import Program, Statement
-from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.model.source import Problem, Severity
 
-_MARKER_BYTES = re.compile(
-    r"(?:100|0x64)(?:\s*,\s*|\s+\.byte\s+)(?:103|0x67)(?:\s*,\s*|\s+\.byte\s+)(?:144|0x90)", re.IGNORECASE
-)
-_LAST_BYTE = re.compile(r"\b(?:144|0x90)\b", re.IGNORECASE)
 _MOVE = re.compile(
     r"movl?\s+(?:\$(111|222|0x6f|0xde)\s*,\s*%ebx|ebx\s*,\s*(111|222|0x6f|0xde))\s*", re.IGNORECASE
 )
 _OPENING = frozenset(["111", "0x6f"])
 _BYTES = [[100, 103, 144]]
-
-
-def may_have_iaca(source: SourceText) -> bool:
-    """Whether the text contains the bytes of a marker, possibly on several lines."""
-    return source.has(_LAST_BYTE.search) and _MARKER_BYTES.search(source.text) is not None
 
 
 def find_iaca(program: Program, lines: LineIndex) -> tuple[list[CodeRange], list[Problem]]:

@@ -96,38 +96,28 @@ def _placed(region: Region, base: int) -> Iterator[Placed]:
         done -= len(line.code)
 
 
-def spots_of_text(layouts: Layouts) -> Callable[[str], Spot | None]:
-    """Function that locates symbols of a text."""
+def spot_in_text(layouts: Layouts, name: str) -> Spot | None:
+    """Location of a symbol of a text."""
     behind = len(layouts.program.statements) - 1
-
-    def spot(name: str) -> Spot | None:
-        try:
-            label = layouts.program.find_label(name, behind)
-            if label is not None:
-                modulus = layouts.modulus(label.index)
-                return SOMEWHERE if modulus else (label.section, layouts.offset(label.index))
-            value = layouts.certain(name, behind)
-        except ExpressionError:
-            return SOMEWHERE if layouts.program.find_label(name, behind) is not None else None
-        symbol = value.symbol or ""
-        return (
-            (symbol.removeprefix(SECTION_SIGN), value.constant) if symbol.startswith(SECTION_SIGN) else None
-        )
-
-    return spot
+    try:
+        label = layouts.program.find_label(name, behind)
+        if label is not None:
+            modulus = layouts.modulus(label.index)
+            return SOMEWHERE if modulus else (label.section, layouts.offset(label.index))
+        value = layouts.certain(name, behind)
+    except ExpressionError:
+        return SOMEWHERE if layouts.program.find_label(name, behind) is not None else None
+    symbol = value.symbol or ""
+    return (symbol.removeprefix(SECTION_SIGN), value.constant) if symbol.startswith(SECTION_SIGN) else None
 
 
-def spots_of_listing(object_file: ObjectFile | None) -> Callable[[str], Spot | None]:
-    """Function that locates symbols of the object that a text was assembled to."""
-
-    def spot(name: str) -> Spot | None:
-        address = None if object_file is None else object_file.named.get(name)
-        if object_file is None or address is None:
-            return None
-        for section in object_file.names_of_code:
-            start = object_file.base(section)
-            if start is not None and start <= address < start + len(object_file.section(section)[0]):
-                return section, address - start
+def spot_in_object(object_file: ObjectFile | None, name: str) -> Spot | None:
+    """Location of a symbol of the object that a text was assembled to."""
+    address = None if object_file is None else object_file.named.get(name)
+    if object_file is None or address is None:
         return None
-
-    return spot
+    for section in object_file.names_of_code:
+        start = object_file.base(section)
+        if start is not None and start <= address < start + len(object_file.section(section)[0]):
+            return section, address - start
+    return None

@@ -15,17 +15,20 @@ from cyclelens.analyzer.frontend.programs.fragments import (
     LONGEST_INSTRUCTION,
     MAXIMUM_DEPTH,
     AddedSizes,
-    JumpTarget,
     OpenError,
     PendingError,
     SectionLayout,
     SectionPart,
     add_places,
 )
-from cyclelens.analyzer.frontend.programs.program import Assigned, Assignment, Program, register_of
-from cyclelens.analyzer.frontend.programs.program import StatementKind as StatementKind
-from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope
-from cyclelens.analyzer.frontend.regions.jump_targets import find_target, jump_scope
+from cyclelens.analyzer.frontend.programs.program import (
+    Assigned,
+    Assignment,
+    Program,
+    StatementKind,
+    register_of,
+)
+from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope, find_target, jump_scope
 from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, RefusedStatement
 from cyclelens.analyzer.frontend.statements.directives import Alignment, RepeatedBytes, SizedDirective, leb128
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue, evaluate
@@ -304,7 +307,7 @@ class Layouts(Struct):
         """Target of a jump in its own section; None if it is elsewhere or a linker may change it. Raises
         ExpressionError if it cannot be determined."""
         try:
-            found = self.target(index, jump)
+            found = find_target(self.program, index, jump, self.distance)
         except OpenError:
             jump_scope(self.program, index, jump.target.text, self.distance).check_target(jump.target.text)
             # Whether it can be determined does not depend on the layout.
@@ -314,10 +317,6 @@ class Layouts(Struct):
             return None
         fragment, distance = self._spot(found.place)
         return FragmentOffset(fragment, distance + found.beyond, found.is_late)
-
-    def target(self, index: int, jump: Jump) -> JumpTarget | None:
-        """The statement that a jump goes to, as found by ``jump_targets.py``."""
-        return find_target(self.program, index, jump, self.distance)
 
     def _spot(self, index: int) -> tuple[int, int]:
         """The fragment in which a statement begins, and the bytes before it in that fragment."""
@@ -335,7 +334,7 @@ class Layouts(Struct):
         """Section offset of a jump's target in bytes; None if it is elsewhere."""
         try:
             try:
-                found = self.target(index, jump)
+                found = find_target(self.program, index, jump, self.distance)
             except OpenError:
                 return self._expressed_target(index, jump)
         except ExpressionError:

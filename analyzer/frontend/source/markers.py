@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
+from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import Comment, LineIndex
 from cyclelens.analyzer.model.source import Problem, Region, Severity
@@ -22,6 +23,12 @@ MAXIMUM_LATENCY = 1_000
 """Maximum latency in cycles that a comment may request."""
 _LATENCY = re.compile(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\s*]*)", re.IGNORECASE)
 _OPTION = re.compile(r"[A-Za-z_][\w.-]*=\S*")
+
+
+_IACA_BYTES = re.compile(
+    r"(?:100|0x64)(?:\s*,\s*|\s+\.byte\s+)(?:103|0x67)(?:\s*,\s*|\s+\.byte\s+)(?:144|0x90)", re.IGNORECASE
+)
+_LAST_IACA_BYTE = re.compile(r"\b(?:144|0x90)\b", re.IGNORECASE)
 
 
 class Span(Struct):
@@ -230,3 +237,8 @@ def _name(spans: list[Span], problems: list[Problem]) -> None:
             )
         span.name = candidate
         seen.add(candidate)
+
+
+def may_have_iaca(source: SourceText) -> bool:
+    """Whether the text contains the bytes of one of IACA's markers, possibly on several lines."""
+    return source.has(_LAST_IACA_BYTE.search) and _IACA_BYTES.search(source.text) is not None
