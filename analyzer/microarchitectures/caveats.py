@@ -23,7 +23,7 @@ BIT_MOVES = Source(
 SLOW_DIVISIONS = Source(
     Certainty.PUBLISHED,
     "Agner Fog",
-    "Agner Fog's instruction tables, Zen 1: divisions of doubles take 8 to 13 cycles, one in 4 to 5, by their "
+    "Agner Fog's instruction tables, Zen 1: divisions of doubles take 8 to 13 cycles, one in 4 to 5, by "
     "operands; GCC's znver.md has 13 and 5. The tables of the core have the slowest",
 )
 PAGE_ALIASING = Source(

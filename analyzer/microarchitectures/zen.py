@@ -1,6 +1,6 @@
 """AMD's Zen, Zen+ and Zen 2, approximate: widths and capacities are published, the rest is hardly known.
 
-The model combines the schedulers of a core into one. Zen 2's memory renaming is in the latencies of its tables.
+The schedulers of a core are combined into one. Zen 2's memory renaming is in the latencies of its tables.
 None of the rules measured on Zen 3 to 5 is taken over; docs/zen5.md says of each what is certain here.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN2`` has the sources.
