@@ -1,9 +1,9 @@
 """Corrects uops.info's figures for Zen+, which stand for the first Zen too (data/SOURCES.md).
 
 Divisions of doubles were measured with fast operands: 4 cycles from one to the next, and 8 to the result.
-With others they take up to 5 and 13. Agner Fog's instruction tables have a latency of 8 to 13 and one in 4 to 5
-cycles, GCC's ``znver.md`` 13 and 5, and the loops of the OSACA papers take 4.9 cycles per division. One of 256
-bits is two.
+With others they take up to 5 and 13: Agner Fog's instruction tables have a latency of 8 to 13 and one in 4 to
+5 cycles, GCC's ``znver.md`` has 13 and 5, and the loops of the OSACA papers take 4.9 cycles per division. One
+of 256 bits is two.
 """
 
 from __future__ import annotations
