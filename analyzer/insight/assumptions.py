@@ -96,7 +96,8 @@ def _operand_values(prediction: Prediction) -> Iterator[Assumption]:
         prediction.instructions, lambda name: name in _INTEGER_DIVISIONS or _FLOAT_DIVISION.fullmatch(name)
     )
     core = prediction.microarchitecture
-    slow = _where(prediction.instructions, lambda name: caveats.is_slow_division(name, core))
+    mnemonics = {index: prediction.instructions[index].instruction.mnemonic for index in divisions}
+    slow = tuple(index for index, name in mnemonics.items() if caveats.is_slow_division(name, core))
     fast = tuple(index for index in divisions if index not in slow)
     for found, speed in ((fast, "fast"), (slow, "slow")):
         if found:

@@ -67,7 +67,8 @@ def build_block(
     cache = store.caches.of(Cores).cache(microarchitecture, options)
     prepared = cache.prepared
     known = [prepared.get(each.code) or known_of(each, cache, store) for each in instructions]
-    tracks = options.hardware or microarchitecture.tracks_values
+    is_hardware = options.hardware
+    tracks = is_hardware or microarchitecture.tracks_values
     if microarchitecture.macro_ops is not None:
         # Nine modules that cores without macro-ops do not need.
         from cyclelens.analyzer.uops.macro_entries import macro_op_entries
@@ -103,9 +104,9 @@ def build_block(
         ):
             absorbed.append(position)
     upper = NOTHING_KEPT
-    if meets & KEEPS_UPPER and meets & WRITES_UPPER and options.hardware:
+    if meets & KEEPS_UPPER and meets & WRITES_UPPER and is_hardware:
         upper = what_follows(instructions, microarchitecture, absorbed)
-    returning = coming_back(instructions) if branches and options.hardware else frozenset()
+    returning = coming_back(instructions) if branches and is_hardware else frozenset()
     going_back = len(known) - 1 if loop and microarchitecture.taken_branch_units.mask else -1
     fuses_moves = microarchitecture.fuses_moves
     looked: Iterable[int] = range(len(known))

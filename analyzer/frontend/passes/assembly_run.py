@@ -82,6 +82,11 @@ class AssemblyRun(Struct, dict=True):
         return self.source.text
 
     @cached_property
+    def style(self) -> AssemblerStyle:
+        """The assembler that it is written for."""
+        return style(self.source)
+
+    @cached_property
     def lines(self) -> LineIndex:
         """Where its lines are."""
         return LineIndex(self.source)
@@ -89,7 +94,7 @@ class AssemblyRun(Struct, dict=True):
     def expanded(self) -> Expanded:
         """The text after the C preprocessor, if it needs that, with included files."""
         expanded = plain(self.text)
-        if style(self.source) is AssemblerStyle.GAS and wants_preprocessor(self.source, self.options.origin):
+        if self.style is AssemblerStyle.GAS and wants_preprocessor(self.source, self.options.origin):
             if not self.options.allow_external_programs:
                 expanded = not_preprocessed(self.text, NO_PROGRAMS)
             else:

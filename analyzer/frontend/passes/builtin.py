@@ -27,7 +27,6 @@ from cyclelens.analyzer.frontend.source.dialect import (
     AssemblerStyle,
     detect,
     semicolon_starts_comment,
-    style,
 )
 from cyclelens.analyzer.frontend.source.markers import Span, coverage, may_have_iaca
 from cyclelens.analyzer.frontend.source.scanner import Scan, ScannedPart, scan
@@ -81,7 +80,7 @@ class BuiltinPass:
             again = scan(source, semicolon_starts_comment(source, self.run.dialect), self.run.stop)
             placed = place_statements(again.statements(), source, expanded, self.run.lines, self.run.text)
             parts = [(0, ScannedPart(placed))]
-        if style(self.run.source) is AssemblerStyle.MASM:
+        if self.run.style is AssemblerStyle.MASM:
             message = "This looks like MASM: instructions and labels are read, directives and macros are not."
             place = self.run.lines.content(0, self.run.text)
             self.run.report("not-supported", message, *place, Severity.INFORMATION)
@@ -91,7 +90,7 @@ class BuiltinPass:
         if self.run.stop():
             return []
         self.run.has_code = any(each.kind is StatementKind.INSTRUCTION for each in self.program.statements)
-        if style(self.run.source) is AssemblerStyle.NASM:
+        if self.run.style is AssemblerStyle.NASM:
             self.program.follow_nasm()
         self.encoder = self._encoder(self.program)
         self.layouts = Layouts(self.program, self.encoder)
@@ -242,7 +241,7 @@ class BuiltinPass:
     def _placement(self, window: _RegionStatements, index: int) -> Placement:
         """Placement of a statement, as far as known."""
         offset, modulus = self.layouts.offset(index), self.layouts.modulus(index)
-        usual = 1 if style(self.run.source) is AssemblerStyle.GAS else _NASM_ALIGNMENT
+        usual = 1 if self.run.style is AssemblerStyle.GAS else _NASM_ALIGNMENT
         known = min(max(self.layouts.laid(window.section).alignment, usual), LINE_BYTES)
         if modulus and modulus < known:
             return Placement(offset % modulus, modulus, REFUSED_BEFORE)

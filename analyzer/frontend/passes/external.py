@@ -25,7 +25,7 @@ from cyclelens.analyzer.frontend.passes.assembly_run import (
     AssemblyRun,
 )
 from cyclelens.analyzer.frontend.regions.recorded import spot_in_object
-from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, needs_nasm, style
+from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, needs_nasm
 from cyclelens.analyzer.frontend.source.markers import Span, coverage
 from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Placement, Region, Severity
@@ -40,7 +40,7 @@ def or_by_nasm(run: AssemblyRun, spans: list[Span], regions: list[Region], repor
         and run.options.allow_external_programs
         and not needs_nasm(run.source)
     )
-    if not refused or not is_asked or style(run.source) is not AssemblerStyle.NASM or not has_nasm():
+    if not refused or not is_asked or run.style is not AssemblerStyle.NASM or not has_nasm():
         return regions
     own = run.problems, run.branchings, run.spans, run.spot, run.is_foreign
     run.problems, run.branchings = run.problems[:reported], []
@@ -57,7 +57,7 @@ def by_another_program(
     """Regions from the user's assembler, or from the ``wanted`` one. None if no assembler applies or it
     fails."""
     wanted = wanted or run.options.assembler
-    if wanted == Assembler.AUTO and style(run.source) is AssemblerStyle.NASM and needs_nasm(run.source):
+    if wanted == Assembler.AUTO and run.style is AssemblerStyle.NASM and needs_nasm(run.source):
         wanted = Assembler.NASM
     if wanted not in ASSEMBLERS:
         return None
