@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from subprocess import Popen
 from typing import Any
 
 import pytest
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.frontend.assemble import assemble
-from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Reply, Request
+from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Request
 from cyclelens.analyzer.frontend.programs import build
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import chunks
@@ -198,9 +199,9 @@ class Counting(AssemblerClient):
         super().__init__()
         self.asked: list[Request] = []
 
-    def _ask(self, requests: list[Request], cancel: Callable[[], bool]) -> dict[Request, Reply]:
-        self.asked += requests
-        return super()._ask(requests, cancel)
+    def _exchange(self, child: Popen[bytes], window: Sequence[Request]) -> list[bytes]:
+        self.asked += window
+        return super()._exchange(child, window)
 
 
 def test_a_statement_goes_to_an_assembler_once() -> None:
