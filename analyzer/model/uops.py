@@ -80,8 +80,8 @@ class UopTemplate(Struct, frozen=True):
     divider_cycles: int = 0
     """Cycles for which its unit, or the divider behind it, is busy, rounded up."""
     late: tuple[int, ...] = ()
-    """Cycles by which each input may arrive after the uop begins; empty: no input may be late. Only for
-    cores that count macro-ops."""
+    """Cycles by which each input may arrive after the uop begins, or must arrive before it (negative); empty:
+    all are needed at its beginning. Only for cores that count macro-ops."""
     traits: Trait = Trait.NONE
     busy_eighths: int = 0
     """``divider_cycles`` in eighths, not rounded. Only for cores that count macro-ops."""

@@ -58,3 +58,11 @@ def test_an_instruction_says_what_is_out_of_range(template: InstructionTemplate,
     block = replace(block_of("488b07", "SKL", loop=False), entries=(template,))
     with pytest.raises(ValueError, match=message):
         simulate(block, registry.get("SKL"))
+
+
+@pytest.mark.parametrize("name", ["ZEN3", "ZEN4", "ZEN5"])
+def test_an_input_may_be_needed_before_the_uop_begins(name: str) -> None:
+    """pcmpestri xmm0, xmm1, 1: two cycles more from EDX than from the vectors, by the tables."""
+    block = block_of("660f3a61c10149ffcf75f5", name, loop=True)
+    assert any(late < 0 for uop in block.instructions[0].uops for late in uop.late)
+    assert simulate(block, registry.get(name)).cycles_per_iteration >= 3.0

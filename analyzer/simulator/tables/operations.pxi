@@ -185,11 +185,13 @@ def operations_row(FlatInstruction flat):
         *(effect.memory_bits, effect.from_instruction_pointer, *unknown, ops.lost_slots),
         *(int(uop.traits) for uop in uops),
         *(uop.busy_eighths for uop in uops),
-        *(late for uop in uops for late in uop.late or (0,) * len(uop.inputs)),
     )
-    flat.macro_row = array("q", row)
+    late = tuple(each for uop in uops for each in uop.late or (0,) * len(uop.inputs))
+    flat.macro_row = array("q", row + late)
     for number in row[_OPERATION_FIELDS:]:
         _check_number(template.name, "time in eighths, or a trait, of a uop", number, 0, _MOST_TIME)
+    for number in late:
+        _check_number(template.name, "delay of an input", number, -_MOST_TIME, _MOST_TIME)
     for number in row[:_MOVES]:
         _check_number(template.name, "cost in macro-ops", number, 0, _MOST_PARTS)
     _check_number(template.name, "number of lost slots", ops.lost_slots, 0, _MOST_PARTS)
