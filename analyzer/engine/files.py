@@ -4,6 +4,7 @@ library.
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -123,5 +124,8 @@ def read_text(name: str) -> str:
 
 
 def to_text(data: bytes) -> str:
-    """A file's text; bytes that are not UTF-8 are replaced, so that any file can be shown."""
+    """A file's text: UTF-8, or UTF-16 with its mark, as PowerShell writes it. Other bytes are replaced, so
+    that any file can be shown."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
     return data.decode("utf-8-sig", errors="replace")

@@ -81,9 +81,7 @@ def assemble(
         if options.regions == Regions.MARKERS and not _may_have_regions(source):
             return AssembledFile((), (), dialect.name)
         if (other := other_languages.find(source)) is not None:
-            place = LineIndex(source).span(other.start, other.end)
-            problem = make_problem("other-language", other.message, *place, Severity.WARNING)
-            return AssembledFile((), (problem,), dialect.name)
+            return AssembledFile((), (_named(source, other),), dialect.name)
         run = AssemblyRun(source, dialect, options, client or shared_client(), stop, memory)
         return _read(run, profile)
     except Exception as error:
@@ -95,6 +93,11 @@ def assemble(
 
 _NUL_OF_BINARY = re.compile(r"^[^#\n]*\0", re.MULTILINE)
 """Clang's line information comments (``clang -g``) contain NUL characters, which assemblers skip."""
+
+
+def _named(source: SourceText, other: other_languages.UnsupportedText) -> Problem:
+    place = LineIndex(source).span(other.start, other.end)
+    return make_problem("other-language", other.message, *place, Severity.WARNING)
 
 
 def _may_have_regions(source: SourceText) -> bool:
@@ -143,6 +146,10 @@ def _read(run: AssemblyRun, profile: Profile | None) -> AssembledFile:
             del run.problems[reported:]
     if not (run.has_code or run.has_markers):
         remark_left_out(run, found.statements())
+    if not (regions or run.has_markers or any(each.code == "left-out" for each in run.problems)):
+        other = other_languages.without_regions(run.source)
+        if other is not None:
+            return replace(nothing, problems=(_named(run.source, other),))
     if run.stop():
         return nothing
     latencies, problems = find_latencies(found.markers, run.lines, coverage(run.spans))

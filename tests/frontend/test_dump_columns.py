@@ -104,3 +104,47 @@ def test_names_of_functions_are_taken_from_the_lines_before_them() -> None:
 )
 def test_what_only_resembles_columns_is_no_dump(text: str) -> None:
     assert dump_columns.read(SourceText(text)) is None
+
+
+MASM = """Microsoft (R) Macro Assembler (x64) Version 14.29.30133.0   11/28/26 10:00:00
+dot.asm\t\t\t\t\t     Page 1 - 1
+
+ 00000000\t\t\t.data
+ 00000000 00000001\t\tcounter dd 1
+ 00000000\t\t\t.code
+ 00000000\t\t\tdot PROC
+ 00000000  48/ 8D 05\t\t    lea rax, counter
+\t   00000000 R
+ 00000007  48/ 81 C1\t\t    add rcx, 256
+\t   00000100
+ 0000000E\t\t\tagain:
+ 0000000E  C5 FC/ 10 01\t\t    vmovups ymm0, ymmword ptr [rcx]
+ 00000012  48/ 81 C1 00000120\t    add rcx, 288
+ 00000019  49/ FF C8\t\t    dec r8
+ 0000001C  75 F0\t\t    jnz again
+ 0000001E  E8 00000000 E\t    call done
+ 00000023  C3\t\t\t    ret
+ 00000024\t\t\tdot ENDP
+"""
+"""As ml64 /Fl prints it: a mark after prefixes, and numbers of several bytes as numbers."""
+
+
+def test_a_listing_of_masm_is_read() -> None:
+    (region,) = assemble(MASM).regions
+    assert region.name == "dot.loop-1"
+    assert region.code.hex() == "c5fc10014881c12001000049ffc875f0"
+
+
+def test_a_dump_whose_rows_are_mostly_not_understood_is_none() -> None:
+    """A listing of which two rows of six would be read, and the others lost in silence."""
+    rows = [f"{at:08X}  48~ 03 01  add rax, [rcx]\n" for at in range(0, 12, 3)]
+    text = "".join(rows) + "0000000C  75 F4  jnz again\n0000000E  C3  ret\n"
+    assert dump_columns.read(SourceText(text)) is None
+
+
+def test_julias_notes_about_inlined_functions_are_comments() -> None:
+    notes = "; │┌ @ int.jl:87 within `+`\n", "; └\n"
+    text = f".LBB0_1:\n{notes[0]} addq (%rdi), %rax\n{notes[1]} decq %rsi\n jne .LBB0_1\n"
+    result = assemble(text)
+    assert not result.problems
+    assert result.regions[0].code.hex() == "48030748ffce75f8"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.engine.files import explained
+from cyclelens.analyzer.engine.files import explained, to_text
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files import whole_file
 from cyclelens.analyzer.frontend.passes import external
@@ -43,6 +43,17 @@ OTHERS = {
     "report": ("Intel(R) Architecture Code Analyzer Version - v3.0\nAnalyzed File - t.o\n", 0, "report"),
     "vtune": ('Address,Line,Assembly,CPU Time\n0x11,12,"add rax, 0x8",0.01s\n', 0, "profiler"),
     "mail": ("Hi,\n> .L3:\n>  addq $32, %rax\n>  jne .L3\n> and it is slow.\n", 1, "quoted in a mail"),
+    "patch": ("--- a/t.s\n+++ b/t.s\n@@ -1,3 +1,3 @@\n .L3:\n-\tdec %rax\n+\tdec %rcx\n", 2, "git apply"),
+    "c": ('#include <x.h>\nlong f(long *p) {\n  __asm__ volatile("1: dec %0\\n");\n}\n', 1, "gcc -O2"),
+    "c, a piece": ('asm("1: dec %0\\n"\n    "jnz 1b\\n" : "+r"(n));\n', 0, "gcc -O2"),
+    "c++": ("// dot\ntemplate <class T>\nT dot(const T* a) {\n  return *a;\n}\n", 1, "C++"),
+    "rust": ('use std::arch::asm;\nfn f() {\n  asm!("2:", "dec {n}", "jnz 2b");\n}\n', 1, "rustc"),
+    "python": ("from unicorn import *\nCODE = b'\\x48\\xff\\xc9'\n", 0, "--hex"),
+    "luajit": ("---- TRACE 1 mcode 61\n0bcaffe0  add ebp, +0x01\n0bcafff6  addsd xmm0, xmm6\n", 0, "gdb"),
+    "bochs": ("00007c08: (                    ): dec ecx                   ; 6649\n", 0, "Bochs"),
+    "perf script": (" bench 12 [001]  12.345678:    1 cycles:u:   401130 dot+0x0 (/x)\n", 0, "brstacksym"),
+    "perf script insn": ("\t\t401130 insn: 48 ff ca\n", 0, "brstacksym"),
+    "explorer": ('{"asm":[{"text":".L3:"},{"text":"  add rax, 1"}],"code":0}\n', 0, "jq -r"),
     "hexadecimal": ("f2 0f 10 04 c7 f2 0f 59 04 c6\n48 83 c0 01 75 e9\n", 0, "--hex"),
     "dynasm in c": ("static void f(Dst) {\n  | mov rax, 1\n  |->loop:\n  | jnz ->loop\n}\n", 2, "DynASM"),
 }  # fmt: skip
@@ -76,6 +87,8 @@ X86 = [
     "push {r}\nmov %eax, %ebx\n",
     "sub $8, %rsp\nld: st: lea 8(%rsp), %rsp\n",
     'a = b | c\n.ascii "format ELF64"\n',
+    '# import the table: asm ("x") of C\n.data\nint: .long 5 # int f(int)\n',
+    "extern memcpy\nstruct: dec rcx\n jnz struct\n",
     "shuffle:\n db 43,42,12,12,46,13\n db 54,21,55,54,24,24\n dd 10, 11, 12, 13\n dd 20, 21, 22, 23\n",
 ]
 
@@ -83,6 +96,7 @@ X86 = [
 @pytest.mark.parametrize("text", X86)
 def test_texts_for_x86_are_not_taken_for_others(text: str) -> None:
     assert other_languages.find(SourceText(text)) is None
+    assert not [each for each in assemble(text).problems if each.code == "other-language"]
 
 
 def test_no_text_of_the_project_is_taken_for_another_language() -> None:
@@ -164,3 +178,10 @@ def test_statements_that_cannot_be_encoded_are_named_for_any_nasm_message(
     assert region.incomplete
     named = {problem.line for problem in assembled.problems}
     assert {6, 7} <= named
+
+
+def test_a_file_in_utf_16_is_read() -> None:
+    text = "1:\tdec %rcx\n\tjnz 1b\n"
+    for order in ("utf-16-le", "utf-16-be"):
+        assert to_text(("\ufeff" + text).encode(order)) == text
+    assert to_text(text.encode("utf-8-sig")) == text

@@ -137,11 +137,19 @@ def of_directive(name: str, arguments: str) -> Dialect | None:
     return INTEL if name == "intel_syntax" else None
 
 
+_OF_JULIA = re.compile(r"^[ \t]*;[ \t]*[│┌└]", re.MULTILINE)
+"""Brackets around inlined functions, in front of the instructions of ``code_native``."""
+
+
 def semicolon_starts_comment(source: SourceText, dialect: Dialect) -> bool:
     """Whether a semicolon begins a comment, as in NASM and MASM, or separates statements, as in GNU as. It
     begins a comment only in an Intel text without GNU directives in which the text after some semicolon
-    cannot be a statement."""
-    if dialect.is_att or ";" not in source.text:
+    cannot be a statement, and in Julia's output."""
+    if ";" not in source.text:
+        return False
+    if source.has(_OF_JULIA.search):
+        return True
+    if dialect.is_att:
         return False
     if style(source) is not AssemblerStyle.GAS:
         return True

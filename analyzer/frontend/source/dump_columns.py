@@ -2,9 +2,9 @@
 
 Addresses and code are optional, one at a time. Supports radare2, IDA, Ghidra, Binary Ninja, WinDbg, x64dbg,
 Visual Studio, ``dumpbin /disasm``, Intel XED, NDISASM, ``otool -tv``, listings of GNU as and NASM,
-``objdump --no-addresses``, ``perf annotate --asm-raw``, V8 (``--print-opt-code``), and Compiler Explorer with
-opcodes. A single row does
-not tell such a dump from other text, so the rows have to fit each other.
+``objdump --no-addresses``, ``perf annotate --asm-raw``, V8 (``--print-opt-code``), listings of MASM
+(``ml64 /Fl``), and Compiler Explorer with opcodes. A single row does not tell such a dump from other text, so
+the rows have to fit each other.
 """
 
 from __future__ import annotations
@@ -47,14 +47,25 @@ _COLUMNS = (
     ),
 )
 """Rows with address and code (three kinds), without code, and without addresses. A dump has one kind."""
-_MORE = re.compile(rf"^[ \t]*(?:\d+[ \t]{{2,}})?-?(?P<code>{_PAIRS})[ \t|]*$")
+_OF_MASM = re.compile(r"^[ \t]?[0-9A-F]{8}[ \t]+[0-9A-F]{2}(?: [0-9A-F]{2})*[/|] ", re.MULTILINE)
+"""A row of MASM that no other program prints: a mark follows the prefixes."""
+_MASM = re.compile(
+    r"^[ \t]?(?P<address>[0-9A-F]{8})[ \t]+"
+    r"(?P<code>[0-9A-F]{2}(?:[/|]? [0-9A-F]{2}\b)*)(?P<numbers>(?: (?:[0-9A-F]{4}){1,4})*)"
+    r"(?: [RE])?[ \t]+" + _TEXT,
+    re.MULTILINE,
+)
+_MARK = re.compile(r"[:/|]")
+_MORE = re.compile(rf"^[ \t]*(?:\d+[ \t]{{2,}})?-?(?P<code>{_PAIRS})(?: [RE])?[ \t|]*$")
 """Rest of an instruction's code, on a line of its own."""
 _HEADER = re.compile(
     r"^(?:\d+[ \t]+)?(?:[0-9a-f]+ )?(?:<(?P<exact>.+)>|(?P<name>[^\s;#][^\[\n]*?)(?:[ \t]+\[.*\])?):[ \t]*$"
 )
 _WITHIN = re.compile(r".*\+(?:0x)?[0-9a-f]+")
 """Name of a block inside a function."""
-_PROC = re.compile(r"^\S+:[0-9A-F]+ (?P<name>\S+)[ \t]+proc\b")
+_PROC = re.compile(r"^(?:\S+:[0-9A-F]+|[ \t]?[0-9A-F]{8})[ \t]+(?P<name>\S+)[ \t]+(?:proc|PROC)\b")
+_UNREAD = re.compile(r"^[ \t]*(?:0x)?[0-9a-fA-F]{8,16}:?[ \t]+[0-9a-fA-F]{2}\b(?!.*\|[^|\n]+\|[ \t]*$)")
+"""A line that looks like a row of another disassembler, unless it is one of a hexadecimal dump."""
 _NO_INSTRUCTION = re.compile(r"\S+:$|(?:\S+[ \t]+(?:proc|endp)|public)\b")
 _USUAL_ALIGNMENT = 16
 _LONGEST = 15
@@ -96,11 +107,11 @@ class _DumpBuilder(Struct):
 
 def read(source: SourceText) -> Dump | None:
     """The text as a dump; None if it is not one."""
-    for columns in _COLUMNS:
+    for columns in (_MASM,) if source.has(_OF_MASM.search) else _COLUMNS:
         if source.has(columns.search):
-            dump = _read(source.text, columns)
+            dump, unread = _read(source.text, columns)
             rows = [row for part in dump.parts for row in part.rows]
-            if len(rows) >= _FEWEST and _fit(
+            if len(rows) >= max(_FEWEST, unread) and _fit(
                 rows, "code" in columns.groupindex, "address" in columns.groupindex
             ):
                 dump.parts = [part for part in dump.parts if part.rows]
@@ -108,9 +119,11 @@ def read(source: SourceText) -> Dump | None:
     return None
 
 
-def _read(text: str, columns: re.Pattern[str]) -> Dump:
+def _read(text: str, columns: re.Pattern[str]) -> tuple[Dump, int]:
+    """The rows, and the number of lines that look like rows but are none."""
     found = _DumpBuilder()
     is_open = False
+    unread = 0
     for number, line in enumerate(text.splitlines()):
         if match := columns.match(line):
             is_open = _row(found, number, match)
@@ -118,7 +131,7 @@ def _read(text: str, columns: re.Pattern[str]) -> Dump:
                 found.header = header["name"], number
         elif is_open and (match := _MORE.match(line)):
             row = found.part.rows[-1]
-            row.code += _bytes(match["code"])
+            row.code += _numbers(match["code"]) if columns is _MASM else _bytes(match["code"])
             found.at = row.address + len(row.code)
         elif match := SECTION.match(line):
             found.section(match["name"])
@@ -129,8 +142,11 @@ def _read(text: str, columns: re.Pattern[str]) -> Dump:
                 found.at += -found.at % _USUAL_ALIGNMENT
         else:
             is_open = False
+            unread += _UNREAD.match(line) is not None
+            if header := _PROC.match(line):
+                found.header = header["name"], number
             found.dump.is_object |= OBJECT.match(line) is not None
-    return found.dump
+    return found.dump, unread
 
 
 def _row(found: _DumpBuilder, number: int, match: re.Match[str]) -> bool:
@@ -140,13 +156,18 @@ def _row(found: _DumpBuilder, number: int, match: re.Match[str]) -> bool:
     if not text or _NO_INSTRUCTION.match(text):
         return False
     address = int(groups["address"].replace("`", ""), 16) if groups.get("address") else found.at
-    code = _bytes(groups.get("code") or "")
+    code = _bytes(groups.get("code") or "") + _numbers(groups.get("numbers") or "")
     found.add(DumpRow(number, match.start("text"), address, code, text))
     return bool(code)
 
 
 def _bytes(pairs: str) -> bytes:
-    return bytes.fromhex(pairs.replace(":", ""))
+    return bytes.fromhex(_MARK.sub("", pairs))
+
+
+def _numbers(shown: str) -> bytes:
+    """Displacements and constants, which MASM shows as numbers of several bytes."""
+    return b"".join(bytes.fromhex(each)[::-1] for each in shown.split())
 
 
 def _fit(rows: Sequence[DumpRow], has_code: bool, has_addresses: bool) -> bool:

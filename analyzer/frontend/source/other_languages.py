@@ -72,6 +72,12 @@ _LANGUAGES = (
         True,
     ),
     _Language(
+        "a patch",
+        r"(?m)^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@.*",
+        "Apply it and analyse the file that it changes: git apply PATCH, cyclelens analyze FILE.",
+        True,
+    ),
+    _Language(
         "machine code in hexadecimal",
         r"(?mi)^[ \t]*(?:\\x[0-9a-f]{2}){4,}|"
         # A row that begins with db or dd is data of NASM.
@@ -180,6 +186,51 @@ _LANGUAGES = (
         _OBJECT,
     ),
 )
+_WITHOUT_REGIONS = (
+    _Language(
+        "the output of LuaJIT (-jdump)",
+        r"(?m)^---- TRACE \d+ .*",
+        "Let gdb print the machine code of a trace (x/40i ADDRESS) and analyse that.",
+    ),
+    _Language(
+        "the output of Bochs's debugger",
+        r"(?m)^(?:<bochs:\d+>.*|[0-9a-f]{8,16}: \([^)\n]*\): .*; [0-9a-f]{2,30}[ \t]*$)",
+        "Analyse the object that holds the code (cyclelens analyze FILE.o), or 64-bit machine code by "
+        "itself: cyclelens analyze --hex FILE.",
+    ),
+    _Language(
+        "the output of perf script",
+        r"(?m)^[ \t]*\S.*?[ \t]\d+[ \t]+(?:\[\d+\][ \t]+)?\d+\.\d{3,9}:[ \t].*|"
+        r"^.*\binsn: [0-9a-f]{2}\b.*",
+        "Analyse the program, with the counts of perf script -F brstacksym if you have them: "
+        "cyclelens analyze PROGRAM --function NAME --profile FILE.",
+    ),
+    _Language(
+        "an answer of Compiler Explorer in JSON",
+        r"\A\s*\{(?=[^\n]*\"asm\"[ \t]*:).*",
+        "Analyse the text in it: jq -r '.asm[].text' FILE | cyclelens analyze -.",
+    ),
+    _Language(
+        "Rust",
+        r"(?m)^.*\b(?:global_|naked_)?asm![ \t]*\(.*|"
+        r"^[ \t]*(?:pub(?:\([^)\n]*\))?[ \t]+)?(?:unsafe[ \t]+)?fn[ \t]+\w+.*",
+        "Compile it and see the cycles at its lines: cyclelens cc -- rustc -O --crate-type lib FILE.rs.",
+    ),
+    _Language(
+        "Python",
+        r"(?m)^(?:from[ \t]+[\w.]+[ \t]+import\b|import[ \t]+\w|def[ \t]+\w+\(|class[ \t]+\w+[(:]).*",
+        "Analyse the machine code that it holds: cyclelens analyze --hex FILE.",
+    ),
+    _Language(
+        "C or C++",
+        r"(?m)^(?![ \t]*[#;/*@]).*\b(?:asm|__asm|__asm__)[ \t]*"
+        r"(?:volatile|__volatile__|goto|inline)?[ \t]*[({].*|^template[ \t]*<.*|"
+        r"^(?:static|inline|extern|const|unsigned|signed|struct|void|int|char|long|short|float|double|bool|"
+        r"size_t|u?int\d+_t|__m\d+[di]?)\b[^\n;{}\"#]*\(.*",
+        "Compile it and see the cycles at its lines: cyclelens cc -- gcc -O2 -c FILE.c.",
+    ),
+)
+"""Texts that hold no assembly by themselves. A text with a region is none of them."""
 _SURE = tuple(each for each in _LANGUAGES if each.is_sure)
 _OF_X86 = re.compile(
     r"%(?:[re]?(?:[abcd]x|[sd]i|[bs]p)|[abcd][lh]|[xyz]mm\d)|\b(?:[re](?:[abcd]x|[sd]i|[bs]p|ip)|[xyz]mm\d+)\b",
@@ -212,11 +263,24 @@ def find(source: SourceText) -> UnsupportedText | None:
             continue
         match = telling.search(text)
         assert match is not None
-        found = text[match.start() :].partition("\n")[0]
-        start = match.start() + len(found) - len(found.lstrip())
-        message = f"This is {language.what}, which Cyclelens does not read. {language.way_out}"
-        return UnsupportedText(start, max(match.start() + len(found.rstrip()), start), message)
+        return _unsupported(language, text, match)
     return None
+
+
+def without_regions(source: SourceText) -> UnsupportedText | None:
+    """What a text is in which no region was found, as far as its beginning tells."""
+    text = "".join(chunk.text for chunk in _head(source))
+    for language in _WITHOUT_REGIONS:
+        if match := re.search(language.telling, text):
+            return _unsupported(language, text, match)
+    return None
+
+
+def _unsupported(language: _Language, text: str, match: re.Match[str]) -> UnsupportedText:
+    found = text[match.start() :].partition("\n")[0]
+    start = match.start() + len(found) - len(found.lstrip())
+    message = f"This is {language.what}, which Cyclelens does not read. {language.way_out}"
+    return UnsupportedText(start, max(match.start() + len(found.rstrip()), start), message)
 
 
 def _head(source: SourceText) -> list[Chunk]:
