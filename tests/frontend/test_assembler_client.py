@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -130,6 +131,33 @@ def test_the_real_engine_survives_what_hangs_it(real: AssemblerClient) -> None:
     found = replies(real, "incl %eax", "[cmp    $031,%si", "incl %ecx", "frobnicate", empty)
     # Keystone calls the last one a success without bytes.
     assert [code.hex() for code in found.values()] == ["ffc0", "", "ffc1", "", ""]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+def test_the_real_engine_ends_itself_where_it_hangs() -> None:
+    """The parent, which would wait for longer, has not killed it."""
+    client = AssemblerClient(timeout=10 * keystone_backend.TIME_LIMIT)
+    replies(client, "incl %eax")
+    child = client._child
+    assert child is not None
+    assert replies(client, "[cmp    $031,%si") == {"[cmp    $031,%si": b""}
+    assert child.returncode == -signal.SIGPROF
+    client.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Unix has the limit")
+def test_the_memory_of_the_real_engine_is_limited() -> None:
+    script = (
+        "from cyclelens.analyzer.frontend.assemblers import keystone_backend as backend\nimport mmap\n"
+        "real = backend.KeystoneEngine.encode\n"
+        "def encode(self, dialect, text):\n    mmap.mmap(-1, backend.MEMORY_LIMIT if 'ecx' in text else 1)\n"
+        "    return real(self, dialect, text)\n"
+        "backend.KeystoneEngine.encode = encode\nbackend.main()\n"
+    )
+    client = AssemblerClient((sys.executable, "-c", script))
+    found = replies(client, "incl %eax", "incl %ecx", "incl %edx")
+    assert [code.hex() for code in found.values()] == ["ffc0", "", "ffc2"]
+    client.close()
 
 
 def test_the_front_end_does_not_let_the_hanging_line_pass() -> None:

@@ -66,7 +66,9 @@ def test_the_table_of_limits_is_what_the_code_enforces() -> None:
             f"{size(background.MEMORY_LIMIT)} of memory, {background.PATIENCE:.0f} s,"
             f" {size(background.FILE_LIMIT)} a file"
         ),
-        "Keystone, for one statement": f"{size(keystone_backend.MEMORY_LIMIT)} of memory, {keystone_backend.TIME_LIMIT} s",
+        "Keystone, for one statement": (
+            f"{size(keystone_backend.MEMORY_LIMIT)} of memory, {keystone_backend.TIME_LIMIT} s"
+        ),
         "data of a document that is kept for the next start": size(memory.MAXIMUM_BYTES),
         "a question to the page of `cyclelens serve`; its headers; its answer": (
             f"{size(pages._MOST_BYTES)}; {size(pages._MOST_HEADER_BYTES)}; {answers.PATIENCE:.0f} s"
