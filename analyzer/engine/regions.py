@@ -15,7 +15,7 @@ from cyclelens.analyzer.engine.workspace import MAX_BLOCK_BYTES, Cancel, Workspa
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
-from cyclelens.analyzer.insight import absence, paths
+from cyclelens.analyzer.insight import absence, paths, wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.prices import priced
 from cyclelens.analyzer.insight.work import stated
@@ -223,7 +223,7 @@ def _priced(request: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
             tried = experiment(
                 request.workspace, region, prediction, request.options.target.model, request.cancel
             )
-            findings += priced(tried, own)
+            findings += priced(tried, own, wording.unit_in_words(prediction))
     known = {each.microarchitecture for each in region.predictions}
     left = [each for each in region.findings if each.microarchitecture not in ("", *known)]
     return replace(region, findings=(*left, *findings))

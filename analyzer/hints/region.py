@@ -13,7 +13,6 @@ from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 
 KIND = "region"
-_COUNTED = {"cycles/iter": "cycles per iteration", "cycles/call": "cycles per call", "cycles": "cycles"}
 
 
 def hints(region: RegionAnalysis) -> Iterator[Hint]:
@@ -34,7 +33,7 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     for prediction in region.predictions:
         yield (
             f"{prediction.microarchitecture}: {wording.rounded(prediction)} "
-            f"{_COUNTED[wording.unit(prediction)]}"
+            f"{wording.unit_in_words(prediction)}"
             f"{wording.elsewhere(prediction)}{wording.one_pass(prediction)}, "
             f"{wording.mode(prediction.mode)}, {wording.bound_of(prediction)}"
         )

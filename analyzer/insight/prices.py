@@ -131,10 +131,11 @@ _WITHOUT_ALL: Mapping[str, Callable[[Experiment], ChangeResult]] = {
 """Hazards that are removed together, because removing one would move its cost to the next."""
 
 
-def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def priced(experiment: Experiment, findings: Sequence[Finding], unit: str) -> tuple[Finding, ...]:
     """The findings with a price where the hazard can be removed; a finding that has a price keeps it.
 
-    Some kinds are priced together: each of their findings gives the price of all.
+    ``unit``: of the figure, in words (``cycles per iteration``). Some kinds are priced together: each of
+    their findings gives the price of all.
     """
     base: float | None = None
     counts = Counter(finding.code for finding in findings)
@@ -160,7 +161,7 @@ def priced(experiment: Experiment, findings: Sequence[Finding]) -> tuple[Finding
         except ChangeError:
             result.append(finding)
             continue
-        words = _sentence(code, cost, counts[code])
+        words = _sentence(code, f"{cost:.2f} {unit}", counts[code])
         result.append(replace(finding, cost=cost, price=words, message=f"{finding.message} {words}"))
     return tuple(result)
 
@@ -170,8 +171,8 @@ def _difference(base: float, changed: ChangeResult) -> float:
     return 0.0 if cost < LEAST else cost
 
 
-def _sentence(code: str, cost: float, count: int) -> str:
+def _sentence(code: str, cost: str, count: int) -> str:
     """The sentence on a finding's price, in a region with ``count`` findings of its kind."""
     if code in _WITHOUT_ALL and count > 1:
-        return f"The {count} findings of this kind together cost {cost:.2f} cycles per iteration here."
-    return f"It costs {cost:.2f} cycles per iteration here."
+        return f"The {count} findings of this kind together cost {cost} here."
+    return f"It costs {cost} here."

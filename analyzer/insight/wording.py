@@ -98,6 +98,11 @@ def unit(prediction: Prediction) -> str:
     return "cycles/iter" if prediction.once is None else "cycles/call"
 
 
+def unit_in_words(prediction: Prediction) -> str:
+    """``unit`` for sentences: ``cycles per iteration``, ``cycles per call``, ``cycles``."""
+    return unit(prediction).replace("/iter", " per iteration").replace("/call", " per call")
+
+
 def one_pass(prediction: Prediction) -> str:
     """Suffix of a function's figure: `` (34 for one pass)``; empty for other regions."""
     if prediction.once is None or prediction.mode is Mode.ONCE:

@@ -147,7 +147,7 @@ def _together(snapshot: Snapshot, region: ShownRegion, worthless: Sequence[Probl
         for code, numbers in lines.items()
     )
     count = len(worthless)
-    message = f"{count} finding{'s cost' if count > 1 else ' costs'} 0.00 cycles per iteration here: {kinds}."
+    message = f"{count} finding{'s cost' if count > 1 else ' costs'} 0.00 cycles here: {kinds}."
     first = region.result.first_line
     return Problem(first, 0, len(snapshot.lines[first]), NO_COST, message, Severity.INFORMATION)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
+from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.prices import priced
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 
@@ -25,7 +26,8 @@ def serializing(text):
     analyzer = Analyzer()
     (region,) = analyzer.analyze(text, AnalysisOptions()).regions
     prediction = region.predictions[0]
-    findings = priced(experiment_with(analyzer.workspace, region, prediction), region.findings)
+    tried = experiment_with(analyzer.workspace, region, prediction)
+    findings = priced(tried, region.findings, wording.unit_in_words(prediction))
     (found,) = [each for each in findings if each.code == "serializing"]
     return found, prediction.cycles_per_iteration
 
@@ -35,6 +37,16 @@ def test_who_waits_for_everything_before_it_has_a_price():
     # What stays is what the instruction itself takes.
     assert found.cost is not None and 0 < found.cost < cycles
     assert f"It costs {found.cost:.2f} cycles per iteration here." in found.message
+
+
+def test_a_price_has_the_unit_of_the_figure():
+    """A function is called: its findings cost cycles per call, not per iteration."""
+    text = "f:\n    movq $0x12345678, 64(%rsp)\n    movq $0x12345678, 128(%rsp)\n    ret\n"
+    options = AnalysisOptions(target=Target(microarchitectures=("ZEN3",)), detail=Detail(prices=True))
+    (region,) = Analyzer().analyze(text, options).regions
+    prices = {each.price for each in region.findings if each.code == "long-instruction"}
+    assert wording.unit(region.predictions[0]) == "cycles/call"
+    assert prices and all(price.endswith("cycles per call here.") for price in prices)
 
 
 def test_it_costs_less_where_less_is_waited_for():

@@ -101,7 +101,7 @@ async def test_findings_have_prices_and_worthless_ones_are_one_line(editor: Edit
     found = {item.code: item for item in editor.client.published[editor.uri].diagnostics}
     assert found.keys() == {"no-cost", "lcp-stall"}
     folded = found["no-cost"]
-    assert folded.message == "1 finding costs 0.00 cycles per iteration here: unlamination (line 4)."
+    assert folded.message == "1 finding costs 0.00 cycles here: unlamination (line 4)."
     assert folded.range.start.line == 0 and folded.severity == types.DiagnosticSeverity.Hint
     assert "It costs 2.44 cycles per iteration here." in found["lcp-stall"].message
 
