@@ -10,8 +10,8 @@ cdef enum:
 
 
 cdef class SharedResults(BoundUnit):
-    """On some units a uop with a latency of one cycle waits while the result of an earlier uop arrives, but not
-    for ever. Younger uops pass it by."""
+    """On some units a uop with a latency of one cycle waits while the result of an earlier uop arrives, but
+    not for ever. Younger uops pass it by."""
 
     cdef int _short  # First queue of uops with a latency of one cycle, by unit.
     cdef int[::1] _kinds  # Kind of the results that share the way out of each unit; NO_RESULT: none do.
