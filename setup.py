@@ -15,7 +15,9 @@ CHECKED = os.environ.get("CYCLELENS_CHECKED") == "1"  # for ``dev/test --checked
 SANITIZE = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover"] if CHECKED else []
 # -O2 would compile for 51 s instead of 22 s, to save about a twentieth of the time of a simulation.
 # A level of optimisation in CFLAGS is left as it is.
-OPTIMIZE = [] if "-O" in os.environ.get("CFLAGS", "") else ["-O1", "-finline-functions", "-finline-small-functions"]
+OPTIMIZE = (
+    [] if "-O" in os.environ.get("CFLAGS", "") else ["-O1", "-finline-functions", "-finline-small-functions"]
+)
 FLAGS = [*OPTIMIZE, "-fwrapv", "-g0", *SANITIZE]
 # For the harness, which checks the processor's features itself: the compiler must not assume any.
 PLAIN = ["-O2", "-g0", "-fno-stack-protector", "-mno-avx"]
