@@ -26,6 +26,33 @@ def test_unknown_instructions_and_wrong_operands_get_different_messages(mnemonic
 
 
 @pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("mov %eax, %rbx", "%eax has 32 bits, %rbx has 64"),
+        ("movl %rax, (%rbx)", "it takes registers of 32 bits here"),
+        ("vpaddd %xmm1, %ymm2, %ymm3", "%xmm1 has 128 bits, %ymm2 has 256"),
+        ("vpaddd %xmm1, %xmm2", "it takes 3 operands, not 2"),
+        ("pshufb %ymm0, %ymm1", "it takes registers of 128 bits here"),
+        ("mov (%rax), (%rbx)", "only one of them may be in memory"),
+        (".intel_syntax noprefix; mov rbx, eax", "rbx has 64 bits, eax has 32"),
+    ],
+)
+def test_the_message_says_what_is_wrong_with_the_operands(
+    region: Region, statement: str, reason: str
+) -> None:
+    (problem,) = region(statement).problems
+    assert f" with such operands: {reason}." in problem.message
+
+
+@pytest.mark.parametrize(
+    "statement", ["lea (%rax), (%rbx)", "movzx %rax, %rbx", "shl %rax, %rbx", "ret %rax"]
+)
+def test_a_reason_that_is_not_simple_is_not_guessed(region: Region, statement: str) -> None:
+    (problem,) = region(statement).problems
+    assert "it takes" not in problem.message and " has " not in problem.message
+
+
+@pytest.mark.parametrize(
     "mnemonic",
     [
         *(

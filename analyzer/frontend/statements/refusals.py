@@ -57,8 +57,8 @@ def refuse_apx(text: str, is_att: bool, scope: Scope) -> None:
             raise UnsupportedError(APX)
 
 
-def refused(mnemonic: str, operands: Sequence[Operand], who: str) -> str:
-    """Message that ``who`` rejects an instruction with these operands."""
+def refused(mnemonic: str, operands: Sequence[Operand], who: str, reason: str = "") -> str:
+    """Message that ``who`` rejects an instruction with these operands, for a ``reason`` if one is known."""
     if mnemonic == "frstpm":
         return "'frstpm' is an instruction of the 287 that no 64-bit processor has."
     is_narrow = any(isinstance(operand, Register) and operand.name[0] == "y" for operand in operands)
@@ -66,14 +66,14 @@ def refused(mnemonic: str, operands: Sequence[Operand], who: str) -> str:
         is_narrow and any(isinstance(operand, Rounding) for operand in operands)
     ):
         return AVX10
-    return no_such(mnemonic, who)
+    return no_such(mnemonic, who, reason)
 
 
-def no_such(mnemonic: str, who: str) -> str:
+def no_such(mnemonic: str, who: str, reason: str = "") -> str:
     """Message that ``who`` rejects an instruction: it does not exist (with the nearest name), or not with
-    such operands."""
+    such operands, for a ``reason`` if one is known."""
     if _is_known(mnemonic):
-        return f"{who} does not accept '{mnemonic}' with such operands."
+        return f"{who} does not accept '{mnemonic}' with such operands{f': {reason}' if reason else ''}."
     hint = did_you_mean(mnemonic, decoder.mnemonics())
     return f"{who} does not know the instruction '{mnemonic}'{hint or '.'}"
 

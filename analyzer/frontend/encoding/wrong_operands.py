@@ -1,0 +1,79 @@
+"""Explains why an instruction does not take its operands: their number is wrong, two are in memory, or their
+sizes differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cyclelens.analyzer.frontend.encoding.choice import EncodingRequest, choose
+from cyclelens.analyzer.frontend.encoding.operand_forms import class_of
+from cyclelens.analyzer.frontend.statements.operand_types import MemoryOperand, Operand, Register, Rounding
+from cyclelens.analyzer.isa import encodable
+from msgspec.structs import replace
+
+_GENERAL = {"r8": "dl", "r16": "dx", "r32": "edx", "r64": "rdx"}
+_VECTOR = {"xmm": "xmm2", "ymm": "ymm2", "zmm": "zmm2"}
+"""A register of each size."""
+_EXTENDING = ("movs", "movz")
+
+
+def reason(request: EncodingRequest) -> str:
+    """What is wrong with the operands of an instruction that cannot be encoded: ``%eax has 32 bits, %rbx has
+    64``, ``it takes 3 operands``. Empty if there is no simple reason."""
+    if sum(isinstance(operand, MemoryOperand) for operand in request.operands) > 1:
+        return "only one of them may be in memory"
+    # Extending moves differ in their sizes by nature.
+    return _number(request) or ("" if request.mnemonic.startswith(_EXTENDING) else _sizes(request))
+
+
+def _number(request: EncodingRequest) -> str:
+    written = [operand for operand in request.operands if not isinstance(operand, Rounding)]
+    names = (request.mnemonic, request.mnemonic[:-1])
+    forms = next(filter(None, map(encodable.forms, names)), ())
+    counts = sorted({len(form.operands) for form in forms})
+    if not counts or counts[0] <= len(written) <= counts[-1]:
+        return ""
+    listed = " or ".join(map(str, counts))
+    return f"it takes {listed} operand{'s' * (counts != [1])}, not {len(written)}"
+
+
+def _sizes(request: EncodingRequest) -> str:
+    for sizes in (_GENERAL, _VECTOR):
+        registers = [
+            operand
+            for operand in request.operands
+            if isinstance(operand, Register) and class_of(operand) in sizes
+        ]
+        found = [size for size in sizes if registers and _fits(request, sizes, size)]
+        if not found:
+            continue
+        if len({class_of(each) for each in registers}) > 1:
+            return _different(registers[::-1] if request.is_att else registers, request.is_att)
+        bits = " or ".join(str(_bits(size)) for size in found)
+        return f"it takes registers of {bits} bits here"
+    return ""
+
+
+def _fits(request: EncodingRequest, sizes: dict[str, str], size: str) -> bool:
+    """Whether the instruction takes its operands if all registers have this size."""
+    same: Sequence[Operand] = [
+        replace(each, name=sizes[size])
+        if isinstance(each, Register) and class_of(each) in sizes and class_of(each) != size
+        else each
+        for each in request.operands
+    ]
+    return choose(replace(request, operands=same)) is not None
+
+
+def _different(registers: Sequence[Register], is_att: bool) -> str:
+    first, *others = registers
+    other = next(each for each in others if class_of(each) != class_of(first))
+    mark = "%" if is_att else ""
+    return (
+        f"{mark}{first.name} has {_bits(class_of(first))} bits, "
+        f"{mark}{other.name} has {_bits(class_of(other))}"
+    )
+
+
+def _bits(size: str) -> int:
+    return {"xmm": 128, "ymm": 256, "zmm": 512}.get(size) or int(size[1:])
