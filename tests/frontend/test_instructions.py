@@ -148,6 +148,34 @@ def test_what_is_not_understood_is_a_syntax_error(
     assert [(problem.line, problem.code) for problem in result.problems] == [(2, "syntax-error")]
 
 
+@pytest.mark.parametrize(
+    ("statement", "number"),
+    [
+        ("add 32, %rsi", "32"),
+        ("cmp\t0x40, %rsi", "0x40"),
+        ("mov %eax, 8", "8"),
+        ("vaddps 16, %ymm0, %ymm1", "16"),
+    ],
+)
+def test_a_number_without_its_dollar_is_probably_not_an_address(
+    region: Callable[..., AssembledFile], statement: str, number: str
+) -> None:
+    (problem,) = region(statement).problems
+    assert problem.code == "number-as-address"
+    assert problem.message == f"This accesses memory at address {number}; did you mean ${number}?"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        *("add $32, %rsi", "mov %fs:40, %rax", "mov 8(%rax), %rax", "mov (,%rax,8), %rax", "lea 8, %rax"),
+        *("mov 4096, %rax", "shl %rax", "nopl 0(%rax)", "mov 3*8(%rsp), %rax"),
+    ],
+)
+def test_other_addresses_are_left_alone(region: Callable[..., AssembledFile], statement: str) -> None:
+    assert region(statement).problems == ()
+
+
 def test_a_number_that_does_not_fit_is_cut_only_as_gnu_as_does(region: Callable[..., AssembledFile]) -> None:
     for text, number in (("movb $300, %al", 44), ("cmpw $0x12345, (%rdi)", 0x2345)):
         (problem,) = region(text).problems

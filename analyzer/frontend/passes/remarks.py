@@ -26,6 +26,11 @@ from cyclelens.analyzer.model.upper_halves import UpperHalves
 
 _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 """Jumps that often go to another file."""
+_NUMBER = re.compile(r"(?:^|,)\s*(-?(?:0x[\da-f]{1,3}|\d{1,4}))\s*(?=,|$)", re.IGNORECASE)
+"""An operand that is a number without ``$``."""
+_ACCESSES_NOTHING = ("lea", "nop", "prefetch", "invlpg")
+_PAGE = 4096
+"""Systems keep the first page of memory free, so that null pointers are found."""
 _ONLY_SYMBOL = re.compile(rf"{QUOTED_NAME}|{letters('_.?', digits=False)}{letters('_.$?', digits=True)}*")
 
 
@@ -48,6 +53,9 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
             name = shown(code.undefined[index])
             message = f"'{name}' is not defined in this file; it is treated as an address."
             run.report("undefined-symbol", message, *program.span(index), Severity.WARNING)
+        elif not isinstance(content, Jump) and (number := _number_as_address(program.statements[index])):
+            message = f"This accesses memory at address {number}; did you mean ${number}?"
+            run.report("number-as-address", message, *program.span(index), Severity.WARNING)
         elif isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             target = content.target.text.strip()
             symbol = symbol_of(target)
@@ -58,6 +66,18 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
                     f"The label '{name}' is not defined in this file; it is treated as far away{hint or '.'}"
                 )
                 run.report("undefined-label", message, *program.span(index), Severity.WARNING)
+
+
+def _number_as_address(statement: Statement) -> str:
+    """The operand of an AT&T statement that is an address in the first page of memory, as it is written; empty
+    if there is none."""
+    if statement.kind is not StatementKind.INSTRUCTION or not statement.dialect.is_att:
+        return ""
+    mnemonic, *operands = statement.text.split(None, 1)
+    if not operands or mnemonic.lower().startswith(_ACCESSES_NOTHING):
+        return ""
+    numbers = (match[1] for match in _NUMBER.finditer(operands[0]))
+    return next((each for each in numbers if abs(int(each, 16 if "x" in each.lower() else 10)) < _PAGE), "")
 
 
 def _remark_directive(run: AssemblyRun, program: Program, index: int) -> None:

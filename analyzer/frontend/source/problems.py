@@ -28,6 +28,7 @@ CODES: Mapping[str, str] = {
     "not-in-profile": "the recorded profile names nothing in this file or text",
     "not-preprocessed": "the C preprocessor could not be run over the file",
     "not-supported": "an unsupported construct (a condition on an address, .include ...)",
+    "number-as-address": "a number without $ is an address that no program can access",
     "number-shortened": "a number is too long for its operand; GNU as truncates it",
     "other-language": "the text is for another processor, or in a language that is not read",
     "preprocessor-error": "the C preprocessor complains about this line",
