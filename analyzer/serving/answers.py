@@ -21,6 +21,7 @@ from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError, from_hexa
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.insight import label, wording
 from cyclelens.analyzer.insight.findings import at_statement
+from cyclelens.analyzer.insight.work import Pace, change
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail
@@ -29,7 +30,7 @@ from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports.card import instruction_cards
 from cyclelens.analyzer.reports.registry import FORMATS, render
 from cyclelens.analyzer.rewrites.proposal import Fix, apply
-from cyclelens.analyzer.rewrites.registry import fixes
+from cyclelens.analyzer.rewrites.search import advise
 from cyclelens.analyzer.serving.disassembly import written_out
 from cyclelens.analyzer.simulator.failures import Cancelled
 from msgspec.structs import replace
@@ -177,12 +178,19 @@ class Answers:
         }
 
     def rewrites(self, asked: Answer) -> Answer:
-        """Rewrites that make a region faster, with the text after each."""
-        text, options = self._text(asked), self._options(asked)
+        """The rewrites that ``cyclelens rewrite`` finds, with the text after each; those of one region if the
+        request names it."""
+        text, options, name = self._text(asked), self._options(asked), asked.get("region")
 
         def better(cancel: Cancel) -> list[Fix]:
             found = self._analyzer.analyze(text, options, cancel)
-            return list(fixes(Analyzer(self._analyzer.workspace.beside()), text, options, found, cancel))
+            alone = Analyzer(self._analyzer.workspace.beside())
+            return [
+                fix
+                for region in found.regions
+                if region.predictions and name in (None, region.region.name)
+                for fix in advise(alone, text, options, found.dialect, region, cancel).fixes
+            ]
 
         rewrites = [
             {
@@ -192,6 +200,7 @@ class Answers:
                 "microarchitecture": fix.microarchitecture,
                 "before": fix.before,
                 "after": fix.after,
+                "gain": change(Pace(fix.before), Pace(fix.after)),
                 "where": fix.where,
                 "text": apply(text, fix.proposal.edits),
             }

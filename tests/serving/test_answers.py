@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import socket
 import subprocess
 import threading
@@ -100,6 +101,21 @@ def test_rewrites_come_with_the_text_after_them(server: PageServer) -> None:
     again = ask(server, "/analysis", text=first["text"])
     figures = {region["name"]: region["figures"][0] for region in again["regions"]}
     assert figures[first["region"]]["cycles_per_iteration"] == pytest.approx(first["after"], abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["dot_product.s", "lcp_stall_intel.s"])
+def test_rewrites_are_those_of_the_command(
+    server: PageServer, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    example = ROOT / "examples" / name
+    found = ask(server, "/rewrites", text=example.read_text("utf-8"))["rewrites"]
+    assert cli.main(["rewrite", str(example)]) == 0
+    printed = re.findall(r"^ +\d+  (.+)\n +(.+)$", capsys.readouterr().out, re.MULTILINE)
+    assert [(each["gain"], each["title"]) for each in found] == printed
+    assert printed
+    (region, *_) = {each["region"] for each in found}
+    alone = ask(server, "/rewrites", text=example.read_text("utf-8"), region=region)["rewrites"]
+    assert alone == [each for each in found if each["region"] == region]
 
 
 def test_machine_code_becomes_a_text_with_the_same_figure(

@@ -257,7 +257,7 @@ async function showView() {
   const [number, kind] = [asked, view];
   place.classList.add("waiting");
   try {
-    const answer = await (kind === "rewrites" ? ask(kind) : ask("comparison", { kind, region: region.name }));
+    const answer = await (kind === "rewrites" ? ask(kind, { region: region.name }) : ask("comparison", { kind, region: region.name }));
     if (answer === undefined || number !== asked || kind !== view) return;
     if (kind === "rewrites") showRewrites(place, answer.rewrites);
     else if (kind === "microarchitectures") showCPUs(place, answer);
@@ -326,7 +326,7 @@ function showTable(place, { columns, rows, text: said }, sentence) {
 
 function showRewrites(place, rewrites) {
   place.replaceChildren(...rewrites.map((rewrite) => {
-    const gain = `${rewrite.before.toFixed(2)} → ${rewrite.after.toFixed(2)}${rewrite.where}`;
+    const gain = `${rewrite.gain.replace("->", "→")}${rewrite.where}`;
     const apply = made("button", "Apply");
     apply.addEventListener("click", () => setText(rewrite.text));
     const box = made("div", apply, { className: "rewrite" });
