@@ -90,7 +90,17 @@ def test_commands_about_assembly_are_there_only_where_assembly_is() -> None:
     }
     for key in contributes["keybindings"]:
         assert key["command"] in enabled
-        assert "editorTextFocus" in key["when"]
+        assert "editorTextFocus" in key["when"] or key["when"] == "resourceScheme == cyclelens-rewrite"
+
+
+def test_a_rewrite_has_its_buttons_in_the_title_bar_and_keys() -> None:
+    contributes = PACKAGE["contributes"]
+    commands = {"cyclelens.applyRewrite", "cyclelens.discardRewrite"}
+    for shown in (contributes["menus"]["editor/title"], contributes["keybindings"]):
+        found = {
+            entry["command"] for entry in shown if entry["when"] == "resourceScheme == cyclelens-rewrite"
+        }
+        assert found == commands
 
 
 @pytest.mark.parametrize(
@@ -136,7 +146,7 @@ def test_the_pages_of_the_extension_show_what_is_there() -> None:
     assert all((ROOT / "docs" / "images" / name).is_file() for name in images)
     titles = {command["title"] for command in PACKAGE["contributes"]["commands"]}
     keys = {key["command"]: key["key"] for key in PACKAGE["contributes"]["keybindings"]}
-    named = dict(re.findall(r"^\| `([A-Z])` \| (.+) \|$", text, re.MULTILINE))
+    named = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", text, re.MULTILINE))
     assert set(named.values()) <= titles
     assert {f"alt+c {letter.lower()}" for letter in named} == set(keys.values())
     icon = (EXTENSION / PACKAGE["icon"]).read_bytes()

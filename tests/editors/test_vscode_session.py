@@ -138,6 +138,33 @@ def test_an_example_shows_hints_lenses_diagnostics_and_the_figure(code: Workbenc
     code.screenshot("vscode-example")
 
 
+def test_enter_makes_a_new_line_whatever_is_suggested(code: Workbench) -> None:
+    """A whole kernel, key by key, at the default settings; the list of suggestions is open at most line ends."""
+    file = code.folder / "typed.s"
+    file.write_text("", encoding="utf-8")
+    code.open("typed.s")
+    written = [
+        *(".text", ".globl dot", "dot:", "vxorps %ymm0, %ymm0, %ymm0", ".Lloop:", "vmovups (%rdi), %ymm1"),
+        *(
+            "vfmadd231ps (%rsi), %ymm1, %ymm0",
+            "add $32, %rdi",
+            "dec %rdx",
+            "jnz .Lloop",
+            "vzeroupper",
+            "ret",
+            "",
+        ),
+    ]
+    for line in written[:-1]:
+        code.type(line)
+        code.page.wait_for_timeout(400)
+        code.press("Enter")
+    code.press("Control+s")
+    wait("the saved text", lambda: file.read_text("utf-8"))
+    assert [line.strip() for line in file.read_text("utf-8").split("\n")] == written
+    wait("the figure", lambda: any("cycles/iter" in line for line in code.lines().values()))
+
+
 def test_hints_follow_what_is_typed(code: Workbench) -> None:
     code.open("dot_product.s")
     number = next(n for n, text in wait("the region", code.lines).items() if "cyclelens-begin" in text)
@@ -145,7 +172,7 @@ def test_hints_follow_what_is_typed(code: Workbench) -> None:
     code.go(number + 1)
     code.press("End", "Enter")
     code.type("        vaddps %ymm0, %ymm0, %ymm0")
-    wait("the change", lambda: "4.00 -> 8.00, 100 % slower" in code.line(number))
+    wait("the change", lambda: "4.00 -> 8.00, +100 % time" in code.line(number))
     code.run("File: Revert File")
     wait("the old figure", lambda: shows(code, number, "4.00"))
 
@@ -161,11 +188,11 @@ def test_a_rewrite_is_chosen_from_the_menu_and_pays(code: Workbench) -> None:
         return [row for row in code.texts(rows) if row.startswith("Use eax")]
 
     (title,) = wait("the rewrite", offered)
-    assert title == "Use eax (its upper half and the flags may differ): 3.44 -> 1.00, 71 % faster"
+    assert title == "Use eax (its upper half and the flags may differ): 3.44 -> 1.00, 3.4x"
     code.screenshot("vscode-rewrite")
     code.click(rows, "Use eax")
     wait("the rewritten line", lambda: "add     $0x1234, %eax" in code.line(18))
-    wait("what it brought", lambda: "3.44 -> 1.00, 71 % faster" in code.line(17))
+    wait("what it brought", lambda: "3.44 -> 1.00, 3.4x" in code.line(17))
     assert "LCP stall" not in code.line(18)
 
 
@@ -294,7 +321,7 @@ def test_c_with_intrinsics_has_figures_at_its_lines(code: Workbench) -> None:
     code.go(7)
     code.press("End")
     code.type("\nsum = _mm256_add_ps(sum, x);")
-    wait("the change", lambda: "4.00 -> 8.00, 100 % slower" in code.line(5))
+    wait("the change", lambda: "4.00 -> 8.00, +100 % time" in code.line(5))
     code.screenshot("vscode-c-edited")
     code.click(".codelens-decoration a", "Timeline")
     wait("the instructions", lambda: "vaddps" in code.panel("Cyclelens: dot"))

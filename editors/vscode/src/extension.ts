@@ -15,7 +15,7 @@ import { History, registerHistory, showHistory } from "./history";
 import { showLoops } from "./loops";
 import { Answer, Live, tabOf } from "./live";
 import { mark } from "./mark";
-import { registerPreview } from "./preview";
+import { decide, registerPreview } from "./preview";
 import { NO_REGION, Region, regionAt, Status } from "./status";
 import * as configured from "./configuration";
 
@@ -269,6 +269,8 @@ export function activate(context: vscode.ExtensionContext): void {
   command("cyclelens.pin", () => onDocument("cyclelens.pinBaseline"));
   command("cyclelens.unpin", () => onDocument("cyclelens.unpinBaseline"));
   command("cyclelens.analyseNow", () => onDocument("cyclelens.analyse"));
+  command("cyclelens.applyRewrite", () => decide(true));
+  command("cyclelens.discardRewrite", () => decide(false));
 
   const opened = (document: vscode.TextDocument) => {
     const sources = vscode.workspace.getConfiguration("cyclelens", document).get<boolean>("sources");

@@ -23,7 +23,7 @@ export function registerHistory(): vscode.Disposable {
 export async function showHistory(uri: string, history: History): Promise<void> {
   const items = history.rows.map(([label, cycles, change], index) => ({
     label: `${cycles.toFixed(2)} cycles/iter`,
-    description: `${label}${change ? ` · the present one is ${change}` : ""}`,
+    description: `${label}${change ? ` · now ${change}` : ""}`,
     index,
   }));
   const placeHolder = items.length ? "choose a version to compare the text with" : "there is no figure yet";

@@ -8,15 +8,37 @@ interface Edit {
 }
 
 const SCHEME = "cyclelens-rewrite";
-const texts = new Map<string, string>();
+
+/** A rewrite that is shown, and how the user decides on it. */
+interface Shown {
+  text: string;
+  decide: (apply: boolean) => void;
+}
+const shown = new Map<string, Shown>();
 
 /** The command of the server's code actions, and the rewritten texts as documents that cannot be edited. */
 export function registerPreview(): vscode.Disposable {
-  const provider = { provideTextDocumentContent: (uri: vscode.Uri) => texts.get(uri.toString()) ?? "" };
+  const provider = { provideTextDocumentContent: (uri: vscode.Uri) => shown.get(uri.toString())?.text ?? "" };
   return vscode.Disposable.from(
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, provider),
     vscode.commands.registerCommand("cyclelens.previewRewrite", preview),
+    // A closed tab is a rewrite that nobody wants.
+    vscode.window.tabGroups.onDidChangeTabs(({ closed }) => closed.forEach((tab) => decideOn(rewriteIn(tab), false))),
   );
+}
+
+/** Apply or discard the rewrite in front; for the buttons of its title bar, and for keys. */
+export function decide(apply: boolean): void {
+  decideOn(rewriteIn(vscode.window.tabGroups.activeTabGroup.activeTab), apply);
+}
+
+function decideOn(rewrite: vscode.Uri | undefined, apply: boolean): void {
+  shown.get(rewrite?.toString() ?? "")?.decide(apply);
+}
+
+function rewriteIn(tab: vscode.Tab | undefined): vscode.Uri | undefined {
+  const input = tab?.input;
+  return input instanceof vscode.TabInputTextDiff && input.modified.scheme === SCHEME ? input.modified : undefined;
 }
 
 async function preview(uri: string, version: number, edits: Edit[], title: string, details: string): Promise<void> {
@@ -31,16 +53,28 @@ async function preview(uri: string, version: number, edits: Edit[], title: strin
   if (changed()) {
     return;
   }
-  const rewritten = file.with({ scheme: SCHEME, query: title });
-  texts.set(rewritten.toString(), applied(document, edits));
+  const rewritten = file.with({ scheme: SCHEME, query: `${version} ${title}` });
+  const key = rewritten.toString();
+  if (shown.has(key)) {
+    await vscode.commands.executeCommand("vscode.diff", file, rewritten, title);
+    return;
+  }
+  const decided = new Promise<boolean>((resolve) => shown.set(key, { text: applied(document, edits), decide: resolve }));
   await vscode.commands.executeCommand("vscode.diff", file, rewritten, title);
+  const { decide } = shown.get(key)!;
   const apply = "Apply the Rewrite";
-  const choice = await vscode.window.showInformationMessage(`Cyclelens: ${details}`, apply, "Discard It");
+  // The message may vanish; the buttons of the title bar stay.
+  void vscode.window.showInformationMessage(`Cyclelens: ${details}`, apply, "Discard It").then((choice) => {
+    if (choice !== undefined) {
+      decide(choice === apply);
+    }
+  });
+  const wanted = await decided;
+  shown.delete(key);
   // Show the text first, so that closing the diff does not take the focus.
   await vscode.window.showTextDocument(document);
   await close(rewritten);
-  texts.delete(rewritten.toString());
-  if (choice === apply && !changed()) {
+  if (wanted && !changed()) {
     const change = new vscode.WorkspaceEdit();
     change.set(file, edits.map((edit) => vscode.TextEdit.replace(range(edit), edit.newText)));
     await vscode.workspace.applyEdit(change);
@@ -64,7 +98,5 @@ function applied(document: vscode.TextDocument, edits: Edit[]): string {
 
 async function close(rewritten: vscode.Uri): Promise<void> {
   const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const shown = ({ input }: vscode.Tab) =>
-    input instanceof vscode.TabInputTextDiff && input.modified.toString() === rewritten.toString();
-  await vscode.window.tabGroups.close(tabs.filter(shown));
+  await vscode.window.tabGroups.close(tabs.filter((tab) => rewriteIn(tab)?.toString() === rewritten.toString()));
 }
