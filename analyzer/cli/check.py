@@ -307,7 +307,7 @@ def _judged(
     """Compare a region with its limit and baseline. A baseline with another amount of work is scaled to the
     present one. A lower bound above the limit is too slow; below it, nothing follows."""
     from cyclelens.analyzer.insight.confidence import is_lower_bound
-    from cyclelens.analyzer.insight.work import Pace, faster, work_of
+    from cyclelens.analyzer.insight.work import Pace, difference, work_of
 
     work = work_of(region)
     now = Pace(prediction.cycles_per_iteration, work)
@@ -318,8 +318,8 @@ def _judged(
         remarks.append(f"limit {limit:.2f}")
     if earlier is not None:
         slow |= now.cycles > earlier.cycles_for(work) * (1 + tolerance) + _ROUNDING
-        difference = "" if is_lower_bound(prediction) and not slow else faster(earlier, now)
-        remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", difference))))
+        change = "" if is_lower_bound(prediction) and not slow else difference(earlier, now)
+        remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", change))))
     return _Verdict(file, region, prediction, slow, tuple(remarks))
 
 

@@ -12,8 +12,8 @@ _KEPT = "\n\t"
 _SPECIAL = r"[\\`*_\[\]|~@]|:(?=//)|(?<=www)\."
 """Characters that open a link, an image, code or emphasis, or end a table cell; `@`, `:` and `.`
 for links without brackets."""
-_LEADING = r"^(\d*)([-+#=.)])"
-"""Characters that turn a line into a heading, a list or a rule."""
+_LEADING = r"^(\d*)(?=[-+.)](?:\s|-|$)|[#=])"
+"""What stands before a character that turns a line into a heading, a list or a rule."""
 
 
 class _Shown(dict[int, str]):
@@ -58,7 +58,7 @@ def prose(text: str) -> str:
     escaped = (
         re.sub(_SPECIAL, r"\\\g<0>", line.replace("&", "&amp;")).replace("<", "&lt;").replace(">", "&gt;")
     )
-    return re.sub(_LEADING, r"\1\\\2", escaped)
+    return re.sub(_LEADING, r"\1\\", escaped)
 
 
 def code(text: str) -> str:

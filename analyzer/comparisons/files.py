@@ -1,7 +1,7 @@
 """The region compared with the one of another file.
 
-CPU  old.o  new.o  new.o is     old.o: bound by  new.o: bound by
-SKL   4.00   1.00  75 % faster  latency-bound    port-bound
+CPU  old.o  new.o  new.o: difference  old.o: bound by  new.o: bound by
+SKL   4.00   1.00  4.0x               latency-bound    port-bound
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.comparisons.predictions import by_name, figure, limits
 from cyclelens.analyzer.comparisons.table import ComparisonTable, Rate, grid
 from cyclelens.analyzer.insight.confidence import is_lower_bound
-from cyclelens.analyzer.insight.work import Pace, faster, work_of
+from cyclelens.analyzer.insight.work import Pace, difference, work_of
 from cyclelens.analyzer.model.result import RegionAnalysis
 
 _UNKNOWN = (
@@ -14,6 +14,9 @@ _UNKNOWN = (
 )
 
 _NOT_KNOWN = "not known"
+_UNITS = (
+    "Cycles per iteration. 2.0x: half the time; -25 % time: three quarters of it; +100 % time: twice as long."
+)
 
 
 def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> ComparisonTable:
@@ -25,7 +28,7 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Compa
     comparable = works[0] is not None and works[1] is not None and works[0].unit == works[1].unit
     # If both do the same work, the columns per unit would repeat the others.
     unit = works[0].unit if works[0] and comparable and works[0] != works[1] else ""
-    columns = ["CPU", *names, f"{names[subject]} is"]
+    columns = ["CPU", *names, f"{names[subject]}: difference"]
     columns += [f"{name} per {unit}" for name in names] if unit else []
     columns += [f"{name}: bound by" for name in names]
     rows = []
@@ -34,12 +37,12 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Compa
         paces = [Pace(figure(one), work) for one, work in zip(both, works, strict=True)]
         exact = not any(map(is_lower_bound, both))
         row: list[str | float | None] = [microarchitecture, *(pace.cycles for pace in paces)]
-        row.append((faster(paces[1 - subject], paces[subject]) or "same") if exact else _NOT_KNOWN)
+        row.append((difference(paces[1 - subject], paces[subject]) or "same") if exact else _NOT_KNOWN)
         row += [Rate(pace.per_unit() or 0.0) if exact else None for pace in paces] if unit else []
         rows.append((*row, *map(limits, both)))
     notes = []
     if rows:
-        notes.append("Cycles per iteration. 50 % faster: half as many; 100 % slower: twice as many.")
+        notes.append(_UNITS)
         notes += [f"{name}: {work}." for name, work in zip(names, works, strict=True) if work]
         notes += [] if comparable else [_UNKNOWN]
     notes += [f"{name}: {region.note}" for name, region in sides if region.note]

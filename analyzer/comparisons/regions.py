@@ -1,7 +1,7 @@
 """The region compared with another one of the same text.
 
-CPU   dot  dot4  dot is                 dot per byte  dot4 per byte  dot: bound by  dot4: bound by
-SKL  4.00  4.00  300 % slower per byte         0.125          0.031  latency-bound  latency- and port-bound
+CPU   dot  dot4  dot: difference        dot per byte  dot4 per byte  dot: bound by  dot4: bound by
+SKL  4.00  4.00  +300 % time per byte         0.125          0.031  latency-bound  latency- and port-bound
 """
 
 from __future__ import annotations

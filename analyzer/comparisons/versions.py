@@ -1,7 +1,7 @@
 """The region compared with the one of the same name in a committed version of the file.
 
-CPU  HEAD   now  now is       HEAD: bound by  now: bound by
-SKL  4.00  1.00  75 % faster  latency-bound   port-bound
+CPU  HEAD   now  now: difference  HEAD: bound by  now: bound by
+SKL  4.00  1.00  4.0x             latency-bound   port-bound
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Labels of regions: from an analysis to parts, and from parts to text.
 
 4.00 cycles/iter · SKL · latency-bound (LCP) · 8.00 B/cycle
-3.42 -> 1.00, 71 % faster · SKL · issue-bound
-8.00 cycles/iter · two accumulators: 4.00, four: 2.00
+3.42 -> 1.00, 3.4x · SKL · issue-bound
+8.00 cycles/iter · SKL · latency-bound · rewrite: 2.00
 predicted 4.00, measured 4.02 · SKL · latency-bound (stale)
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from cyclelens.analyzer.insight import vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
@@ -22,7 +23,7 @@ from msgspec.structs import replace
 STALE = " (stale)"
 _JOINT = " · "
 _LEAST = 30
-"""Characters reserved behind a measured figure: ``4.00 · four accumulators: 1.00``."""
+"""Characters reserved behind a measured figure: ``SKL · latency-bound (LCP)``."""
 _LEAST_CUT = 16
 """Fewest characters to which the reason for a lower bound is cut."""
 
@@ -114,11 +115,12 @@ def render(label: RegionLabel, budget: int | None = None) -> str:
 
 
 def _advised(label: RegionLabel, room: int, narrow: bool) -> str:
-    """The figure and the longest advice that fits; without the unit if there is no other way. Empty if
-    nothing fits."""
+    """The figure, its core, what limits it, and the longest advice that fits; without the unit if there is no
+    other way. Empty if nothing fits."""
+    limits = list(_limits(label)) or [""]
     for figure in (_figure(label, mean=narrow), _figure(label, mean=narrow, with_unit=False)):
-        for words in label.advice:
-            text = _joined([figure, words])
+        for words, limit in product(label.advice, limits):
+            text = _joined([figure, label.core, limit, words])
             if len(text) <= room:
                 return text
     return ""

@@ -20,6 +20,8 @@ from msgspec import Struct
 
 _AMOUNT = re.compile(r"([1-9]\d{0,8})(B?)")
 _STACK = "RSP"
+_TIMES = 1.5
+"""From this ratio on a gain is stated as a ratio; smaller ones are easier to read as a share of the time."""
 
 
 class Pace(Struct, frozen=True):
@@ -102,9 +104,9 @@ def rate(region: RegionAnalysis, prediction: Prediction) -> str:
     return f"{cycles / work.amount:.2f} cycles/{work.unit}"
 
 
-def faster(before: Pace, after: Pace) -> str:
-    """Compares the second pace with the first: ``25 % faster`` (25 % fewer cycles), ``5 % slower`` (5 % more
-    cycles); ``45 % faster per byte`` if the loops do different amounts of work.
+def difference(before: Pace, after: Pace) -> str:
+    """Compares the second pace with the first: ``3.4x`` from one and a half times as fast, ``-25 % time`` and
+    ``+5 % time`` otherwise; ``3.4x per byte`` if the loops do different amounts of work.
 
     Empty if the figures agree to two decimals, or if the first is 0.
     """
@@ -112,19 +114,32 @@ def faster(before: Pace, after: Pace) -> str:
     if first <= 0 or f"{first:.2f}" == f"{second:.2f}":
         return ""
     share = abs(second / first - 1) * 100
-    amount = f"{share:.0f}" if share >= 1 else f"{share:.1f}"
+    amount = (
+        f"{first / second:.1f}x" if second and first / second >= _TIMES else _percent(share, second < first)
+    )
     # The unit is left out if an iteration does as much work as before.
     per = f" per {after.work.unit}" if after.work and first != before.cycles else ""
-    return f"{amount} % {'faster' if second < first else 'slower'}{per}"
+    return f"{amount}{per}"
+
+
+def _percent(share: float, less: bool) -> str:
+    return f"{'-' if less else '+'}{f'{share:.0f}' if share >= 1 else f'{share:.1f}'} % time"
 
 
 def change(before: Pace, after: Pace) -> str:
-    """Both figures, in cycles per iteration, and the difference: ``3.42 -> 1.00, 71 % faster``.
+    """Both figures and the difference: ``3.42 -> 1.00, 3.4x``, in cycles per iteration;
+    ``0.125 -> 0.031 cycles/byte, 4.0x`` if an iteration does another amount of work than before.
 
-    Empty if the figures agree to two decimals and the work per iteration is the same.
+    Empty if the figures agree to two decimals.
     """
-    first, second = f"{before.cycles:.2f}", f"{after.cycles:.2f}"
-    difference = faster(before, after)
-    if difference:
-        return f"{first} -> {second}, {difference}"
-    return "" if first == second else f"{first} -> {second}"
+    found = difference(before, after)
+    first, second = before.per_unit(), after.per_unit()
+    if before.cycles_for(after.work) != before.cycles and first is not None and second is not None:
+        digits = 3 if max(first, second) < 1 else 2
+        unit = after.work.unit if after.work else ""
+        both = f"{first:.{digits}f} -> {second:.{digits}f} cycles/{unit}"
+        return f"{both}, {found.removesuffix(f' per {unit}')}" if found else ""
+    both = f"{before.cycles:.2f} -> {after.cycles:.2f}"
+    if found:
+        return f"{both}, {found}"
+    return "" if f"{before.cycles:.2f}" == f"{after.cycles:.2f}" else both

@@ -55,12 +55,11 @@ class RegionLabel(Struct, frozen=True):
     rate: str = ""
     """Work per time: ``8.00 B/cycle``."""
     change: str = ""
-    """``3.42 -> 1.00, 71 % faster``, in place of the number and its unit."""
+    """``3.42 -> 1.00, 3.4x``, in place of the number and its unit."""
     also: tuple[str, ...] = ()
     """Figures of the other loops that were compiled from the same source loop."""
     advice: tuple[str, ...] = ()
-    """Rewrites that help, the longest wording first: ``two accumulators: 4.00, four: 2.00``. They take the
-    place of everything behind the figure."""
+    """Rewrites that help, the longest wording first: ``two accumulators: 4.00, four: 2.00``."""
     measured: MeasuredFigure = MeasuredFigure()
     stale: bool = False
     """The text has changed since the figure was found."""

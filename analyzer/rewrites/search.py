@@ -58,7 +58,8 @@ class Advice(Struct, frozen=True):
         return next(self.sentences(), "")
 
     def sentences(self) -> Iterator[str]:
-        """Phrases in decreasing detail: the best rewrite with a simpler one, then single rewrites."""
+        """Phrases in decreasing detail: the best rewrite with a simpler one, single rewrites, the best
+        figure alone."""
         if not self.fixes:
             return
         last = self.fixes[-1]
@@ -69,6 +70,7 @@ class Advice(Struct, frozen=True):
             yield f"{_words(simpler)}, {words}"
         for fix in reversed(self.fixes):
             yield _words(fix)
+        yield f"rewrite: {last.after:.2f}"
 
 
 def _words(fix: Fix) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from cyclelens.analyzer.common.escaping import printable
 from cyclelens.analyzer.comparisons.table import grid
-from cyclelens.analyzer.insight.work import Pace, faster
+from cyclelens.analyzer.insight.work import Pace, difference
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
 from cyclelens.server.documents.history import RegionVersion, text_of
 from cyclelens.server.documents.origins import path_of
@@ -22,7 +22,7 @@ from msgspec import Struct
 
 HISTORY = "cyclelens.history"
 
-_COLUMNS = ("version", "cycles/iter", "the present one is")
+_COLUMNS = ("version", "cycles/iter", "now")
 _STRIP = 4
 """Number of figures in a lens: the first one and the latest ones."""
 
@@ -80,7 +80,7 @@ def _answer(snapshot: Snapshot, region: ShownRegion, entries: Sequence[_HistoryE
         (
             entry.label,
             entry.pace.cycles,
-            (faster(entry.pace, now) or "same") if entry is not entries[-1] else "",
+            (difference(entry.pace, now) or "same") if entry is not entries[-1] else "",
         )
         for entry in entries
         if now is not None

@@ -3,7 +3,7 @@
 # cyclelens-begin dot              4.00 cycles/iter · SKL · latency-bound
     vfmadd231ps (%rdi), %ymm1, %ymm0  █ chain +4
 # cyclelens-begin sum    1.00 cycles/iter · SKL · front end (stale)
-# cyclelens-begin add    predicted 4.00, measured 4.02 · four accumulators: 1.00
+# cyclelens-begin add    predicted 4.00, measured 4.02 · SKL · latency-bound
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pygls.capabilities import get_capability
 
-SOURCE_BUDGET = 40
-"""Longest hint in a source, in characters; VS Code truncates longer ones."""
+SOURCE_BUDGET = 43
+"""Longest hint in a source, in characters; VS Code truncates longer ones by default."""
 _SEPARATOR = " · "
 """Between the hints of a line."""
 

@@ -78,7 +78,7 @@ def test_a_limit_that_is_none(check, limit):
 def test_slower_than_the_baseline(check):
     code, out = check(baseline=report(slow=2.9, quick=1.0))
     assert code == TOO_SLOW
-    assert "baseline 2.90, 3 % slower" in out
+    assert "baseline 2.90, +3 % time" in out
 
 
 def test_the_tolerance(check):
@@ -91,7 +91,7 @@ def test_a_baseline_of_another_amount_of_work_counts_for_as_much(check):
     text = KERNEL.replace("begin slow", "begin slow per=16")
     for cycles, state, remark in (
         (1.5, OK, "baseline 1.50"),
-        (1.6, OK, "baseline 1.60, 6 % faster per element"),
+        (1.6, OK, "baseline 1.60, -6 % time per element"),
     ):
         baseline = report(slow=cycles, quick=1.0)
         baseline["regions"][0]["work"] = {"amount": 8, "unit": "element", "source": "per=8"}
@@ -101,7 +101,7 @@ def test_a_baseline_of_another_amount_of_work_counts_for_as_much(check):
     baseline["regions"][0]["work"]["amount"] = 16
     code, out = check(text=text, baseline=baseline)
     assert code == TOO_SLOW
-    assert "(baseline 1.60, 88 % slower)" in out
+    assert "(baseline 1.60, +88 % time)" in out
 
 
 def test_a_region_that_the_baseline_lacks_is_new(check):

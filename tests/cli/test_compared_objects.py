@@ -59,8 +59,8 @@ def test_two_files_are_compared_region_by_region(
     names = ["--region", "g.loop-1", "--with", "loop-10"]
     assert cli.main(["compare", *both, *names, "--arch", "SKL", "--format", "json"]) == 0
     (table,) = json.loads(capsys.readouterr().out)
-    assert table["columns"][:4] == ["CPU", "k.o", "faster.s", "faster.s is"]
-    assert table["rows"][0][:4] == ["SKL", 3.0, 1.0, "67 % faster"]
+    assert table["columns"][:4] == ["CPU", "k.o", "faster.s", "faster.s: difference"]
+    assert table["rows"][0][:4] == ["SKL", 3.0, 1.0, "3.0x"]
 
     # Names in one file alone are said, and the file that lacks them is named.
     assert cli.main(["compare", built, "--arch", "SKL", str(faster)]) == 1

@@ -80,7 +80,7 @@ def test_another_region(run: Run) -> None:
     assert code == 0
     (table,) = json.loads(out)
     assert table["title"] == "chain against free"
-    assert table["rows"][0][:4] == ["SKL", 3.0, 1.0, "200 % slower"]
+    assert table["rows"][0][:4] == ["SKL", 3.0, 1.0, "+200 % time"]
     code, out = run("--with", "gone")
     assert code == 1 and "no region 'gone'" in out
 
@@ -108,13 +108,13 @@ def test_regions_are_compared_by_the_work_that_they_do(run: Run) -> None:
     arguments = ("--region", "two", "--with", "one", "--arch", "SKL")
     code, out = run(*arguments, text=TWO.format(one="", two=""))
     assert code == 0
-    assert "SKL  4.00  4.00  50 % faster per byte         0.062         0.125" in out
+    assert "SKL  4.00  4.00  2.0x per byte           0.062         0.125" in out
     assert "two: 64 bytes per iteration (step of rsi)." in out
     assert "one: 32 bytes per iteration (step of rsi)." in out
     _, out = run(*arguments, "--format", "json", text=TWO.format(one="per=8", two="per=16"))
     (table,) = json.loads(out)
-    assert table["columns"][3:6] == ["two is", "two per element", "one per element"]
-    assert table["rows"][0][:6] == ["SKL", 4.0, 4.0, "50 % faster per element", 0.25, 0.5]
+    assert table["columns"][3:6] == ["two: difference", "two per element", "one per element"]
+    assert table["rows"][0][:6] == ["SKL", 4.0, 4.0, "2.0x per element", 0.25, 0.5]
     _, out = run(*arguments, text=TWO.format(one="per=8", two=""))
     assert "SKL  4.00  4.00  same" in out
     assert "state it in the markers" in out
@@ -137,7 +137,7 @@ def test_the_committed_file(run: Run, tmp_path: Path) -> None:
         "--git", "--arch", "SKL", "--format", "markdown", text=KERNEL.replace("imul %rax, ", "add %rax, ")
     )
     assert code == 0
-    assert "| SKL | 3.00 | 1.00 | 67 % faster |" in out
+    assert "| SKL | 3.00 | 1.00 | 3.0x |" in out
     new = KERNEL.replace("begin free", "begin new")
     code, out = run("--git", "HEAD", "--region", "new", text=new)
     assert code == 1 and "no region 'new' in HEAD's version" in out

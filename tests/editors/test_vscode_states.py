@@ -148,12 +148,12 @@ class State(Struct, frozen=True):
 
 ONE = DOT.format(options="", more="")
 TWO = DOT.format(options="", more="        vfmadd231ps (%rdi), %ymm1, %ymm0\n")
-ADVICE = "4.00 cycles/iter · two accumulators: 2.00, four: 1.00"
+ADVICE = "4.00 cycles/iter · SKL · latency-bound · rewrite: 1.00"
 STATES = {
     "plain": State(HASH, "4.00 cycles/iter · SKL · latency-bound"),
     "hazards": State(STORES, "cycles/iter"),
     "advice": State(ONE, ADVICE),
-    "faster": State(TWO, "8.00 cycles/iter", "8.00 -> 4.00, 50 % faster", deleted(6)),
+    "faster": State(TWO, "8.00 cycles/iter", "8.00 -> 4.00, 2.0x", deleted(6)),
     "slower": State(ONE, "4.00 cycles/iter", "4.00 -> 8.00", typed(5, "vaddps %ymm1, %ymm0, %ymm0")),
     "measured": State(ONE, "4.00 cycles/iter", "predicted 4.00, measured ", measured),
     "mistake": State(ONE, "4.00 cycles/iter", "latency-bound (stale)", typed(5, "vmovupps (%rax), %ymm3")),

@@ -7,7 +7,7 @@ from blocks import store
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.hints.region import hints
-from cyclelens.analyzer.insight.work import Pace, faster, rate, sentence, stated, work_of
+from cyclelens.analyzer.insight.work import Pace, difference, rate, sentence, stated, work_of
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import Work
 
@@ -92,7 +92,7 @@ def test_other_values_are_a_problem_at_the_marker(value):
 
 def test_the_amount_for_which_cycles_are_counted():
     one, two = Work(32, "byte", ""), Work(64, "byte", "")
-    assert faster(Pace(1.5, one), Pace(2.25, two)) == "25 % faster per byte"
-    assert faster(Pace(2.25, two), Pace(1.5, one)) == "33 % slower per byte"
-    assert faster(Pace(1.0), Pace(2.0)) == "100 % slower"
-    assert faster(Pace(1.0), Pace(1.004)) == faster(Pace(0.0), Pace(1.0)) == ""
+    assert difference(Pace(1.5, one), Pace(2.25, two)) == "-25 % time per byte"
+    assert difference(Pace(2.25, two), Pace(1.5, one)) == "+33 % time per byte"
+    assert difference(Pace(1.0), Pace(2.0)) == "+100 % time"
+    assert difference(Pace(1.0), Pace(1.004)) == difference(Pace(0.0), Pace(1.0)) == ""

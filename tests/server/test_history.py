@@ -185,7 +185,7 @@ async def test_a_server_that_is_killed_has_forgotten_nothing(tmp_path: Path) -> 
 
     second = await _serve(tmp_path)
     await second.open(first.text)
-    assert (await second.labels())[0].startswith("3.00 -> 1.00, 67 % faster")
+    assert (await second.labels())[0].startswith("3.00 -> 1.00, 3.0x")
     document = types.TextDocumentIdentifier(second.uri)
     lenses = await second.client.text_document_code_lens_async(types.CodeLensParams(document))
     assert lenses[-1].command.title == "3.00 -> 1.00"

@@ -17,7 +17,7 @@ function M.show(origin, answer)
     prompt = answer.title,
     format_item = function(number)
       local label, cycles, change = unpack(answer.rows[number])
-      return ("%.2f  %s%s"):format(cycles, label, change ~= "" and ("  the present one is " .. change) or "")
+      return ("%.2f  %s%s"):format(cycles, label, change ~= "" and ("  now " .. change) or "")
     end,
   }, function(number)
     if number then
