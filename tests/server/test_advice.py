@@ -67,7 +67,7 @@ async def test_one_accumulator_becomes_four_by_code_actions_alone(editor: Editor
     first = editor.text.split("\n").index("# cyclelens-begin loop")
     # Twice the work in the same time.
     shown = (await editor.labels())[first]
-    assert shown.startswith("0.250 -> 0.062 cycles/byte, 4.0x"), shown
+    assert shown.startswith("0.125 -> 0.031 cycles/byte, 4.0x"), shown
 
 
 @pytest.mark.asyncio
