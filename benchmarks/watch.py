@@ -190,7 +190,8 @@ def report(
     print(f"{'job':32} {'before':>9} {'now':>9}   millions of instructions")
     for name, value in now.items():
         verdict = "" if name not in changed else "excused" if name in excused else "NOT EXPLAINED"
-        print(f"{name:32} {before.get(name, 0):9.1f} {value:9.1f} {changed.get(name, 0):+8.1%} {verdict}")
+        share = value / before[name] - 1 if before.get(name) else 0.0
+        print(f"{name:32} {before.get(name, 0):9.1f} {value:9.1f} {share:+8.1%} {verdict}")
     if reason:
         write({name: Row(name, now[name], reason) if name in excused else rows[name] for name in now})
     return 1 if changed.keys() - excused else 0
