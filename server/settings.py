@@ -78,6 +78,12 @@ SETTINGS: tuple[Setting, ...] = (
         maximum=16,
     ),
     Setting(
+        "hover.timeline",
+        "boolean",
+        True,
+        "Show in hovers what happens to the instructions around the line, cycle by cycle.",
+    ),
+    Setting(
         "figure",
         "choice",
         "hint",

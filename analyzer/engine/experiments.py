@@ -9,13 +9,17 @@ from cyclelens.analyzer.engine.workspace import Cancel, Workspace
 from cyclelens.analyzer.insight.whatif import Experiment
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import extensions, registry
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.result import (
     Prediction,
     RegionAnalysis,
 )
 from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.simulator import simulate
+from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
+from msgspec.structs import replace
 
 
 def experiment(
@@ -27,6 +31,29 @@ def experiment(
 ) -> Experiment:
     """The experiments possible with a region that was predicted with these ``options``."""
     return Experiment(prediction, workspace.store, latencies=region.latencies, options=options, cancel=cancel)
+
+
+def traced(
+    workspace: Workspace,
+    region: RegionAnalysis,
+    prediction: Prediction,
+    options: ModelOptions = DEFAULT,
+    cancel: Cancel | None = None,
+) -> Prediction:
+    """The prediction with the whole trace of its simulation. Raises ``Cancelled``."""
+    trace = prediction.simulation.trace
+    if prediction.mode is Mode.ONCE or (trace is not None and trace.inputs):
+        return prediction
+    tried = experiment(workspace, region, prediction, options)
+    simulation = simulate(
+        tried.block,
+        tried.model,
+        request=RunRequest(trace=True),
+        options=options,
+        cancel=cancel,
+        caches=workspace.caches,
+    )
+    return replace(prediction, simulation=simulation)
 
 
 def templates(

@@ -93,7 +93,7 @@ def render(
     chosen = [row for row in trace.rows if row.round in rounds]
     if not chosen:
         return "(no uop in these iterations)"
-    cycles = _eventful({cycle for row in chosen for _, cycle in _events(row) if cycle < trace.cycles})
+    cycles = eventful({cycle for row in chosen for _, cycle in _events(row) if cycle < trace.cycles})
     drawn = cycles[:max_cycles]
     words = vocabulary.of(prediction.microarchitecture)
     lines = [*_head(drawn, words), *_uop_lines(chosen, prediction, texts or _decoded(prediction), drawn)]
@@ -105,11 +105,12 @@ def render(
     return "\n".join(lines)
 
 
-def _eventful(events: Set[int]) -> Sequence[int]:
-    """The cycles from the first to the last event; of a long time without events only its first cycle."""
+def eventful(events: Set[int], longest: int = _LONG) -> Sequence[int]:
+    """The cycles from the first to the last event; of a time without events that is longer than ``longest``
+    only its first cycle."""
     cycles: list[int] = []
     for cycle in sorted(events):
-        if cycles and cycle - cycles[-1] > _LONG:
+        if cycles and cycle - cycles[-1] > longest:
             cycles.append(cycles[-1] + 1)
         else:
             cycles.extend(range(cycles[-1] + 1 if cycles else cycle, cycle))
@@ -153,27 +154,42 @@ def draw(prediction: Prediction, *, texts: Sequence[str] | None = None) -> Drawi
 
 def explain(shown: Timeline, number: int, texts: Sequence[str], words: Vocabulary) -> Iterator[str]:
     """What a uop waited for, one sentence per wait: ``31 to 91: 60 cycles for ymm0, made by ...``."""
+    for wait, reason in sentences(shown, number, texts, words):
+        yield f"{wait.begin} to {wait.end}: {wording.cycles(wait.end - wait.begin)} {reason}"
+
+
+def sentences(
+    shown: Timeline, number: int, texts: Sequence[str], words: Vocabulary, *, numbered: bool = True
+) -> Iterator[tuple[Wait, str]]:
+    """Each wait of a uop with its reason: ``for ymm0, made by ...``. ``numbered``: the picture has the
+    numbers of iterations."""
     reader = shown.rows[number]
 
     def name(row: int | None) -> str:
         if row is None:
             return "an earlier uop"
         other = shown.row(row)
-        distance = reader.round - other.round
-        when = (
-            ""
-            if not distance
-            else " (previous iteration)"
-            if distance == 1
-            else f" (iteration {other.round})"
-        )
+        when = _iteration(other.round, reader.round, numbered)
         return " ".join(_own_text(other, texts[other.instruction]).split()) + when
 
     for wait in shown.waits[number]:
         if wait.end > wait.begin:
             value = words.part(wording.value(wait.value)) or "the previous uop's result"
-            reason = words.waits[wait.cause].format(uop=name(wait.uop), value=value)
-            yield f"{wait.begin} to {wait.end}: {wording.cycles(wait.end - wait.begin)} {reason}"
+            yield wait, words.waits[wait.cause].format(uop=name(wait.uop), value=value)
+
+
+def _iteration(other: int, reader: int, numbered: bool) -> str:
+    """In brackets, which iteration a uop belongs to, seen from another one; empty for the same iteration."""
+    distance = reader - other
+    if not distance:
+        return ""
+    if distance == 1:
+        return " (previous iteration)"
+    if numbered:
+        return f" (iteration {other})"
+    if distance > 0:
+        return f" ({distance} iterations earlier)"
+    return " (next iteration)" if distance == -1 else f" ({-distance} iterations later)"
 
 
 def _decoded(prediction: Prediction) -> Sequence[str]:
@@ -188,7 +204,7 @@ def _legend(words: Vocabulary) -> tuple[str, str]:
 def _head(cycles: Sequence[int], words: Vocabulary) -> tuple[str, str]:
     """The column names and the cycle numbers above them."""
     head = f"{'iter.':>5}  {'instruction':<{_LABEL_WIDTH}}  {words.unit + 's':>{_PORTS_WIDTH}}  "
-    tens, units = _ruler(cycles)
+    tens, units = ruler(cycles)
     return " " * len(head) + tens, head + units
 
 
@@ -315,7 +331,7 @@ def _label(row: TraceRow, text: str) -> str:
     return text if len(text) <= _LABEL_WIDTH else text[: _LABEL_WIDTH - 1] + "…"
 
 
-def _ruler(cycles: Sequence[int]) -> Sequence[str]:
+def ruler(cycles: Sequence[int]) -> tuple[str, str]:
     """Two lines: the numbers of the first cycle, of every tenth and of those after a cut; and last digits."""
     tens = ""
     units = []

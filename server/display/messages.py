@@ -86,6 +86,11 @@ def tries_again(reason: str) -> str:
     return f"{reason}; the next edit tries again."
 
 
+def no_timeline(reason: str) -> str:
+    """For the log."""
+    return f"The timeline of a hover could not be drawn:\n{reason}"
+
+
 def no_label(name: str) -> str:
     """The new name is not a valid label."""
     return f"'{name}' is not a valid label name."

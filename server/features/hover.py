@@ -1,11 +1,13 @@
 """textDocument/hover: the cost of an instruction, in context inside a region and alone elsewhere; the summary
-on a region's first line; the definition and uses of a label."""
+on a region's first line, both with a timeline; the definition and uses of a label."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 
 from cyclelens.analyzer.common.escaping import prose, without_markdown
+from cyclelens.server.display import messages
 from cyclelens.server.display.costs import documentation, variants
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
@@ -28,6 +30,8 @@ def register(server: CyclelensServer) -> None:
         if snapshot is None:
             return None
         text = hover_text(snapshot, params.position.line)
+        if text and (drawn := await timeline_text(snapshot, params.position.line)):
+            text = f"{text}\n\n{drawn}"
         if call := call_text(snapshot, *server.converter.offset(snapshot.lines, params.position)):
             text = f"{call}\n\n{text}".rstrip()
         if not text and not snapshot.language:
@@ -40,6 +44,22 @@ def register(server: CyclelensServer) -> None:
         markdown = types.MarkupKind.Markdown in formats
         kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
         return types.Hover(types.MarkupContent(kind, text if markdown else without_markdown(text)))
+
+    async def timeline_text(snapshot: Snapshot, line: int) -> str:
+        """A timeline around a line, which the worker draws now; empty for sources, and for a text whose
+        analysis is not done."""
+        region = snapshot.region_at(line)
+        wanted = server.settings_of(snapshot)["hover.timeline"] and not snapshot.language
+        if region is None or region.stale or not wanted or snapshot.detailed != snapshot.revision:
+            return ""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await server.jobs.timeline(snapshot.uri, snapshot.revision, region.result.name, line)
+        except TimeoutError:
+            return ""
+        except RuntimeError as error:
+            server.note(types.MessageType.Error, messages.no_timeline(str(error)))
+            return ""
 
     async def cost_text(snapshot: Snapshot, position: types.Position) -> str:
         line, column = server.converter.offset(snapshot.lines, position)

@@ -166,12 +166,31 @@ class Step(Struct, frozen=True):
     """The identifier of this step, for its cancellation; 0: drop the job."""
 
 
+class TimelineQuestion(Struct, frozen=True):
+    """Asks for a part of a region's timeline; the answer is Markdown for a hover."""
+
+    identifier: int
+    """From the numbers of jobs, so that a later job can cancel it."""
+    uri: str
+    revision: int
+    """The text that the region was seen in; of another one nothing is answered."""
+    region: str
+    line: int
+
+
+class TimelineAnswer(Struct, frozen=True):
+    """The answer to a ``TimelineQuestion``."""
+
+    text: str
+    """Empty if there is no timeline."""
+
+
 class JobResult(Struct, frozen=True):
     """A message about a job: a result, an error text, or neither, which means that it continues or is
     done."""
 
     identifier: int
-    result: FileResult | ComparisonTable | ComparisonProgress | SearchUpdate | None = None
+    result: FileResult | ComparisonTable | ComparisonProgress | SearchUpdate | TimelineAnswer | None = None
     error: str = ""
     last: bool = False
     """True: the job is done; False: a more complete result may follow."""

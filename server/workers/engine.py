@@ -30,7 +30,9 @@ from cyclelens.server.worker_messages.results import (
     Job,
     RegionResult,
     SearchUpdate,
+    TimelineQuestion,
 )
+from cyclelens.server.workers.hover_timelines import HoverTimelines
 from cyclelens.server.workers.measuring import check, measure
 from cyclelens.server.workers.region_results import TIMELINE_ROUNDS, RegionResults, problems_of
 from cyclelens.server.workers.searching import Searcher
@@ -69,6 +71,7 @@ class AnalyzerEngine:
         self._analyzer = Analyzer(Workspace(store, cached_predictions=CACHED_PREDICTIONS))
         self._compiled = self._of_sources(CACHED_PREDICTIONS)
         self._results = RegionResults()
+        self._hovers = HoverTimelines(self._analyzer.workspace)
         self._searcher: Searcher | None = None
         """Created by the first search; that process then does nothing else."""
 
@@ -91,6 +94,10 @@ class AnalyzerEngine:
                 analyzer, text, job.options, job.region, job.other, job.path, html=job.html, cancel=cancel
             )
             yield from COMPARISONS[job.task](request)
+
+    def timeline(self, question: TimelineQuestion, cancel: Callable[[], bool]) -> str:
+        """Markdown about a line for a hover; empty if there is nothing to draw. Raises ``Cancelled``."""
+        return self._hovers.answer(question, cancel)
 
     def _edited(self, job: Job, cancel: Callable[[], bool], source: bool) -> Iterator[FileResult | None]:
         """The steps from an edited text to what the editor shows. Each step caches results by their inputs:
@@ -128,6 +135,7 @@ class AnalyzerEngine:
             yield _answer(detailed, analysis, calls=calls)
             results.end(job, analysis)
             return
+        self._hovers.remember(job, analysis)
         yield _answer(detailed, analysis)
         fixed = []
         for region, before in zip(analysis.regions, detailed, strict=True):

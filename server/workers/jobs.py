@@ -10,7 +10,7 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from cyclelens.analyzer.common import log
-from cyclelens.server.worker_messages.results import Job, JobResult, Step
+from cyclelens.server.worker_messages.results import Job, JobResult, Step, TimelineAnswer, TimelineQuestion
 from cyclelens.server.workers import worker
 from cyclelens.server.workers.process import Process
 from cyclelens.server.workers.schedule import AHEAD, Priority, Schedule, ScheduledWork
@@ -122,6 +122,8 @@ class Jobs:
         died."""
         self._failed_starts = 0
         """Number of workers in a row that died before they were ready."""
+        self._questions: dict[int, asyncio.Future[str]] = {}
+        """Timelines that hovers wait for, by identifier."""
         self._clock: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -152,6 +154,23 @@ class Jobs:
         self.forget(uri)
         if not self._closed:
             self._schedule.add(uri, priority, make)
+
+    async def timeline(self, uri: str, revision: int, region: str, line: int) -> str:
+        """Markdown about a line of a region that has been analysed; empty if there is none, or if the figures
+        of an edit came first. Raises RuntimeError with the traceback of a defect."""
+        if self._process is None or not self._process.ready:
+            return ""
+        self._identifier += 1
+        number = self._identifier
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._questions[number] = answer
+        self._process.send(TimelineQuestion(number, uri, revision, region, line))
+        if self._running is not None and self._running.priority is Priority.DETAILS:
+            self._put_off(self._running)
+        try:
+            return await answer
+        finally:
+            self._questions.pop(number, None)
 
     def expects(self, uri: str) -> bool:
         """Whether a document has a job that is not done."""
@@ -225,13 +244,15 @@ class Jobs:
         self._begin(self._process, self._schedule.take() or wanted)
 
     def _put_off(self, running: _JobTimes) -> None:
-        """Interrupt details for a figure; what they have found is cached."""
+        """Interrupt details for a figure or a hover; what they have found is cached."""
         if not running.cancelled:
             self._interrupt("interrupted")
             self._schedule.add(running.job.uri, Priority.DETAILS, self._again(running.job))
 
     def _begin(self, process: Process, work: ScheduledWork) -> None:
         """Let the worker begin a job, or go on with one."""
+        if self._questions and work.priority is not Priority.DETAILS:
+            process.cancel(max(self._questions))
         self._identifier += 1
         turn = self._begun.pop(work.uri, None)
         if turn is not None:
@@ -254,9 +275,21 @@ class Jobs:
             process.ready = True
             self._failed_starts = 0
             self._set_clock(None)
+        elif isinstance(message, JobResult) and isinstance(message.result, TimelineAnswer):
+            self._drawn(message.identifier, message.result.text, message.error)
         elif isinstance(message, JobResult) and self._running is not None:
             self._answered(process, self._running, message)
         self._next()
+
+    def _drawn(self, number: int, text: str, error: str = "") -> None:
+        """A question is answered; a hover that waits no longer is left alone."""
+        answer = self._questions.get(number)
+        if answer is None or answer.done():
+            return
+        if error:
+            answer.set_exception(RuntimeError(error))
+        else:
+            answer.set_result(text)
 
     def _answered(self, process: Process, turn: _JobTimes, message: JobResult) -> None:
         uri = turn.job.uri
@@ -342,6 +375,8 @@ class Jobs:
         process, self._process, self._running = self._process, None, None
         if process is not None:
             process.end()
+        for number in self._questions:
+            self._drawn(number, "")
         begun, self._begun = self._begun, {}
         for uri, turn in begun.items() if not self._closed else ():
             turn.ended("worker died")

@@ -15,7 +15,7 @@ from typing import Any
 
 from cyclelens.analyzer.common import temporary
 from cyclelens.server.worker_messages.exchange import Receiver
-from cyclelens.server.worker_messages.results import Job, Step
+from cyclelens.server.worker_messages.results import Job, Step, TimelineQuestion
 from cyclelens.server.workers import worker
 
 
@@ -30,7 +30,7 @@ class Process:
         """Whether it has completed a job."""
         self._loop = asyncio.get_running_loop()
         self._on_message = on_message
-        self._outbox: queue.SimpleQueue[Job | Step | None] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[Job | Step | TimelineQuestion | None] = queue.SimpleQueue()
         self._cancelled: Any = context.RawValue(ctypes.c_uint64, 0)
         self._connection: Connection
         self._connection, theirs = context.Pipe()
@@ -52,8 +52,8 @@ class Process:
     def pid(self) -> int | None:
         return self._process.pid
 
-    def send(self, message: Job | Step) -> None:
-        """Pass on a job or its next step; returns at once, however long the text."""
+    def send(self, message: Job | Step | TimelineQuestion) -> None:
+        """Pass on a job, its next step or a question; returns at once, however long the text."""
         self._outbox.put(message)
 
     def cancel(self, identifier: int) -> None:

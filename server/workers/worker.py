@@ -24,7 +24,7 @@ from cyclelens.analyzer.common import temporary
 if TYPE_CHECKING:
     from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
     from cyclelens.server.worker_messages.exchange import Sender
-    from cyclelens.server.worker_messages.results import FileResult, Job, SearchUpdate, Step
+    from cyclelens.server.worker_messages.results import FileResult, Job, SearchUpdate, Step, TimelineQuestion
 
 READY = "ready"
 """First message to the parent: all imports are done, and jobs may come."""
@@ -49,6 +49,9 @@ class Engine(Protocol):
         """Run one job; each result replaces the previous one, and None means that more will come. Once
         ``cancel`` returns true, the engine should soon raise any exception."""
 
+    def timeline(self, question: TimelineQuestion, cancel: Callable[[], bool]) -> str:
+        """Markdown about a region whose analysis is done; empty if there is none. ``cancel``: see ``run``."""
+
 
 def main(connection: Connection, cancelled: Any, factory: str, background: bool) -> None:
     """Serve jobs until the pipe closes.
@@ -66,7 +69,7 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
     from cyclelens.server.worker_messages.exchange import Sender
-    from cyclelens.server.worker_messages.results import Step
+    from cyclelens.server.worker_messages.results import Step, TimelineQuestion
 
     sender = Sender(connection)
     module, function = factory.split(":")
@@ -79,9 +82,12 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
     connection.send(READY)
     while True:
         try:
-            message: Job | Step = connection.recv()
+            message: Job | Step | TimelineQuestion = connection.recv()
         except (EOFError, OSError):
             _leave()
+        if isinstance(message, TimelineQuestion):
+            _answer(engine, message, cancelled, sender)
+            continue
         if isinstance(message, Step):
             task = tasks.pop(message.job)
             if not message.identifier:
@@ -98,6 +104,26 @@ def main(connection: Connection, cancelled: Any, factory: str, background: bool)
         # Collect now, while nothing waits for an answer.
         done += 1
         gc.collect(1 if done % _JOBS_A_COLLECTION else 2)
+
+
+def _answer(engine: Engine, question: TimelineQuestion, cancelled: Any, sender: Sender) -> None:
+    """Answer a hover, between two jobs."""
+    from cyclelens.server.worker_messages.results import JobResult, TimelineAnswer
+
+    text, error = "", ""
+
+    def cancel() -> bool:
+        return bool(cancelled.value >= question.identifier)
+
+    if not cancel():
+        try:
+            text = engine.timeline(question, cancel)
+        except Exception:
+            error = "" if cancel() else traceback.format_exc()
+    try:
+        sender.send(JobResult(question.identifier, TimelineAnswer(text), error=error))
+    except OSError:
+        _leave()
 
 
 class _RunningJob:

@@ -96,9 +96,12 @@ def test_hints_stand_in_one_column_behind_their_bars(seen: dict[str, Any]) -> No
     assert stall[: stall.index("LCP stall")].rstrip()[-1] in "▁▂▃▄▅▆▇█"
 
 
-def test_a_hover_is_short_and_in_the_syntax_of_the_file(seen: dict[str, Any]) -> None:
-    assert "add $0x1234, %ax" in seen["hover"]
-    assert len(seen["hover"].splitlines()) < 20
+def test_a_hover_is_short_in_the_syntax_of_the_file_and_has_a_timeline(seen: dict[str, Any]) -> None:
+    card, _, timeline = seen["hover"].partition("**Timeline of two iterations**")
+    assert "add $0x1234, %ax" in card
+    assert len(card.splitlines()) < 20
+    picture = timeline.split("```")[1].splitlines()
+    assert max(map(len, picture)) <= 60 and sum(line.startswith(">") for line in picture) == 2
     assert not re.search(r"^\|", seen["hover"], re.MULTILINE), "Neovim draws no tables"
 
 

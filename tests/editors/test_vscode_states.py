@@ -146,6 +146,19 @@ class State(Struct, frozen=True):
     """What the item in the status bar says."""
 
 
+PLACES = ((1280, 5, "instruction"), (1920, 5, "instruction"), (1920, 2, "region"))
+"""Width of the window, line of a hover, and what is there."""
+ROWS = """() => {
+    const hover = document.querySelector('.monaco-hover:not(.hidden)');
+    const block = [...(hover?.querySelectorAll('.monaco-tokenized-source, pre code') ?? [])].find(
+        (element) => element.innerText.includes(' 01234'));
+    if (!block) return null;
+    const range = document.createRange();
+    range.selectNodeContents(block);
+    const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+    return [block.innerText.replaceAll('\\r', '').trimEnd().split('\\n').length, tops.size];
+}"""
+"""Rows of the picture in the hover: those of the text, and those on the screen; null without one."""
 ONE = DOT.format(options="", more="")
 TWO = DOT.format(options="", more="        vfmadd231ps (%rdi), %ymm1, %ymm0\n")
 ADVICE = "4.00 cycles/iter · SKL · latency-bound · rewrite: 1.00"
@@ -232,11 +245,38 @@ def test_a_hover_is_short_and_in_the_syntax_of_the_file(code: Workbench) -> None
         code.run("Show or Focus Hover")
         return " ".join(code.texts(".monaco-hover:not(.hidden)"))
 
-    shown = wait("the card", lambda: text if "imul" in (text := card()) else "")
+    shown, _, timeline = wait("the card", lambda: text if "R retired" in (text := card()) else "").partition(
+        "Timeline of two iterations"
+    )
     code.screenshot("vscode-hover")
     assert "imul %rcx, %rdx" in shown and "rdx, rcx" not in shown
     assert len(shown) < 1200
+    assert timeline.count(">1 imul %rcx, %rdx") == timeline.count(">2 imul %rcx, %rdx") == 1
     code.press("Escape")
+
+
+def test_the_timeline_of_a_hover_does_not_wrap(code: Workbench) -> None:
+    """Every row of the picture is one line on the screen, at the default width of hovers."""
+    code.open("advice.s")
+    wait("the figure", lambda: "4.00 cycles/iter" in code.line(2))
+
+    def rows() -> list[int]:
+        code.run("Show or Focus Hover")
+        found: list[int] = code.page.evaluate(ROWS)
+        return found
+
+    for theme in ("light", "dark"):
+        code.colours(theme)
+        for width, line, name in PLACES:
+            code.page.set_viewport_size({"width": width, "height": 800})
+            code.go(line)
+            code.press(*["ArrowRight"] * 10)
+            drawn, seen = wait("the picture", rows)
+            code.run("Show or Focus Hover")
+            code.press("PageDown")
+            code.screenshot(f"vscode-hover-{name}-{theme}-{width}")
+            assert drawn == seen >= 8
+            code.press("Escape")
 
 
 def test_a_server_killed_during_edits_remembers_the_last_save(code: Workbench) -> None:

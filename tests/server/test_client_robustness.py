@@ -102,6 +102,23 @@ async def test_a_hover_shows_the_last_cards_if_new_ones_do_not_come(editor: Edit
 
 
 @pytest.mark.asyncio
+async def test_a_hover_shows_its_card_if_no_timeline_comes(editor: Editor) -> None:
+    """Figures of an edit do not wait for one either."""
+    await editor.start()
+    await editor.open("region drawn\n  add\nend\nregion endless\n  add\nend\nregion broken\n  add\nend")
+    assert await editor.hover(1) == "card of add\n\nline 1 of drawn"
+    assert await editor.hover(7) == "card of add"
+    await editor.logged(1)
+    assert "a mistake on purpose" in editor.client.log_messages[0].message
+    slow = asyncio.create_task(editor.hover(4))
+    await asyncio.sleep(0.05)
+    editor.replace_line(1, "  add\n  add")
+    await editor.analysed()
+    assert (await editor.labels())[0] == "2 cycles"
+    assert await slow == "card of add"
+
+
+@pytest.mark.asyncio
 async def test_what_a_worker_prints_does_not_reach_the_protocol(editor: Editor) -> None:
     await editor.start()
     await editor.open(GOOD + "\n; print")

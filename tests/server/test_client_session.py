@@ -34,6 +34,26 @@ async def test_hints_hovers_and_diagnostics_of_two_kernels(editor: Editor) -> No
 
 
 @pytest.mark.asyncio
+async def test_a_hover_holds_a_timeline_that_a_setting_turns_off(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT)
+    await editor.complete()
+    card = await editor.hover(IMUL)
+    rows = [line for line in card.split("```text")[1].splitlines() if line.startswith(">")]
+    assert [row.split()[0] for row in rows] == [">1", ">2"]
+    assert all("imul" in row and row.endswith("R") and "eeeE" in row for row in rows)
+    assert "for rbx, made by imul %rax, %rbx (previous iteration)" in card
+    first = await editor.hover(CHAIN)
+    assert "\n* imul %rax, %rbx" in first and "the critical chain: 3.00 cycles per iteration" in first
+    assert "eeE" in await editor.hover(ADD)
+    editor.client.set_configuration({"hover": {"timeline": False}}, section="cyclelens")
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
+    while "```text" in await editor.hover(IMUL):
+        await editor.pause()
+    assert "Timeline" not in await editor.hover(CHAIN)
+
+
+@pytest.mark.asyncio
 async def test_an_edit_changes_the_hints_and_the_client_is_told(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)

@@ -17,7 +17,7 @@ from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonT
 from cyclelens.analyzer.model.label import RegionLabel
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.model.source import Problem
-from cyclelens.server.worker_messages.results import ANALYSIS, FileResult, Job, RegionResult
+from cyclelens.server.worker_messages.results import ANALYSIS, FileResult, Job, RegionResult, TimelineQuestion
 from msgspec.structs import replace
 
 
@@ -41,6 +41,13 @@ class FakeEngine:
                 time.sleep(0.01)
         if "more" in job.text:
             yield replace(result, dialect="more")
+
+    def timeline(self, question: TimelineQuestion, cancel: Callable[[], bool]) -> str:
+        if question.region == "broken":
+            raise ValueError("a mistake on purpose")
+        while question.region == "endless" and not cancel():
+            time.sleep(0.01)
+        return f"line {question.line} of drawn" if question.region == "drawn" else ""
 
     def compare(self, job: Job, cancel: Callable[[], bool]) -> Iterator[ComparisonProgress | ComparisonTable]:
         """Takes long for a region ``long``, and until it is cancelled for one called ``endless``."""
