@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from cyclelens.analyzer.bounds.baseline import baseline
 from cyclelens.analyzer.bounds.decoder import decoder_bound
 from cyclelens.analyzer.bounds.dependencies import dependency_bound
 from cyclelens.analyzer.bounds.dependency_graph import CriticalChains
@@ -16,6 +17,7 @@ from cyclelens.analyzer.bounds.predecoder import predecoder_bound
 from cyclelens.analyzer.bounds.symbolic import Aliasing
 from cyclelens.analyzer.bounds.throughput import throughput_bound
 from cyclelens.analyzer.bounds.upper_halves import upper_half_bound
+from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.uops import Block
@@ -107,6 +109,13 @@ def predict_analytically(block: Block, microarchitecture: Microarchitecture) -> 
     front_end = _assumed_front_end(block, microarchitecture)
     bounds += [_FRONT_END[part](block, microarchitecture) for part in front_end]
     return max(bounds)
+
+
+ANALYTIC: Mapping[Model, Callable[[Block, Microarchitecture], float]] = {
+    Model.BOUNDS: predict_analytically,
+    Model.BASELINE: baseline,
+}
+"""The models that do not simulate: cycles per iteration of a block built for alignment 0."""
 
 
 def _assumed_front_end(block: Block, microarchitecture: Microarchitecture) -> tuple[str, ...]:

@@ -49,6 +49,9 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     )
     add_analysis_arguments(parser)
     add_profile_argument(parser)
+    from cyclelens.analyzer.evaluation.arguments import add_ablation_arguments
+
+    add_ablation_arguments(parser)
     parser.add_argument(
         "--list-functions",
         action="store_true",

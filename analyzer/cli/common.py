@@ -134,7 +134,7 @@ def analysis_options(options: argparse.Namespace, detail: Detail | None = None) 
     """The options of an analysis. Explicit arguments override a marker's options, and those the project's
     file. Raises InputError."""
     from cyclelens.analyzer.engine.settings import forced, to_options
-    from cyclelens.analyzer.evaluation.arguments import resources_option
+    from cyclelens.analyzer.evaluation.arguments import ablations, resources_option
     from cyclelens.analyzer.microarchitectures.registry import UnknownMicroarchitecture
     from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail
     from cyclelens.analyzer.model.options import ModelOptions
@@ -160,6 +160,11 @@ def analysis_options(options: argparse.Namespace, detail: Detail | None = None) 
         raise InputError(error) from None
     if chosen.target.by_default:
         _say_default(options, chosen.target)
+    parts = ablations(options) if hasattr(options, "no_micro_fusion") else {}
+    try:
+        model = ModelOptions(model=chosen.target.model.model, resources=resources_option(options), **parts)
+    except ValueError as error:
+        raise InputError(error) from None
     return AnalysisOptions(
         replace(
             chosen.source,
@@ -170,7 +175,7 @@ def analysis_options(options: argparse.Namespace, detail: Detail | None = None) 
         ),
         replace(
             chosen.target,
-            model=ModelOptions(model=chosen.target.model.model, resources=resources_option(options)),
+            model=model,
             taken=tuple(options.taken),
             forced=forced(given),
         ),

@@ -21,6 +21,7 @@ from cyclelens.analyzer.evaluation.datasets import (
     read_samples,
 )
 from cyclelens.analyzer.evaluation.files import DatasetError
+from cyclelens.analyzer.evaluation.filters import FILTERS, left_out
 from cyclelens.analyzer.evaluation.heatmap import check_possible, write_heatmap
 from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, compare_kernels
 from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all, read_predictions
@@ -98,6 +99,14 @@ def _parser() -> argparse.ArgumentParser:
         "--max-pages", type=_count, metavar="N", help="omit blocks that touch more pages of memory"
     )
     parser.add_argument(
+        "--leave-out",
+        type=_filters,
+        default=(),
+        metavar="A[,B...]",
+        help="omit blocks as uiCA's paper does: x87 (an unbalanced stack), cpuid, division, or all of them; "
+        "--max-pages omits blocks that miss the TLB",
+    )
+    parser.add_argument(
         "--lowest",
         action="store_true",
         help="compare with the lowest of repeated measurements where the file has it (default: median)",
@@ -140,6 +149,14 @@ def _share(text: str) -> float:
     return number
 
 
+def _filters(text: str) -> tuple[str, ...]:
+    names = tuple(FILTERS) if text == "all" else tuple(text.split(","))
+    for name in names:
+        if name not in FILTERS:
+            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(FILTERS)}, all")
+    return names
+
+
 def _microarchitectures(text: str) -> tuple[str, ...]:
     return tuple(registry.get(name).name for name in text.split(",") if name.strip())
 
@@ -175,6 +192,10 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
     samples = read_samples(arguments.against, selection)
     if arguments.kernel:
         samples = [sample for sample in samples if sample.name in arguments.kernel]
+    if arguments.leave_out:
+        kept = [sample for sample in samples if not left_out(sample.code, arguments.leave_out)]
+        _complain(f"{len(samples) - len(kept)} of {len(samples)} figures are left out by --leave-out")
+        samples = kept
     samples = _spread(samples, arguments.limit)
     if not samples:
         raise DatasetError(f"{arguments.against} has no figures for this selection")

@@ -23,7 +23,7 @@ from cyclelens.analyzer.insight.port_binding import port_binding
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
-from cyclelens.analyzer.model.choices import Mode, Model
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import PortBinding
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
@@ -71,7 +71,7 @@ def predict_many(
 def _predict(predictor: Predictor, blocks: Sequence[str], task: BatchTask) -> list[PredictResult]:
     """One batch, with ranges if the task asks for them."""
     found = predict_hex(predictor, blocks, task)
-    if not task.ranges or task.options.model is Model.BOUNDS:
+    if not task.ranges or not task.options.model.simulates:
         return found
     return [
         result

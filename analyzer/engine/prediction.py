@@ -15,7 +15,7 @@ from cyclelens.analyzer.isa.counted_loop import decoded_end, usual_copies
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import extensions, registry
 from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant, variant
-from cyclelens.analyzer.model.choices import Mode, Model
+from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Encoding, Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
@@ -184,7 +184,7 @@ def _keyed(
     block: Block, copies: int, model: Microarchitecture, options: ModelOptions, caches: Caches
 ) -> tuple[Block, int, Key | None] | PredictResult:
     """The block with the key that identifies blocks that simulate identically; None if not simulated."""
-    if options.model is Model.BOUNDS:
+    if not options.model.simulates:
         return block, copies, None
     try:
         return block, copies, key_of(block, model, options, caches)
@@ -211,11 +211,11 @@ def _figure(
             if lacking is not None:
                 absent = MissingPrediction(model.name, (), lacking.instructions, lacking.why, lacking.names)
                 return PredictResult(None, absent.reason)
-        if options.model is Model.BOUNDS:
+        if not options.model.simulates:
             # 18 modules that a simulation does not need.
-            from cyclelens.analyzer.bounds.registry import predict_analytically
+            from cyclelens.analyzer.bounds.registry import ANALYTIC
 
-            cycles = predict_analytically(block, model)
+            cycles = ANALYTIC[options.model](block, model)
         else:
             cycles = cycles_per_iteration(block, model, options, store.caches, key)
     except Exception as error:  # one failing block must not end a run of many thousands

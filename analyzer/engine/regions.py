@@ -21,6 +21,7 @@ from cyclelens.analyzer.insight.prices import priced
 from cyclelens.analyzer.insight.work import stated
 from cyclelens.analyzer.isa.counted_loop import decoded_end
 from cyclelens.analyzer.microarchitectures import extensions, registry
+from cyclelens.analyzer.microarchitectures.variants import NoSuchVariant
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.instruction import Instruction
@@ -187,7 +188,7 @@ def analyse_region(
                 answers.append(found)
     except (Cancelled, TablesUnavailable):
         raise
-    except TooManyUopsError as error:
+    except (NoSuchVariant, TooManyUopsError) as error:
         return without(str(error))
     except Exception as error:  # keep the other regions' results, and report the error
         message = internal_error(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from cyclelens.analyzer.model.choices import FORMER_UICA, MeasuredIn, Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
@@ -17,7 +18,8 @@ def add_model_arguments(parser: argparse.ArgumentParser, *, by_file: bool = Fals
         type=_of_today,
         choices=tuple(Model),
         default=None if by_file else DEFAULT.model,
-        help="hardware: what real cores do; uica: as published; bounds: without simulation (default: "
+        help="hardware: what real cores do; uica: as published; bounds: without simulation; baseline: "
+        "instructions and memory accesses are counted, as in uiCA's paper (default: "
         + ("hardware, but uica against figures that a model gave)" if by_file else "hardware)"),
     )
     parser.add_argument(
@@ -35,13 +37,41 @@ def add_model_arguments(parser: argparse.ArgumentParser, *, by_file: bool = Fals
         "all pages of memory are one physical page, and the stack walks through them (ZEN5; default: none)",
     )
     add_resources_argument(parser)
+    add_ablation_arguments(parser)
+
+
+def add_ablation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that switch off a part of the model, and those for the length of a run."""
     parts = parser.add_argument_group("ablations", "the model without one of its parts")
     parts.add_argument("--simple-front-end", action="store_true", help="a front end without limits")
     parts.add_argument("--no-micro-fusion", action="store_true")
     parts.add_argument("--no-macro-fusion", action="store_true")
     parts.add_argument("--no-lsd-unrolling", action="store_true")
     parts.add_argument("--move-elimination", choices=tuple(MoveElimination), default=DEFAULT.move_elimination)
-    parts.add_argument("--random-ports", type=_seed, metavar="SEED", help="bind uops to ports at random")
+    parts.add_argument("--random-ports", type=_number, metavar="SEED", help="bind uops to ports at random")
+    run = parser.add_argument_group("length of a run", "the second half of a run gives the figure")
+    for name, least in (("cycles", DEFAULT.min_cycles), ("iterations", DEFAULT.min_iterations)):
+        run.add_argument(
+            f"--min-{name}",
+            type=_number,
+            default=least,
+            metavar="N",
+            help=f"least {name} to simulate (default: {least}, as in uiCA)",
+        )
+
+
+def ablations(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The choices of ``add_ablation_arguments`` as fields of ``ModelOptions``."""
+    return {
+        "simple_front_end": arguments.simple_front_end,
+        "micro_fusion": not arguments.no_micro_fusion,
+        "macro_fusion": not arguments.no_macro_fusion,
+        "lsd_unrolling": not arguments.no_lsd_unrolling,
+        "move_elimination": MoveElimination(arguments.move_elimination),
+        "port_seed": arguments.random_ports,
+        "min_cycles": arguments.min_cycles,
+        "min_iterations": arguments.min_iterations,
+    }
 
 
 def add_resources_argument(parser: argparse.ArgumentParser) -> None:
@@ -63,9 +93,9 @@ def _of_today(model: str) -> str:
     return Model.UICA if model == FORMER_UICA else model
 
 
-def _seed(text: str) -> int:
+def _number(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is not a seed: give a whole number")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
     return int(text)
 
 
@@ -76,13 +106,8 @@ def model_options(parser: argparse.ArgumentParser, arguments: argparse.Namespace
             model=Model(arguments.model),
             assume=Pointers(arguments.assume),
             harness=MeasuredIn(arguments.harness),
-            simple_front_end=arguments.simple_front_end,
-            micro_fusion=not arguments.no_micro_fusion,
-            macro_fusion=not arguments.no_macro_fusion,
-            lsd_unrolling=not arguments.no_lsd_unrolling,
-            move_elimination=MoveElimination(arguments.move_elimination),
-            port_seed=arguments.random_ports,
             resources=resources_option(arguments),
+            **ablations(arguments),
         )
     except ValueError as error:
         parser.error(str(error))

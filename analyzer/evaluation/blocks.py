@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.bounds.registry import predict_analytically
+from cyclelens.analyzer.bounds.registry import ANALYTIC
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.counted_loop import counted_loop, usual_copies
@@ -56,12 +56,16 @@ class BlockBuilder:
     @property
     def simulates(self) -> bool:
         """Whether the chosen model simulates."""
-        return self._options.model is not Model.BOUNDS
+        return self._options.model.simulates
 
     def predict_analytically(self, sample: Sample) -> tuple[Block, float]:
-        """Block, and its cycles per iteration from the bounds alone. Raises ``Unpredictable``."""
+        """Block, and its cycles per iteration without a simulation. Raises ``Unpredictable``."""
         block = self.build(sample)
-        return block, predict_analytically(block, self._model(sample))
+        return block, ANALYTIC[self._options.model](block, self._model(sample))
+
+    def baseline(self, sample: Sample, block: Block) -> float:
+        """Cycles per iteration of the sample's block by the baseline of uiCA's paper."""
+        return ANALYTIC[Model.BASELINE](block, self._model(sample)) / self.copies(sample)
 
     def simulate(
         self, sample: Sample, core: Microarchitecture | None = None, *, trace: bool = False

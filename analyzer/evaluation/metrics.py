@@ -84,6 +84,9 @@ class Summary(Struct, frozen=True):
     reference_mean_error: float | None = None
     """Mean error of the file's reference figures on the same blocks."""
     reference_kendall_tau: float | None = None
+    baseline_mean_error: float | None = None
+    """Mean error of the baseline of uiCA's paper on the same blocks."""
+    baseline_kendall_tau: float | None = None
 
 
 def summarize(
@@ -91,6 +94,7 @@ def summarize(
     *,
     unpredicted: int = 0,
     reference_pairs: Sequence[tuple[float, float]] = (),
+    baseline_pairs: Sequence[tuple[float, float]] = (),
 ) -> Summary:
     """All figures of one group of (predicted, truth) pairs."""
     return Summary(
@@ -102,4 +106,6 @@ def summarize(
         equal=share_equal(pairs),
         reference_mean_error=mean_error(reference_pairs),
         reference_kendall_tau=kendall_tau(reference_pairs),
+        baseline_mean_error=mean_error(baseline_pairs),
+        baseline_kendall_tau=kendall_tau(baseline_pairs),
     )

@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 _CHUNK = 64
 """Samples per task of a worker process: low overhead, and Ctrl-C waits for at most these."""
-_FORMAT = 2
+_FORMAT = 3
 
 
 class PredictionResult(Struct, frozen=True):
@@ -35,6 +35,8 @@ class PredictionResult(Struct, frozen=True):
     problem: str = ""
     category: str = ""
     front_end: str = ""
+    baseline: float | None = None
+    """Cycles per iteration by the baseline of uiCA's paper; None if not known."""
 
 
 def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
@@ -42,7 +44,9 @@ def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
     try:
         if not builder.simulates:
             block, cycles = builder.predict_analytically(sample)
-            return PredictionResult(cycles / builder.copies(sample), "", category(block.instructions))
+            figure = cycles / builder.copies(sample)
+            base = builder.baseline(sample, block)
+            return PredictionResult(figure, "", category(block.instructions), baseline=base)
         block, simulation = builder.simulate(sample)
     except Unpredictable as error:
         return PredictionResult(None, str(error))
@@ -55,7 +59,8 @@ def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
         for source, uops in usage.sources.items():
             sources[source] = sources.get(source, 0.0) + uops
     cycles = simulation.cycles_per_iteration / builder.copies(sample)
-    return PredictionResult(cycles, "", category(block.instructions), front_end(sources))
+    base = builder.baseline(sample, block)
+    return PredictionResult(cycles, "", category(block.instructions), front_end(sources), base)
 
 
 class Cache:

@@ -24,12 +24,13 @@ def as_text(evaluation: Evaluation) -> str:
         ("mode and vector width", {" ".join(key): value for key, value in evaluation.by_width.items()}),
     ]
     compared = evaluation.total.reference_mean_error is not None
+    based = evaluation.total.baseline_mean_error is not None
     model = "" if evaluation.model is None else f", model {evaluation.model}"
     lines = [f"{evaluation.source}: {evaluation.total.blocks} blocks{model}", ""]
     for title, summaries in groups:
         if summaries:
-            lines += [*_table(title, summaries, compared), ""]
-    lines += [*_table("all", {"": evaluation.total}, compared), ""]
+            lines += [*_table(title, summaries, compared, based), ""]
+    lines += [*_table("all", {"": evaluation.total}, compared, based), ""]
     if evaluation.problems:
         lines.append("Blocks without a prediction:")
         shown = list(evaluation.problems.items())[:_PROBLEMS_SHOWN]
@@ -47,16 +48,18 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.2f}"
 
 
-def _table(title: str, summaries: Mapping[str, Summary], compared: bool) -> list[str]:
+def _table(title: str, summaries: Mapping[str, Summary], compared: bool, based: bool) -> list[str]:
     width = max(len(title), *(len(name) for name in summaries))
     header = f"{title:{width}} {'blocks':>7} {'failed':>6} {'error %':>8} {'tau':>7}"
     header += "".join(f" {f'<={limit:.0%}':>7}" for limit in WITHIN) + f" {'equal':>7}"
-    header += f" {'ref. error %':>13} {'ref. tau':>9}" * compared
+    header += f" {'baseline %':>10} {'tau':>7}" * based + f" {'ref. error %':>13} {'ref. tau':>9}" * compared
     lines = [header]
     for name, summary in summaries.items():
         line = f"{name:{width}} {summary.blocks:7} {summary.unpredicted:6} {_percent(summary.mean_error):>8}"
         line += f" {_tau(summary.kendall_tau):>7}"
         line += "".join(f" {_percent(share):>7}" for share in (*summary.within, summary.equal))
+        if based:
+            line += f" {_percent(summary.baseline_mean_error):>10} {_tau(summary.baseline_kendall_tau):>7}"
         if compared:
             line += f" {_percent(summary.reference_mean_error):>13}"
             line += f" {_tau(summary.reference_kendall_tau):>9}"

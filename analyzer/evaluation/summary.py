@@ -81,6 +81,9 @@ def _summary(pairs: Sequence[Pair]) -> Summary:
             for sample, result in pairs
             if sample.reference is not None and result.cycles is not None
         ],
+        baseline_pairs=[
+            (result.baseline, sample.cycles) for sample, result in pairs if result.baseline is not None
+        ],
     )
 
 

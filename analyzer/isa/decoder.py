@@ -337,3 +337,8 @@ def decode(code: bytes, caches: Caches | None = None) -> tuple[Instruction, ...]
         result.append(known)
         position = end
     return tuple(result)
+
+
+def left_on_x87_stack(code: bytes) -> int:
+    """Values that code leaves on the x87 stack; negative if it takes more than it puts there."""
+    return -sum(each.fpu_stack_increment_info().increment for each in Decoder(64, code, OPTIONS))

@@ -86,6 +86,13 @@ class Model(StrEnum):
     """The published uiCA model; its former name ``reference`` is accepted."""
     BOUNDS = "bounds"
     """Analytic bounds only, no simulation."""
+    BASELINE = "baseline"
+    """The baseline of uiCA's paper: instructions and memory accesses are counted."""
+
+    @property
+    def simulates(self) -> bool:
+        """Whether the prediction comes from the pipeline."""
+        return self in (Model.HARDWARE, Model.UICA)
 
     @classmethod
     def _missing_(cls, value: object) -> Model | None:

@@ -7,12 +7,16 @@ from msgspec import Struct
 
 _CHOICES = {"model": Model, "assume": Pointers, "harness": MeasuredIn, "move_elimination": MoveElimination}
 
+MIN_ITERATIONS, MAX_ITERATIONS, MAX_CYCLES = 2, 10_000, 100_000
+"""Limits of the least length of a run: one iteration has no steady state, and memory grows with the
+length."""
+
 
 class ModelOptions(Struct, frozen=True, kw_only=True):
     """Options of the model, compared and hashed by content.
 
-    Raises ValueError for BHive's pointers without the hardware model, whose rules they need, and TypeError
-    for a plain string in place of a choice.
+    Raises ValueError for a run that is too short or too long, and for BHive's pointers without the hardware
+    model, whose rules they need; TypeError for a plain string in place of a choice.
     """
 
     model: Model = Model.HARDWARE
@@ -32,10 +36,18 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     None: as the model does; hardware has these limits, the published model does not.
     """
 
+    min_iterations: int = 10
+    min_cycles: int = 500
+    """Least iterations and cycles of a run; the defaults are those of uiCA (docs/pipeline.md 5.1)."""
+
     def __post_init__(self) -> None:
         for name, kind in _CHOICES.items():
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"'{name}' is one of {kind.__name__}, not {getattr(self, name)!r}")
+        if not (MIN_ITERATIONS <= self.min_iterations <= MAX_ITERATIONS):
+            raise ValueError(f"a run has {MIN_ITERATIONS} to {MAX_ITERATIONS} iterations at least")
+        if not (0 <= self.min_cycles <= MAX_CYCLES):
+            raise ValueError(f"a run has 0 to {MAX_CYCLES} cycles at least")
         if self.assume is Pointers.BHIVE and not self.hardware:
             raise ValueError("the assumption 'bhive' needs the hardware model")
 

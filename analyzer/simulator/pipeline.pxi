@@ -20,7 +20,7 @@ def simulate(block, microarchitecture, *, request=_USUAL, options=DEFAULT, cance
         block, microarchitecture, options, request.trace or request.account, True
     )
     pipeline.every_cycle = request.every_cycle
-    window = _ran(pipeline, request, cancel)
+    window = _ran(pipeline, request, options, cancel)
     simulation = summarize(pipeline, window, request)
     if request.account:
         simulation = replace(simulation, account=_account(pipeline, block, microarchitecture, cancel))
@@ -63,21 +63,23 @@ def cycles_per_iteration(block, microarchitecture, options=DEFAULT, caches=None,
         placed = loop_key(key, pipeline.front_end.placement()) if key and block.loop else ()
         figure = keys.figures.get(placed)
         if figure is None:
-            figure = round(pipeline.pace(_USUAL.min_rounds, _USUAL.min_cycles), _DIGITS)
+            figure = round(pipeline.pace(options.min_iterations, options.min_cycles), _DIGITS)
         pool.release(pipeline)
         for each in filter(None, (key, placed)):
             keys.figures[each] = figure
     return figure
 
 
-cdef tuple _ran(Clock pipeline, object request, object cancel):
+cdef tuple _ran(Clock pipeline, object request, object options, object cancel):
     """First and last relevant round of a run. The run ends when its state repeats, unless a full run is
     request."""
     full = request.is_full
-    pipeline.run(request.min_rounds, request.min_cycles, not full, cancel)
+    least = options.min_iterations if request.min_rounds is None else request.min_rounds
+    cycles = options.min_cycles if request.min_cycles is None else request.min_cycles
+    pipeline.run(least, cycles, not full, cancel)
     rounds = pipeline.reorder_buffer.last_round + 1
     if not full:
-        rounds = pipeline.rounds_retired(request.min_rounds, request.min_cycles)
+        rounds = pipeline.rounds_retired(least, cycles)
     return pipeline.reorder_buffer.window(rounds)
 
 

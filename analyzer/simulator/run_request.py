@@ -8,9 +8,9 @@ from msgspec import Struct
 class RunRequest(Struct, frozen=True):
     """How long a block runs, and which results it produces."""
 
-    min_rounds: int = 10
-    min_cycles: int = 500
-    """Minimum rounds and cycles of a run, as in the published model (5.1)."""
+    min_rounds: int | None = None
+    min_cycles: int | None = None
+    """Minimum rounds and cycles of a run (5.1); None: those of the model's options."""
     details: bool = True
     """Figures per instruction."""
     trace: bool = False

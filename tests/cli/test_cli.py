@@ -95,6 +95,21 @@ def test_the_published_model_has_a_name_and_its_former_one(run, name):
     assert "1.00 cycles/iter" in run("analyze", "kernel.s", "--model", name, text=text)[1]
 
 
+def test_parts_of_the_model_can_be_switched_off(run):
+    """Without limits of the front end the prefix costs nothing; on Zen 5 there is no such model."""
+    _, out, _ = run("analyze", "kernel.s", "--region", "lcp", "--simple-front-end")
+    assert "1.00 cycles/iter on SKL (Skylake), unrolled" in out
+    code, out, _ = run("analyze", "kernel.s", "--region", "lcp", "--arch", "ZEN5", "--simple-front-end")
+    assert code == 1 and "ZEN5 counts macro-ops: there is no model of it with a simple front end" in out
+
+
+def test_a_run_can_be_longer_and_too_short_a_one_is_refused(run):
+    code, out, _ = run("analyze", "kernel.s", "--region", "lcp", "--min-iterations", "500")
+    assert code == 0 and "3.44 cycles/iter" in out
+    code, _, error = run("analyze", "kernel.s", "--region", "lcp", "--min-iterations", "1")
+    assert code == 1 and "a run has 2 to 10000 iterations at least" in error
+
+
 def test_json_is_one_object(run):
     _, out, _ = run("analyze", "kernel.s", "--format", "json")
     figures = [region["predictions"][0]["cycles_per_iteration"] for region in json.loads(out)["regions"]]

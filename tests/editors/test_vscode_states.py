@@ -156,6 +156,7 @@ ROWS = """() => {
     const range = document.createRange();
     range.selectNodeContents(block);
     const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+    block.scrollIntoView();
     return [block.innerText.replaceAll('\\r', '').trimEnd().split('\\n').length, tops.size];
 }"""
 """Rows of the picture in the hover: those of the text, and those on the screen; null without one."""
@@ -272,8 +273,6 @@ def test_the_timeline_of_a_hover_does_not_wrap(code: Workbench) -> None:
             code.go(line)
             code.press(*["ArrowRight"] * 10)
             drawn, seen = wait("the picture", rows)
-            code.run("Show or Focus Hover")
-            code.press("PageDown")
             code.screenshot(f"vscode-hover-{name}-{theme}-{width}")
             assert drawn == seen >= 8
             code.press("Escape")

@@ -174,3 +174,42 @@ def test_trace_comparison(tmp_path, capsys):
     )
     assert lines[1] == "SKL gone: its bytes are not in the table of kernels"
     assert lines[2] == "0 of 2 traces agree"
+
+
+def test_every_table_has_the_baseline_of_the_paper(evaluate):
+    """Four instructions per cycle: 0.25 for one addition, which takes 1; 1 for a loop of three."""
+    text = HEADER + f"{ADD},SKL,unroll,1.00\n{ADD},SKL,loop,1.00\n"
+    report = json.loads(evaluate(text, "--format", "json").out)
+    modes = {each["mode"]: each["baseline_mean_error"] for each in report["by_microarchitecture_and_mode"]}
+    assert modes == {"unroll": pytest.approx(0.75), "loop": 0}
+    tables = [line for line in evaluate(text).out.splitlines() if " error % " in line]
+    assert len(tables) >= 4 and all("baseline %" in line for line in tables)
+    assert "0.25 instead of 1.00 (75%), SKL unroll" in evaluate(text, "--model", "baseline").out
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("dd07", "x87"),  # fld qword [rdi]: the stack overflows in the ninth iteration
+        ("dd1f", "x87"),  # fstp qword [rdi]: it is empty at once
+        ("0fa2", "cpuid"),
+        ("48f7f1", "division"),  # div rcx
+        ("48f7f9", "division"),  # idiv rcx
+        ("f20f5ec1", "division"),  # divsd xmm0, xmm1
+        ("c5f951c1", "division"),  # vsqrtpd xmm0, xmm1
+        ("d9fa", "division"),  # fsqrt
+    ],
+)
+def test_the_filters_of_the_paper_leave_blocks_out(evaluate, code, name):
+    text = HEADER + f"{code},SKL,unroll,4.00\n{ADD},SKL,unroll,1.00\ndd07dd1f,SKL,unroll,1.00\n"
+    others = ",".join({"x87", "cpuid", "division"} - {name})
+    assert ": 3 blocks" in evaluate(text, "--leave-out", others).out
+    seen = evaluate(text, "--leave-out", name)
+    assert "2 blocks" in seen.out and "1 of 3 figures are left out" in seen.err
+    assert "2 blocks" in evaluate(text, "--leave-out", "all").out
+
+
+def test_an_unknown_filter_is_named(evaluate, capsys):
+    with pytest.raises(SystemExit):
+        evaluate(HEADER, "--leave-out", "avx")
+    assert "'avx' is not one of x87, cpuid, division, all" in capsys.readouterr().err

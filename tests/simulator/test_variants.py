@@ -68,6 +68,20 @@ def test_what_no_stage_of_a_core_knows_is_no_figure(options: ModelOptions) -> No
     assert Predictor().predict(codes[0], "ZEN2", options=options).cycles_per_iteration == 1
 
 
+@pytest.mark.parametrize(("least", "rounds"), [((10, 500), 502), ((1000, 0), 1001), ((2, 100), 102)])
+def test_a_run_has_at_least_these_iterations_and_cycles(least: tuple[int, int], rounds: int) -> None:
+    """An iteration of one addition takes a cycle, so that rounds and cycles are nearly the same."""
+    options = ModelOptions(min_iterations=least[0], min_cycles=least[1])
+    assert abs(simulated(ADD_CHAIN, "SKL", options=options).simulated_cycles - rounds) <= 25
+    assert cycles(ADD_CHAIN, "SKL", options=options) == 1.0
+
+
+def test_a_run_without_a_steady_state_or_without_end_is_refused() -> None:
+    for iterations, least in ((1, 500), (10, -1), (10, 10**9)):
+        with pytest.raises(ValueError, match="a run has"):
+            ModelOptions(min_iterations=iterations, min_cycles=least)
+
+
 def test_random_ports_cost_throughput_and_repeat() -> None:
     """Four uops for four ports fit only if each takes another one."""
     options = ModelOptions(port_seed=7)
