@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.cli.argument_types import frequency, positive
 from cyclelens.analyzer.cli.common import (
     add_analysis_arguments,
     add_profile_argument,
@@ -39,6 +40,8 @@ def main(arguments: list[str]) -> int:
         data = _object_file(data, options)
     analysis = analyze_data(data, options, _detail(options))
     _print(analysis, options)
+    for line in _additions(analysis, options):
+        print(line)
     return OK if is_clean(analysis) else PROBLEMS
 
 
@@ -67,7 +70,27 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--account", action="store_true", help="show for every issue slot what used it or why it was lost"
     )
+    parser.add_argument(
+        "--critical-path",
+        action="store_true",
+        help="add each line's part of the critical path of one iteration and of the loop-carried dependency",
+    )
+    parser.add_argument(
+        "--frequency",
+        type=frequency,
+        metavar="HZ",
+        help="add iterations and floating-point operations per second at this clock (3.5GHz)",
+    )
+    parser.add_argument(
+        "--unroll-factor",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="with --frequency: iterations of the source in one of the region's (default: 1)",
+    )
     options = parser.parse_args(arguments)
+    if options.format != "text" and (options.critical_path or options.frequency):
+        parser.error("--critical-path and --frequency need --format text")
     options.core_in_report = True
     return options
 
@@ -87,6 +110,21 @@ def _print(analysis: Analysis, options: argparse.Namespace) -> None:
     from cyclelens.analyzer.reports.registry import render
 
     print(render(analysis, options.file, options.format), end="")
+
+
+def _additions(analysis: Analysis, options: argparse.Namespace) -> Iterator[str]:
+    """What ``--critical-path`` and ``--frequency`` add below the report."""
+    if not options.critical_path and not options.frequency:
+        return
+    from cyclelens.analyzer.reports import speed
+
+    for region in analysis.regions:
+        for prediction in region.predictions:
+            yield f"\n== {region.region.name} on {prediction.microarchitecture} =="
+            if options.frequency:
+                yield speed.at_clock(prediction, options.frequency, options.unroll_factor)
+            if options.critical_path:
+                yield from speed.critical_paths(region, prediction)
 
 
 def _list_functions(options: argparse.Namespace) -> Iterator[str]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from cyclelens.analyzer.microarchitectures import registry
+
+_CLOCK = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[0-9]{1,2})?) ?([kMG]?)(?:Hz)?", re.IGNORECASE)
+_PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
 def one_microarchitecture(name: str) -> str:
@@ -39,3 +43,19 @@ def shares(text: str) -> tuple[str, str]:
     """Argument type: the region (may be empty) and the shares of its branches, separated by ``=``."""
     region, _, given = text.rpartition("=")
     return region, given
+
+
+def positive(text: str) -> int:
+    """Argument type: a whole number from 1 on."""
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+    return int(text)
+
+
+def frequency(text: str) -> float:
+    """Argument type: a clock in hertz, such as ``3.5GHz``, ``3500MHz`` or ``3.5e9``."""
+    found = _CLOCK.fullmatch(text.strip())
+    hertz = float(found[1]) * _PREFIXES[found[2].upper()] if found else 0.0
+    if not 1e6 <= hertz <= 1e11:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a clock from 1MHz to 100GHz, such as 3.5GHz")
+    return hertz

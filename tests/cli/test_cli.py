@@ -110,6 +110,13 @@ def test_a_run_can_be_longer_and_too_short_a_one_is_refused(run):
     assert code == 1 and "a run has 2 to 10000 iterations at least" in error
 
 
+def test_paths_and_rates_stand_below_the_report(run):
+    code, out, _ = run("analyze", "kernel.s", "--region", "looped", "--critical-path", "--frequency", "2GHz")
+    below = out.partition("== looped on SKL ==")[2]
+    assert code == 0 and "At 2.00 GHz: 2.00 Giterations/s, 0.00 FLOP/s (0 FLOP per iteration)" in below
+    assert "CP    LCD" in below
+
+
 def test_json_is_one_object(run):
     _, out, _ = run("analyze", "kernel.s", "--format", "json")
     figures = [region["predictions"][0]["cycles_per_iteration"] for region in json.loads(out)["regions"]]
