@@ -117,6 +117,40 @@ SECTION .text
     assert lines(result) == [(9, "90")]
 
 
+BELOW = """%include "ext/x86inc.asm"
+SECTION .text
+cglobal foo
+.loop:
+    vaddps m0, m0, m1
+    dec rcx
+    jnz .loop
+"""
+
+
+@needs_nasm
+def test_an_include_is_found_from_a_folder_between_the_text_and_the_workspace(tmp_path: Path) -> None:
+    """dav1d's build passes -I src for src/x86/cdef_avx2.asm, which includes ext/x86/x86inc.asm."""
+    text = tmp_path / "src" / "x86" / "k.asm"
+    for folder in (text.parent, tmp_path / "src" / "ext"):
+        folder.mkdir(parents=True)
+    macros = "%define m0 ymm0\n%define m1 ymm1\n%macro cglobal 1\n%1:\n%endmacro\n"
+    (tmp_path / "src" / "ext" / "x86inc.asm").write_text(macros)
+    result = assemble(BELOW, SourceOptions(origin=Origin(str(text), (str(tmp_path),))))
+    assert problems(result) == []
+    assert not result.regions[0].incomplete
+    # Folders above the workspace are not searched.
+    result = assemble(BELOW, SourceOptions(origin=Origin(str(text), (str(text.parent),))))
+    assert problems(result) == [(1, "include-not-read", "warning")]
+
+
+@needs_nasm
+def test_what_a_missing_file_defines_is_told_once(tmp_path: Path) -> None:
+    result = assemble(BELOW, SourceOptions(origin=Origin(str(tmp_path / "k.asm"), (str(tmp_path),))))
+    (problem,) = result.problems
+    assert problem.code == "include-not-read"
+    assert problem.message.endswith("2 lines are not understood, the first is line 3.")
+
+
 @needs_nasm
 def test_a_mistake_costs_the_figure_of_its_region_only() -> None:
     text = "%define X rax\n; cyclelens-begin a\ninc X\nfrob X, 1, 2\n; cyclelens-end\n"

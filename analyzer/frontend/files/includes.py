@@ -242,9 +242,18 @@ class _Search(Struct, frozen=True):
 
 
 def search_path(origin: Origin) -> list[str]:
-    """Search path of included files: the text's folder, the user's include paths, the workspace."""
+    """Search path of included files: the text's folder, the user's include paths, the workspace, and the
+    folders between it and the text (builds of dav1d and FFmpeg name one of them)."""
     own = [os.path.dirname(origin.path)] if origin.path else []
-    return list(dict.fromkeys([*own, *origin.include_paths, *origin.folders]))
+    return list(dict.fromkeys([*own, *origin.include_paths, *origin.folders, *_above(origin)]))
+
+
+def _above(origin: Origin) -> Iterator[str]:
+    """The folders above the text's that are below a workspace folder, the nearest first."""
+    folder = os.path.dirname(os.path.dirname(origin.path))
+    while any(folder.startswith(os.path.join(root, "")) for root in origin.folders):
+        yield folder
+        folder = os.path.dirname(folder)
 
 
 def readable(origin: Origin) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle, needs_nas
 from cyclelens.analyzer.frontend.source.markers import Span, coverage
 from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Placement, Region, Severity
+from msgspec.structs import replace
 
 
 def or_by_nasm(run: AssemblyRun, spans: list[Span], regions: list[Region], reported: int) -> list[Region]:
@@ -69,7 +70,9 @@ def by_another_program(
     assembled = Assembled(BACKENDS[wanted], failure=NO_PROGRAMS)
     if run.options.allow_external_programs:
         assembled = assemble_file(wanted, expanded.text, run.options.origin, run.stop, run.memory.caches)
-    run.report_notes(assembled.notes)
+    # What a missing file defines is not understood, either: one message for both.
+    is_cause = any(note.code == "include-not-read" for note in assembled.notes)
+    run.report_notes(_with_lost(assembled) if is_cause else assembled.notes)
     if assembled.failure:
         message = f"The file is read without {assembled.backend}. {assembled.failure}"
         line = user_line(assembled.failure_line)
@@ -93,7 +96,7 @@ def by_another_program(
     )
     run.spans = [place.span for place in places]
     covers = coverage(run.spans)
-    for line, message in refused.items():
+    for line, message in () if is_cause else refused.items():
         start, end = run.lines.content(line, run.text)
         severity = Severity.ERROR if covers(start) else Severity.WARNING
         run.report("assembler-error", f"{assembled.backend} says: {message}", start, end, severity)
@@ -121,6 +124,17 @@ def by_another_program(
         numbers = place.runs.numbers if place.runs is not None else ()
         made.append(MadeRegion(span, own, branching, place.loop, numbers))
     return [region for one in run.finish(made) for region in one.regions]
+
+
+def _with_lost(assembled: Assembled) -> list[ExpansionNote]:
+    """The notes; the first one about a missing file says how many lines are not understood."""
+    if not assembled.refused:
+        return assembled.notes
+    first = next(note for note in assembled.notes if note.code == "include-not-read")
+    count = len(assembled.refused)
+    lost = f"{count} line{'s are' if count > 1 else ' is'} not understood, the first is line "
+    told = replace(first, message=f"{first.message} {lost}{min(assembled.refused) + 1}.")
+    return [told if note is first else note for note in assembled.notes]
 
 
 _Sections = dict[str, listed.SectionCode]
