@@ -211,6 +211,17 @@ _WITHOUT_REGIONS = (
         "Analyse the text in it: jq -r '.asm[].text' FILE | cyclelens analyze -.",
     ),
     _Language(
+        "a program that generates code (Xbyak, AsmJit)",
+        r"(?m)^.*(?:\b(?:Xbyak|asmjit)::|#[ \t]*include[ \t]*[<\"](?:xbyak|asmjit)/).*",
+        "Analyse the bytes that it emits: cyclelens analyze --raw FILE.",
+    ),
+    _Language(
+        "Zig",
+        r"(?m)^.*@import\(\".*|"
+        r"^[ \t]*(?:pub[ \t]+)?(?:export[ \t]+)?fn[ \t]+\w+\([^\n]*\)[ \t]*!?\w[\w.]*[ \t]*\{.*",
+        "Compile it and analyse the object: zig build-obj -O ReleaseFast FILE.zig, cyclelens analyze FILE.o.",
+    ),
+    _Language(
         "Rust",
         r"(?m)^.*\b(?:global_|naked_)?asm![ \t]*\(.*|"
         r"^[ \t]*(?:pub(?:\([^)\n]*\))?[ \t]+)?(?:unsafe[ \t]+)?fn[ \t]+\w+.*",
@@ -225,6 +236,7 @@ _WITHOUT_REGIONS = (
         "C or C++",
         r"(?m)^(?![ \t]*[#;/*@]).*\b(?:asm|__asm|__asm__)[ \t]*"
         r"(?:volatile|__volatile__|goto|inline)?[ \t]*[({].*|^template[ \t]*<.*|"
+        r"^(?:class|struct|namespace|typedef|using)\b[^\n;]*[{;][ \t]*$|"
         r"^(?:static|inline|extern|const|unsigned|signed|struct|void|int|char|long|short|float|double|bool|"
         r"size_t|u?int\d+_t|__m\d+[di]?)\b[^\n;{}\"#]*\(.*",
         "Compile it and see the cycles at its lines: cyclelens cc -- gcc -O2 -c FILE.c.",
