@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.common.recent import Caches
-from cyclelens.analyzer.compiling import background
 from cyclelens.analyzer.compiling.background import CannotCompileError, Objects, RequestCancelled
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
 from editor import Editor
@@ -399,49 +398,6 @@ def test_a_cancelled_compiler_ends_with_everything_that_it_started(project: Path
     while sleeper.exists() and b"1234" in sleeper.read_bytes():
         assert time.monotonic() < limit
         time.sleep(0.05)
-
-
-TEMPLATE = """\
-template <int... n> struct List {};
-template <int n> using Numbers = List<__integer_pack(n)...>;
-Numbers<(1 << 27)> x;
-"""
-"""GCC reserves memory for 2 to the power of 27 arguments at once."""
-
-
-def compiled(folder: Path, command: str, text: str) -> bytes:
-    file = folder / "x.cpp"
-    file.write_text(text)
-    entry = {"directory": str(folder), "file": file.name, "command": f"{command} -c x.cpp"}
-    (folder / "compile_commands.json").write_text(json.dumps([entry]))
-    found = command_for(str(file), [str(folder)], Databases(Caches()))
-    return Objects(Caches()).object_of(found, text, lambda: False)
-
-
-@needs("g++")
-@pytest.mark.skipif(os.name != "posix", reason="Unix has the limits")
-def test_a_compiler_that_needs_too_much_memory_ends_and_names_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for mebibytes in (64, 128, 256):
-        monkeypatch.setattr(background, "MEMORY_LIMIT", mebibytes << 20)
-        try:
-            compiled(tmp_path, "g++", "int x;\n")
-            break
-        except CannotCompileError:
-            continue
-    with pytest.raises(CannotCompileError, match=r"a compiler may use 0\.\d+ GiB of memory here"):
-        compiled(tmp_path, "g++", TEMPLATE)
-
-
-@needs("g++")
-@pytest.mark.skipif(os.name != "posix", reason="Unix has the limits")
-def test_a_compiler_that_writes_too_much_ends_and_names_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(background, "FILE_LIMIT", 2 << 20)
-    with pytest.raises(CannotCompileError, match="a compiler may write files of 2 MiB here"):
-        compiled(tmp_path, "g++", "char x[4 << 20] = {1};\n")
 
 
 def test_who_says_how_a_file_is_compiled(project: Path, crate: Path) -> None:
