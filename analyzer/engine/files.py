@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import read_given, read_opened
-from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
+from cyclelens.analyzer.frontend.objects.elf_format import FOREIGN_OBJECTS, ObjectFileError
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
 from cyclelens.analyzer.profiles.cache import Profiles
 from cyclelens.analyzer.profiles.profile import ProfileError
@@ -32,9 +32,7 @@ MAXIMUM_BYTES = 2 << 30
 """Largest file that is analysed, in bytes; the largest programs with full debug information are smaller."""
 _FOREIGN_FORMATS = {
     b"!<arch>\n": "an archive: take an object out of it with ar x",
-    **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a Mach-O file: only ELF files can be read"),
-    b"MZ": "a Windows program: only ELF files can be read",
-    b"\x64\x86": "a COFF object: only ELF files can be read",
+    **FOREIGN_OBJECTS,
 }
 
 

@@ -100,9 +100,18 @@ class Symbol(Struct, frozen=True):
         return self.kind in (FUNCTION, _INDIRECT) or is_plain
 
 
+FOREIGN_OBJECTS = {
+    **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a Mach-O file: only ELF files can be read"),
+    b"MZ": "a Windows program: only ELF files can be read",
+    b"\x64\x86": "a COFF object: only ELF files can be read",
+}
+"""What compilers for macOS and Windows write, by its first bytes."""
+
+
 def check_header(data: bytes) -> None:
     if not data.startswith(MAGIC):
-        raise ObjectFileError("this is not an ELF file")
+        other = next((said for magic, said in FOREIGN_OBJECTS.items() if data.startswith(magic)), "")
+        raise ObjectFileError(f"this is {other}" if other else "this is not an ELF file")
     if len(data) < _HEADER_SIZE:
         raise ObjectFileError("the file is damaged: it ends within its header; is the copy complete?")
     machine = int.from_bytes(data[18:20], "little" if data[5] == 1 else "big")

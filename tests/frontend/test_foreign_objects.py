@@ -1,0 +1,21 @@
+"""Objects of other systems are named, whoever reads them: ``cc`` on macOS and Windows gets one."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError, check_header
+
+
+@pytest.mark.parametrize(
+    ("begin", "said"),
+    [
+        ("cffaedfe07000001", "this is a Mach-O file: only ELF files can be read"),
+        ("cafebabe00000002", "this is a Mach-O file: only ELF files can be read"),
+        ("6486050000000000", "this is a COFF object: only ELF files can be read"),
+        ("4d5a900003000000", "this is a Windows program: only ELF files can be read"),
+        ("0000000000000000", "this is not an ELF file"),
+    ],
+)
+def test_an_object_of_another_system_is_named(begin: str, said: str) -> None:
+    with pytest.raises(ObjectFileError, match=f"^{said}$"):
+        check_header(bytes.fromhex(begin) + bytes(64))
