@@ -110,8 +110,8 @@ FOREIGN_OBJECTS = {
 
 def check_header(data: bytes) -> None:
     if not data.startswith(MAGIC):
-        other = next((said for magic, said in FOREIGN_OBJECTS.items() if data.startswith(magic)), "")
-        raise ObjectFileError(f"this is {other}" if other else "this is not an ELF file")
+        foreign = (said for magic, said in FOREIGN_OBJECTS.items() if data.startswith(magic))
+        raise ObjectFileError(f"this is {next(foreign, 'not an ELF file')}")
     if len(data) < _HEADER_SIZE:
         raise ObjectFileError("the file is damaged: it ends within its header; is the copy complete?")
     machine = int.from_bytes(data[18:20], "little" if data[5] == 1 else "big")
