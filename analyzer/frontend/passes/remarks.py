@@ -69,8 +69,8 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
 
 
 def _number_as_address(statement: Statement) -> str:
-    """The operand of an AT&T statement that is an address in the first page of memory, as it is written; empty
-    if there is none."""
+    """The operand of an AT&T statement that is an address in the first page of memory, as it is written;
+    empty if there is none."""
     if statement.kind is not StatementKind.INSTRUCTION or not statement.dialect.is_att:
         return ""
     mnemonic, *operands = statement.text.split(None, 1)
