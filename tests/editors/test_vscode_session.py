@@ -139,7 +139,7 @@ def test_an_example_shows_hints_lenses_diagnostics_and_the_figure(code: Workbenc
 
 
 def test_enter_makes_a_new_line_whatever_is_suggested(code: Workbench) -> None:
-    """A whole kernel, key by key, at the default settings; suggestions are listed at the end of most lines."""
+    """A whole kernel, key by key, at the default settings; most lines end with a list of suggestions."""
     file = code.folder / "typed.s"
     file.write_text("", encoding="utf-8")
     code.open("typed.s")
