@@ -156,7 +156,7 @@ ROWS = """() => {
     const range = document.createRange();
     range.selectNodeContents(block);
     const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
-    block.scrollIntoView();
+    block.scrollIntoView({block: 'nearest'});
     return [block.innerText.replaceAll('\\r', '').trimEnd().split('\\n').length, tops.size];
 }"""
 """Rows of the picture in the hover: those of the text, and those on the screen; null without one."""
