@@ -29,6 +29,9 @@ _ACROSS_LANES = re.compile(
 )
 """Operations between the halves of a register: one per cycle, where the table has two pipes."""
 _EITHER_MULTIPLIER, _FIRST = "*AB", "1*A"
+_PRODUCTS = re.compile(r"(MULX|I?MUL) \((R32|R64|M32|M64)\b")
+"""Two macro-ops: the upper half takes one ALU of the branches, not two. Among 24 NOPs, in a loop, each takes
+4.5 cycles."""
 _TRANSFERS = re.compile(r"V?(CVTSI2S[SD]|PINSR[BWDQ]) \(XMM.*, R\d+.*")
 _TRANSFER = "1*06+1*C"
 _FINISH = {"CVT": "1*CD", "PIN": "1*BC"}
@@ -49,6 +52,9 @@ def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
         ports = ports.replace("1*06+1*D", _TRANSFER)
     elif _ACROSS_LANES.fullmatch(name):
         ports = _one_on_the_first(ports)
+    elif "+2*06" in ports and _PRODUCTS.match(name):
+        ports = ports.replace("+2*06", "+1*06")
+        result["uops"] = str(sum(int(use.split("*")[0]) for use in ports.split("+")))
     elif name.startswith("XADD (R"):
         # The other macro-op exchanges registers without a unit.
         ports, result["uops"] = "1*0156", "1"

@@ -41,6 +41,9 @@ def test_throughputs(name: str, cycles: str) -> None:
         ("PINSRQ (XMM, R64, I8)", "1*B+1*06+1*D", "1*06+1*C+1*BC"),
         ("PINSRQ (XMM, M64, I8)", "1*BC+1*23", "1*BC+1*23"),
         ("XADD (R64, R64)", "2*0156", "1*0156"),
+        ("MULX (R64, R64, R64)", "1*1+2*06", "1*1+1*06"),
+        ("MUL (M32)", "1*1+2*06+1*23F", "1*1+1*06+1*23F"),
+        ("MUL (R16)", "2*1+4*06", "2*1+4*06"),
     ],
 )
 def test_units(name: str, ports: str, found: str) -> None:

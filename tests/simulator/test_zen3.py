@@ -64,6 +64,7 @@ def measured_as(code: str, mode: str) -> float:
         ("M13: and renamed", "89f148d32f", "loop", 1.03),
         ("three constants of 64 bits per cycle", 5 * "48bf8877665544332211", "copies", 1.67),
         ("beside the branch of a loop, too", 3 * "48bf8877665544332211" + 2 * NOP, "loop", 1.33),
+        ("a product shares the branches' ALUs with one", "48f7e5" + 24 * NOP, "loop", 4.50),
         ("others fill up the cycle", 3 * "48bf8877665544332211" + 4 * NOP, "copies", 1.17),
         ("M33: within the integer domain", "0fc6c001660ffec1", "loop", 2.00),
         ("M33: from a shuffle to a sum and back", "660f15c10f58c1", "loop", 6.00),
