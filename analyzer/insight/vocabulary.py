@@ -223,6 +223,7 @@ _AMD = Vocabulary(
         "renamer": "for dispatch, which takes it alone or after others are done",
         "port": "for {value}, taken by {uop}",
         "pair": "for {value}, which may not start it together with {uop}",
+        "result": "for {value}, whose result of {uop} arrives first",
     },
     spans={"queue": "waits for dispatch", "port": "waits for its unit"},
     legend=(
