@@ -157,7 +157,8 @@ class Jobs:
 
     async def timeline(self, uri: str, revision: int, region: str, line: int) -> str:
         """Markdown about a line of a region that has been analysed; empty if there is none, or if the figures
-        of an edit came first. Raises RuntimeError with the traceback of a defect."""
+        of an edit came first. The question waits for the step that runs. Raises RuntimeError with the
+        traceback of a defect."""
         if self._process is None or not self._process.ready:
             return ""
         self._identifier += 1
@@ -165,8 +166,6 @@ class Jobs:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[number] = answer
         self._process.send(TimelineQuestion(number, uri, revision, region, line))
-        if self._running is not None and self._running.priority is Priority.DETAILS:
-            self._put_off(self._running)
         try:
             return await answer
         finally:
@@ -244,7 +243,7 @@ class Jobs:
         self._begin(self._process, self._schedule.take() or wanted)
 
     def _put_off(self, running: _JobTimes) -> None:
-        """Interrupt details for a figure or a hover; what they have found is cached."""
+        """Interrupt details for a figure; what they have found is cached."""
         if not running.cancelled:
             self._interrupt("interrupted")
             self._schedule.add(running.job.uri, Priority.DETAILS, self._again(running.job))

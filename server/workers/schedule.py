@@ -20,7 +20,7 @@ class Priority(IntEnum):
     FIGURE = 0
     """The figures of a text whose user has stopped typing, and everything else that a user requested."""
     DETAILS = 1
-    """Hover cards, timelines, single rewrites. A figure and a hover's question interrupt them."""
+    """Hover cards, timelines, single rewrites. A figure interrupts them."""
     AHEAD = 2
     """The figures of a text that is still being typed, shown when typing pauses. They begin after half of the
     pause, in a worker that has nothing else to do."""

@@ -178,7 +178,7 @@ def test_one_accumulator_becomes_four_by_a_code_action(seen: dict[str, Any]) -> 
 
 
 def test_the_rewritten_loop_is_compared_with_head(seen: dict[str, Any]) -> None:
-    assert "cycles/byte, 4.0x" in seen["committed"]
+    assert "4.0x per byte" in seen["committed"]
     assert [text.split()[:2] for text in seen["since_head"]] == [
         ["4.00", "now"],
         ["8.00", "opened"],

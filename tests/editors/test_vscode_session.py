@@ -76,6 +76,7 @@ def code(windows: Windows, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     folder = tmp_path_factory.mktemp("code") / "kernels"
     shutil.copytree(ROOT / "examples", folder)
     (folder / "own.s").write_text(OWN, encoding="utf-8")
+    (folder / "typed.s").touch()
     (folder / "dot.c").write_text(C, encoding="utf-8")
     (folder / "product.cpp").write_text(CPP, encoding="utf-8")
     commands = {"dot.c": "gcc -O2 -mavx2 -mfma -c dot.c", "product.cpp": "g++ -O2 -c product.cpp"}
@@ -141,8 +142,7 @@ def test_an_example_shows_hints_lenses_diagnostics_and_the_figure(code: Workbenc
 def test_enter_makes_a_new_line_whatever_is_suggested(code: Workbench) -> None:
     """A whole kernel, key by key, at the default settings; most lines end with a list of suggestions."""
     file = code.folder / "typed.s"
-    file.write_text("", encoding="utf-8")
-    code.open("typed.s")
+    code.open(file.name)
     written = [
         *(".text", ".globl dot", "dot:", "vxorps %ymm0, %ymm0, %ymm0", ".Lloop:", "vmovups (%rdi), %ymm1"),
         *(
