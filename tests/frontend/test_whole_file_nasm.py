@@ -138,6 +138,8 @@ def test_an_include_is_found_from_a_folder_between_the_text_and_the_workspace(tm
     result = assemble(BELOW, SourceOptions(origin=Origin(str(text), (str(tmp_path),))))
     assert problems(result) == []
     assert not result.regions[0].incomplete
+    # The workspace may be the root of the file system.
+    assert assemble(BELOW, SourceOptions(origin=Origin("/k.asm", ("/",)))).problems
     # Folders above the workspace are not searched.
     result = assemble(BELOW, SourceOptions(origin=Origin(str(text), (str(text.parent),))))
     assert problems(result) == [(1, "include-not-read", "warning")]

@@ -209,7 +209,7 @@ async def test_the_death_of_the_search_loses_nothing(advised: Watched) -> None:
 
     async def advice() -> str:
         async with asyncio.timeout(TIMEOUT):
-            while "four: 2.00" not in (shown := await label()):
+            while "rewrite: 2.00" not in (shown := await label()):
                 await asyncio.sleep(0.05)
         return shown
 
@@ -224,7 +224,7 @@ async def test_the_death_of_the_search_loses_nothing(advised: Watched) -> None:
     assert await label() == shown, "what was found stays"
     advised.type(line + 2, 0, " ")
     await advised.analysed()
-    assert "four: 2.00" in await advice(), "and is found again"
+    assert "rewrite: 2.00" in await advice(), "and is found again"
     assert advised.told == []
 
 
@@ -247,7 +247,7 @@ async def test_a_stopped_search_delays_no_hint(advised: Watched) -> None:
         os.kill(search.pid, signal.SIGCONT)
 
     async with asyncio.timeout(TIMEOUT):
-        while "four: 2.00" not in (await advised.labels())[line]:
+        while "rewrite: 2.00" not in (await advised.labels())[line]:
             await asyncio.sleep(0.05)
     assert advised.told == []
 
@@ -262,6 +262,9 @@ async def test_an_assembler_that_dies_while_it_starts_or_waits_is_replaced(real:
     await real.analysed()
     first = await real.labels()
     assert first[0].startswith("3.00 cycles/iter")
+    real.replace_line(2, " imul %rbx, %rbx")
+    await real.analysed()
+    assert await eventually(real.assemblers), "the next statement starts another"
     (waiting,) = real.assemblers()
     await real.killed(waiting)
     real.replace_line(2, " lea (%rax,%rbx), %rbx")

@@ -4,6 +4,7 @@ the text changes."""
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
@@ -50,9 +51,9 @@ async def test_the_figure_is_on_the_line_until_the_text_changes(editor: Editor) 
     await editor.start()
     await editor.open(TEXT)
     editor.client.answer = "Run It"
-    assert "measured 3." in await measured(editor)
+    assert re.search(r"measured (3\.|2\.9)", await measured(editor))
     label = (await editor.labels())[0]
-    assert "measured 3." in label
+    assert re.search(r"measured (3\.|2\.9)", label)
     # Where the prediction is the figure of the line, it stands there once.
     assert "cycles/iter" not in label or "predicted 3.00" not in label
     assert len(editor.client.questions) == 1

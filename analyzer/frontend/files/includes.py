@@ -251,7 +251,7 @@ def search_path(origin: Origin) -> list[str]:
 def _above(origin: Origin) -> Iterator[str]:
     """The folders above the text's that are below a workspace folder, the nearest first."""
     folder = os.path.dirname(os.path.dirname(origin.path))
-    while any(folder.startswith(os.path.join(root, "")) for root in origin.folders):
+    while folder not in origin.folders and _within(folder, origin.folders):
         yield folder
         folder = os.path.dirname(folder)
 
