@@ -121,7 +121,7 @@ def test_one_command_packs_it(vsix: Path) -> None:
 
 
 def shows(code: Workbench, line: int, figure: str) -> bool:
-    """Whether a line shows this figure. Advice that is found later replaces the unit."""
+    """Whether a line shows this figure, with its unit or, where advice needs the room, without."""
     return any(f"{figure} {more}" in code.line(line) for more in ("cycles/iter", "·"))
 
 
