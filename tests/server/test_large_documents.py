@@ -84,6 +84,23 @@ async def test_a_large_text_is_analysed_and_coloured_on_request(editor: Editor) 
     assert editor.client.messages == []
 
 
+@pytest.mark.parametrize("size", [0, 200])
+@pytest.mark.asyncio
+async def test_names_are_searched_in_small_texts_alone(editor: Editor, size: int) -> None:
+    editor.client.set_configuration({"debounceMs": 10, "largeFileLines": 100}, section="cyclelens")
+    await editor.start()
+    await editor.open("# filling\n" * size + KERNEL)
+    document = types.TextDocumentIdentifier(editor.uri)
+    client = editor.client
+    for at in (types.Position(size + 1, 0), types.Position(size + 4, 6)):  # "1:" and "jnz 1b"
+        defined = await client.text_document_definition_async(types.DefinitionParams(document, at))
+        used = await client.text_document_references_async(
+            types.ReferenceParams(types.ReferenceContext(include_declaration=True), document, at)
+        )
+        assert bool(defined) is bool(used) is (size == 0)
+    assert editor.client.messages == []
+
+
 @pytest.mark.asyncio
 async def test_a_closed_document_leaves_nothing_in_memory() -> None:
     """Bounded by 64 KiB; the words alone of this text take more than 1 MB."""
