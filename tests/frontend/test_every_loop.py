@@ -85,6 +85,59 @@ def test_loops_of_masm_are_found(text: str, count: int) -> None:
     assert [region.ends_in_jump_to_start for region in assembled.regions] == [True] * count
 
 
+CHOICES = """AVX EQU 1
+SSE = 0
+f PROC
+@@:
+IFDEF AVX
+ {}
+ELSE
+ addps xmm0, xmm1
+ENDIF
+IF SSE
+ nop
+ELSEIF AVX
+ add rsi, 8
+ENDIF
+IFE SSE
+ dec rcx
+ENDIF
+ifndef SSE
+ nop
+endif
+ jnz @B
+ ret
+f ENDP
+END
+"""
+
+
+def test_conditions_of_masm_choose_what_is_assembled(gnu_code: Callable[[str], bytes]) -> None:
+    (region,) = assemble(CHOICES.format("paddd xmm0, xmm1")).regions
+    assert region.code == gnu_code("1: paddd %xmm1, %xmm0\n add $8, %rsi\n dec %rcx\n jnz 1b\n")
+    without = assemble("f PROC\nIF 0\n@@: dec rcx\n jnz @B\nENDIF\n@@: dec rdx\n jnz @B\nf ENDP\n")
+    assert [each.first_line for each in without.regions] == [5]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        ".WHILE rcx > 0\n dec rcx\n.ENDW",
+        ".REPEAT\n dec rcx\n.UNTIL ZERO?",
+        ".IF eax == 1\n dec rcx\n.ENDIF",
+        "nop\nREPEAT 4\n dec rcx\nENDM",
+        "nop\nrept 4\n dec rcx\nendm",
+        "nop\nFOR each, <rax, rcx>\n dec each\nENDM",
+        "IF A EQ B\n dec rcx\nENDIF",
+        "step 4",
+    ],
+)
+def test_what_masm_makes_of_other_statements_is_no_figure(block: str) -> None:
+    found = assemble(f"f PROC\n@@: add rax, rdx\n {block}\n dec rdx\n jnz @B\n ret\nf ENDP\n")
+    assert all(region.incomplete for region in found.regions)
+    assert any(each.line >= 2 and each.severity is Severity.ERROR for each in found.problems)
+
+
 def test_anonymous_labels_mean_the_nearest_ones() -> None:
     text = "f PROC\n@@: inc rax\n jz @F\n jnz @B\n inc rbx\n@@: inc rcx\n jnz @B\n jmp @F\n@@: ret\nf ENDP\n"
     assembled = assemble(text)

@@ -15,6 +15,7 @@ from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin, Severity
+from whole_files import needs_nasm
 
 ROOT = Path(__file__).parents[2]
 OTHERS = {
@@ -146,10 +147,27 @@ def test_definitions_are_those_of_c_compilers(tmp_path: Path, text: str, defines
     assert not found.problems
 
 
-def test_what_gnu_as_leaves_out_is_named_too() -> None:
-    (problem,) = assemble(".ifdef FAST\n1: dec %rcx\n jnz 1b\n.endif\n").problems
-    assert (problem.line, problem.code) == (0, "left-out")
-    assert "'.ifdef FAST'" in problem.message
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        (".ifdef FAST\n1: dec %rcx\n jnz 1b\n.endif\n", "'.ifdef FAST' at line 1; define"),
+        pytest.param(
+            "%ifdef FAST\nf: dec rcx\n jnz f\n%endif\n",
+            "'%ifdef FAST' at line 1; -D FAST (",
+            marks=needs_nasm,
+        ),
+        pytest.param(
+            "%define N 3\n%if 0\nf: dec rcx\n jnz f\n%endif\n",
+            "'%if 0' at line 2; define",
+            marks=needs_nasm,
+        ),
+        ("IFDEF FAST\nf PROC\n dec rcx\n jnz f\nf ENDP\nENDIF\n", "'IFDEF FAST' at line 1; define"),
+    ],
+)
+def test_what_an_assembler_leaves_out_is_named_too(text: str, condition: str) -> None:
+    (problem,) = [each for each in assemble(text).problems if each.severity is not Severity.INFORMATION]
+    assert problem.code == "left-out"
+    assert condition in problem.message
 
 
 @pytest.mark.parametrize("text", ["", "# a comment\n", ".data\n.long 1\n", "#ifdef A\n#define B 1\n#endif\n"])

@@ -81,7 +81,10 @@ class BuiltinPass:
             placed = place_statements(again.statements(), source, expanded, self.run.lines, self.run.text)
             parts = [(0, ScannedPart(placed))]
         if self.run.style is AssemblerStyle.MASM:
-            message = "This looks like MASM: instructions and labels are read, directives and macros are not."
+            message = (
+                "This looks like MASM: instructions, labels and conditions are read, other directives and "
+                "macros are not."
+            )
             place = self.run.lines.content(0, self.run.text)
             self.run.report("not-supported", message, *place, Severity.INFORMATION)
             is_listing = masm.is_listing(self.run.text)

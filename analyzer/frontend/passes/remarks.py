@@ -14,6 +14,7 @@ from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.programs.part import parse
 from cyclelens.analyzer.frontend.programs.program import Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
+from cyclelens.analyzer.frontend.source.dialect import AssemblerStyle
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, cut_operands, letters
 from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import RawStatement, block_edge
@@ -89,10 +90,13 @@ def _remark_directive(run: AssemblyRun, program: Program, index: int) -> None:
 
 # Conditions that exclude all code
 
-_EDGE = re.compile(
-    r"^[ \t]*(?P<sign>#[ \t]*|\.|%)(?P<word>if\w*|else\w*|elif\w*|endif)\b[ \t]*(?P<rest>.*)",
-    re.MULTILINE | re.IGNORECASE,
-)
+_EDGES = {
+    is_masm: re.compile(
+        rf"^[ \t]*(?P<sign>{sign})(?P<word>if\w*|else\w*|elif\w*|endif)\b[ \t]*(?P<rest>.*)",
+        re.MULTILINE | re.IGNORECASE,
+    )
+    for is_masm, sign in ((False, r"#[ \t]*|\.|%"), (True, ""))
+}
 _COMMENT = re.compile(r"/\*.*?(?:\*/|$)|//.*|\\$")
 _NAME = re.compile(r"(?<![\w.$\"'])([A-Za-z_$][\w$]*)[ \t]*(\([^()]*\))?(?:[ \t]*(==|>=|<=|>|<)[ \t]*(\d+))?")
 _DEFINED = re.compile(r"\bdefined[ \t]*(?:\([ \t]*(\w+)[ \t]*\)|[ \t](\w+))")
@@ -102,12 +106,15 @@ def remark_left_out(run: AssemblyRun, raw: Iterable[RawStatement]) -> None:
     """Report the condition that excludes all code, if there is one. ``raw``: statements without regard to
     conditions."""
     inside = 0
+    edge = _EDGES[run.style is AssemblerStyle.MASM]
     for statement in raw:
         word, _ = block_edge(statement.text, inside=bool(inside))
         if word:
             inside = max(inside - 1, 0) if word.startswith("end") else inside + 1
+        elif edge.match(statement.text) or statement.text.lstrip().startswith("%"):
+            continue
         elif not inside and parse(statement.text, run.dialect.is_att).kind is StatementKind.INSTRUCTION:
-            condition = _around(run.text, statement.start + _blanks(statement.text))
+            condition = _around(edge, run.text, statement.start + _blanks(statement.text))
             if condition is not None:
                 _report_condition(run, *condition)
             return
@@ -117,10 +124,10 @@ def _blanks(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _around(text: str, offset: int) -> tuple[re.Match[str], bool] | None:
+def _around(edge: re.Pattern[str], text: str, offset: int) -> tuple[re.Match[str], bool] | None:
     """The outermost condition around an offset, and whether the offset is in its first branch."""
     opened: list[tuple[re.Match[str], bool]] = []
-    for match in _EDGE.finditer(text, 0, offset):
+    for match in edge.finditer(text, 0, offset):
         word = match["word"].lower()
         if word.startswith("if"):
             opened.append((match, True))
@@ -136,7 +143,11 @@ def _report_condition(run: AssemblyRun, condition: re.Match[str], is_first: bool
     said = f"{condition['sign'].strip()}{condition['word']} {rest}".strip()
     line, _ = run.lines.locate(condition.start())
     way = "define what it tests"
-    if condition["sign"] != "." and is_first and (options := _options(condition["word"].lower(), rest)):
+    if (
+        condition["sign"] not in ("", ".")
+        and is_first
+        and (options := _options(condition["word"].lower(), rest))
+    ):
         way = f"{options} (setting: defines) includes it"
     message = f"All code is excluded by '{said[:80]}' at line {line + 1}; {way}."
     start = condition.start() + _blanks(condition[0])

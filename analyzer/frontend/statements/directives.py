@@ -82,9 +82,10 @@ _UNSUPPORTED_NAMES = """
 macro endm exitm rept irp irpc endr if ifdef ifndef ifb ifnb ifc ifnc ifeq ifne ifge ifgt ifle iflt
 ifeqs ifnes ifnotdef else elseif endif include incbin insn base64 tfloat dc.x ldouble code16 code16gcc
 code32 bundle_align_mode bundle_lock bundle_unlock struct offset dcb.d dcb.s dcb.x ds.p ds.s ds.x
+repeat for forc goto while endw until untilcxz break continue
 """
 UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
-"""Directives (without the dot) that affect the bytes but are not supported."""
+"""Directives (without the dot) that affect the bytes but are not supported; the last line: those of MASM."""
 
 MAXIMUM_BYTES = 1 << 12
 """Maximum bytes that one numeric directive or alignment may make in a region; strings are not limited."""
