@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from cyclelens.analyzer.common.spread import spread
 from cyclelens.analyzer.common.usage import WRONG_USAGE, Parser, output_path
 from cyclelens.analyzer.corpora.formats import CorpusError
 from cyclelens.analyzer.evaluation import report
@@ -24,12 +24,19 @@ from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.filters import FILTERS, left_out
 from cyclelens.analyzer.evaluation.heatmap import check_possible, write_heatmap
 from cyclelens.analyzer.evaluation.kernels import TRACE_ROUNDS, compare_kernels
-from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all, read_predictions
+from cyclelens.analyzer.evaluation.predictions import (
+    Cache,
+    PredictionResult,
+    default_jobs,
+    predict_all,
+    read_predictions,
+)
 from cyclelens.analyzer.evaluation.summary import evaluate
 from cyclelens.analyzer.facts.store import TablesUnavailable
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Repetition
 from cyclelens.analyzer.model.options import ModelOptions
+from msgspec.structs import replace
 
 _PROBLEMS, _INTERRUPTED = 1, 130
 
@@ -111,6 +118,12 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="compare with the lowest of repeated measurements where the file has it (default: median)",
     )
+    parser.add_argument(
+        "--categories",
+        choices=("fixed", "lda"),
+        default="fixed",
+        help="fixed: by the shares of the uops (default); lda: by topics of used ports, as in BHive's paper",
+    )
     parser.add_argument("--limit", type=_count, metavar="N", help="only N blocks, spread over the file")
     parser.add_argument("--jobs", type=_count, default=default_jobs(), metavar="N", help="processes to use")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -161,14 +174,6 @@ def _microarchitectures(text: str) -> tuple[str, ...]:
     return tuple(registry.get(name).name for name in text.split(",") if name.strip())
 
 
-def _spread(samples: list[Sample], limit: int | None) -> list[Sample]:
-    """At most ``limit`` samples spread over the file, in file order; the choice is deterministic."""
-    if limit is None or limit >= len(samples):
-        return samples
-    chosen = sorted(random.Random(0).sample(range(len(samples)), limit))
-    return [samples[number] for number in chosen]
-
-
 def _kernels_beside(path: Path, given: Path | None) -> Path | None:
     """The table of kernels: the given one, else ``kernels.csv`` in the same folder."""
     beside = path.parent / "kernels.csv"
@@ -196,7 +201,7 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
         kept = [sample for sample in samples if not left_out(sample.code, arguments.leave_out)]
         _complain(f"{len(samples) - len(kept)} of {len(samples)} figures are left out by --leave-out")
         samples = kept
-    samples = _spread(samples, arguments.limit)
+    samples = list(spread(samples, arguments.limit))
     if not samples:
         raise DatasetError(f"{arguments.against} has no figures for this selection")
     cache = Cache(arguments.resume, version("cyclelens"), options)
@@ -209,6 +214,8 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
             _complain(f"{len(samples) - len(known)} of {len(samples)} figures have no prediction in the file")
         samples = known
     pairs = [(sample, cache.results[sample.key]) for sample in samples]
+    if arguments.categories == "lda":
+        pairs = _with_topics(pairs)
     model = None if arguments.predictions else options.model
     evaluation = evaluate(str(arguments.against), pairs, worst=max(0, arguments.worst), model=model)
     text = report.as_text(evaluation) if arguments.format == "text" else report.as_json(evaluation) + "\n"
@@ -217,6 +224,17 @@ def _figures(arguments: argparse.Namespace, options: ModelOptions) -> int:
         drawn = [(result.cycles, sample.cycles) for sample, result in pairs if result.cycles is not None]
         write_heatmap(arguments.heatmap, drawn, f"{arguments.against.name}, {len(drawn)} blocks")
     return 0
+
+
+def _with_topics(pairs: list[tuple[Sample, PredictionResult]]) -> list[tuple[Sample, PredictionResult]]:
+    """The pairs with categories by LDA; those without a prediction keep none."""
+    from cyclelens.analyzer.evaluation.topics import topics
+
+    named = iter(topics([result.units for _, result in pairs if result.cycles is not None]))
+    return [
+        (sample, result if result.cycles is None else replace(result, category=next(named)))
+        for sample, result in pairs
+    ]
 
 
 def _traces(arguments: argparse.Namespace, options: ModelOptions) -> int:

@@ -283,6 +283,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "compare": (_command("compare"), "compare regions across CPUs, alignments, regions or versions"),
     "whatif": (_command("whatif"), "change one thing and simulate again"),
     "characterize": (_command("characterize"), "find instruction tables by microbenchmarks"),
+    "corpus": (_command("corpus"), "take the basic blocks of programs and libraries"),
     "sweep": (_command("sweep"), "scale buffers or the latency of loads"),
     "predict": (_command("predict"), "predict many blocks of machine code, hexadecimal in, CSV out"),
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),

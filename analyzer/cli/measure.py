@@ -6,7 +6,7 @@ import argparse
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.result import RegionAnalysis
 
 NO_MODEL = "no model of this machine ({}); --arch NAME selects another one"
-_HEADER = ("hex", "cycles_per_iteration", "spread", "states", "problem")
+_HEADER = ("hex", "measured_cycles", "spread", "pages", "states", "problem")
 
 
 def main(arguments: list[str]) -> int:
@@ -31,7 +31,8 @@ def main(arguments: list[str]) -> int:
     parser = new_parser(
         "measure",
         "Run the regions of a file on this machine, in a sandbox, and compare their cycles with the "
-        "prediction. With --blocks, measure blocks of machine code from standard input and write CSV.",
+        "prediction. With --blocks, measure blocks of machine code from standard input and write CSV; of CSV "
+        "with a column hex, as cyclelens corpus extract writes it, the other columns are kept.",
     )
     parser.add_argument("--blocks", action="store_true", help="read blocks, one per line in hexadecimal")
     if "--blocks" in arguments:
@@ -82,6 +83,13 @@ def _add_block_arguments(parser: argparse.ArgumentParser) -> None:
         "instructions of copies in that loop",
     )
     parser.add_argument(
+        "--fill",
+        choices=("own", "bhive"),
+        default="own",
+        help="value of every register and word of memory: own: 0x2324000 (default); bhive: 0x12345600, as in "
+        "BHive's paper",
+    )
+    parser.add_argument(
         "--output", type=output_path, metavar="FILE.csv", help="write to this file, and resume where it ends"
     )
 
@@ -98,26 +106,33 @@ def _count(text: str) -> int:
 
 def _blocks(harness: Harness, options: argparse.Namespace) -> int:
     from cyclelens.analyzer.measuring.blocks import measure_block
+    from cyclelens.analyzer.measuring.requests import BHIVE, SAME, Measurement
     from cyclelens.analyzer.model.choices import Repetition
     from tqdm import tqdm
 
-    blocks = [line.strip() for line in sys.stdin if line.strip()]
-    done = _finished(options.output)
+    kept, rows = _given(sys.stdin)
+    header = (*_HEADER, *kept)
+    done = _finished(options.output, header)
+    inputs = BHIVE if options.fill == "bhive" else SAME
+    found: dict[str, Measurement] = {}
     failed = 0
     stream = sys.stdout if options.output is None else options.output.open("a", newline="")
     try:
         writer = csv.writer(stream, lineterminator="\n")
         if not done:
-            writer.writerow(_HEADER)
-        for block in tqdm(
-            blocks[len(done) :], initial=len(done), total=len(blocks), unit=" blocks", disable=None
+            writer.writerow(header)
+        for block, *others in tqdm(
+            rows[len(done) :], initial=len(done), total=len(rows), unit=" blocks", disable=None
         ):
-            found = measure_block(harness, block, Repetition(options.mode), options.runs)
-            failed += found.cycles is None
-            cycles = "" if found.cycles is None else f"{found.cycles:.4f}"
-            spread = "" if found.cycles is None else f"{found.spread:.4f}"
-            states = " ".join(f"{state.cycles:.4f}:{state.share:.2f}" for state in found.states)
-            writer.writerow((block, cycles, spread, states, found.problem))
+            if block not in found:
+                found[block] = measure_block(harness, block, Repetition(options.mode), options.runs, inputs)
+            result = found[block]
+            failed += result.cycles is None
+            cycles = "" if result.cycles is None else f"{result.cycles:.4f}"
+            spread = "" if result.cycles is None else f"{result.spread:.4f}"
+            states = " ".join(f"{state.cycles:.4f}:{state.share:.2f}" for state in result.states)
+            pages = "" if result.cycles is None else result.pages
+            writer.writerow((block, cycles, spread, pages, states, result.problem, *others))
             stream.flush()
     finally:
         if options.output is not None:
@@ -125,7 +140,18 @@ def _blocks(harness: Harness, options: argparse.Namespace) -> int:
     return PROBLEMS if failed else OK
 
 
-def _finished(output: Path | None) -> list[str]:
+def _given(stream: Iterable[str]) -> tuple[list[str], list[list[str]]]:
+    """Names of further columns, and rows of a block and these columns: one block per line, or CSV with a
+    header."""
+    lines = [line.strip() for line in stream if line.strip()]
+    header = next(csv.reader(lines[:1]), [])
+    if "hex" not in header:
+        return [], [[line] for line in lines]
+    kept = [name for name in header if name not in _HEADER]
+    return kept, [[row["hex"] or "", *(row[name] or "" for name in kept)] for row in csv.DictReader(lines)]
+
+
+def _finished(output: Path | None, header: tuple[str, ...]) -> list[str]:
     """The blocks that a file already has. Raises InputError if another command wrote the file."""
     if output is None or not output.exists() or not output.stat().st_size:
         return []
@@ -136,7 +162,7 @@ def _finished(output: Path | None) -> list[str]:
         raise InputError(f"{output} cannot be read: {error.strerror or error}") from None
     except csv.Error:
         rows = []
-    if not rows or tuple(rows[0]) != _HEADER:
+    if not rows or tuple(rows[0]) != header:
         raise InputError(f"{output} was not written by this command")
     return [row[0] for row in rows[1:]]
 

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     """Run the subcommand and return its exit code."""
     # Do this first: even the imports for one block trigger several searches for reference cycles.
     collect_rarely()
-    from cyclelens.analyzer.cli import corpus
+    from cyclelens.analyzer.cli import predicted_corpus
 
     parser = new_parser(
         "predict",
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument(
         "--arch",
-        type=corpus.cores,
+        type=predicted_corpus.cores,
         required=True,
         metavar="A",
         help="microarchitecture; with --input several (A,B), or all",
@@ -84,7 +84,7 @@ def main(arguments: list[str]) -> int:
     from cyclelens.analyzer.evaluation.arguments import add_model_arguments, model_options
 
     add_model_arguments(parser)
-    corpus.add_arguments(parser)
+    predicted_corpus.add_arguments(parser)
     options = parser.parse_args(arguments)
     chosen = model_options(parser, options)
     if options.copies != 1 and options.mode != "loop":
@@ -94,7 +94,7 @@ def main(arguments: list[str]) -> int:
     if options.ranges and options.input is not None:
         parser.error("--ranges needs blocks from standard input")
     if options.input is not None:
-        return corpus.run(options, chosen)
+        return predicted_corpus.run(options, chosen)
     if len(options.arch) > 1 or "all" in options.arch:
         parser.error("several microarchitectures need --input")
     (arch,) = options.arch

@@ -40,6 +40,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "cyclelens predict --arch SKL --mode loop < blocks.txt > figures.csv",
         "cyclelens predict --arch SKL --mode unroll --input blocks.parquet --output figures.parquet",
     ),
+    "corpus": ("cyclelens corpus extract /bin/ls > blocks.csv",),
+    "corpus extract": (
+        "cyclelens corpus extract /bin/ls /bin/gzip > blocks.csv",
+        "cyclelens corpus extract a.out --profile perf.txt --output blocks.csv",
+    ),
     "measure": (
         "cyclelens measure kernel.s --region dot",
         "cyclelens measure --blocks --mode unroll < blocks.txt",

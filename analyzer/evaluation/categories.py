@@ -47,6 +47,16 @@ def uses_vectors(instruction: InstructionTemplate) -> bool:
     )
 
 
+def used_units(instructions: Iterable[InstructionTemplate]) -> dict[str, int]:
+    """Number of uops by the set of units that may execute them, as reports name it (``p0156``)."""
+    found: dict[str, int] = {}
+    for instruction in instructions:
+        for uop in instruction.uops:
+            if uop.units.mask:
+                found[uop.units.label] = found.get(uop.units.label, 0) + 1
+    return found
+
+
 def _named(first: str, first_count: int, second: str, second_count: int) -> str:
     total = first_count + second_count
     if second_count < _MINOR * total or not second_count:

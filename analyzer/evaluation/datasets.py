@@ -8,7 +8,8 @@ names the block, and the figures are in one of
 - one column for each microarchitecture, named like it, for figures that a model gave.
 
 ``microarchitecture``, ``mode``, ``offset`` (alignment in bytes), ``name``, ``width`` (of the vectors) and
-``reference_cycles`` (a second prediction to compare with) are used where present. A row whose ``status`` is
+``reference_cycles`` (a second prediction to compare with), ``application`` and ``count`` (how often the block
+runs) are used where present. A row whose ``status`` is
 not ``ok``, or that has a ``problem``, is left out. A column ``X_cycles`` may have companions: ``X_spread``
 (of repeated measurements, as a share of the figure), ``X_lowest`` (the lowest of them) and ``pages_X`` or
 ``pages`` (touched by the block).
@@ -57,6 +58,10 @@ class Sample(Struct, frozen=True):
     name: str = ""
     width: str = ""
     """Width of the widest vectors in the code, as the file names it."""
+    application: str = ""
+    """Program or library that the block comes from."""
+    count: float | None = None
+    """How often the block occurs or runs there; None if the file does not say."""
 
     @property
     def key(self) -> str:
@@ -211,6 +216,8 @@ def _with_header(
                         reference,
                         name,
                         row.get("width", ""),
+                        row.get("application", ""),
+                        _figure(path, line, row.get("count", "")),
                     )
 
 

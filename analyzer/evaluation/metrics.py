@@ -27,6 +27,16 @@ def mean_error(pairs: Iterable[tuple[float, float]]) -> float | None:
     return math.fsum(errors) / len(errors) if errors else None
 
 
+def weighted_error(pairs: Iterable[tuple[float, float]], weights: Iterable[float]) -> float | None:
+    """``mean_error`` with a weight for each pair; None without pairs or weight."""
+    weighted = [
+        (weight, relative_error(predicted, truth))
+        for (predicted, truth), weight in zip(pairs, weights, strict=True)
+    ]
+    total = math.fsum(weight for weight, _ in weighted)
+    return math.fsum(weight * error for weight, error in weighted) / total if total else None
+
+
 def share_within(pairs: Sequence[tuple[float, float]], limit: float) -> float | None:
     """Share of pairs whose relative error is at most ``limit``; None without pairs."""
     if not pairs:
@@ -87,6 +97,8 @@ class Summary(Struct, frozen=True):
     baseline_mean_error: float | None = None
     """Mean error of the baseline of uiCA's paper on the same blocks."""
     baseline_kendall_tau: float | None = None
+    weighted_error: float | None = None
+    """Mean error weighted by how often the blocks run; None if the file does not say."""
 
 
 def summarize(
@@ -95,8 +107,12 @@ def summarize(
     unpredicted: int = 0,
     reference_pairs: Sequence[tuple[float, float]] = (),
     baseline_pairs: Sequence[tuple[float, float]] = (),
+    counts: Sequence[float | None] = (),
 ) -> Summary:
-    """All figures of one group of (predicted, truth) pairs."""
+    """All figures of one group of (predicted, truth) pairs.
+
+    ``counts``: how often the block of each pair runs; empty or None if unknown."""
+    known = [(pair, count) for pair, count in zip(pairs, counts, strict=bool(counts)) if count is not None]
     return Summary(
         blocks=len(pairs),
         unpredicted=unpredicted,
@@ -108,4 +124,5 @@ def summarize(
         reference_kendall_tau=kendall_tau(reference_pairs),
         baseline_mean_error=mean_error(baseline_pairs),
         baseline_kendall_tau=kendall_tau(baseline_pairs),
+        weighted_error=weighted_error((pair for pair, _ in known), (count for _, count in known)),
     )

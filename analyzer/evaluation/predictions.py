@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -14,17 +14,17 @@ from cyclelens.analyzer.common.regular_files import AT_ONCE, read_regular
 from cyclelens.analyzer.corpora.formats import HEX, CorpusError, format_of
 from cyclelens.analyzer.engine.workers import pool, start_worker
 from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
-from cyclelens.analyzer.evaluation.categories import category, front_end
+from cyclelens.analyzer.evaluation.categories import category, front_end, used_units
 from cyclelens.analyzer.evaluation.datasets import Sample
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import asdict
 from tqdm import tqdm
 
 _CHUNK = 64
 """Samples per task of a worker process: low overhead, and Ctrl-C waits for at most these."""
-_FORMAT = 3
+_FORMAT = 4
 
 
 class PredictionResult(Struct, frozen=True):
@@ -37,6 +37,8 @@ class PredictionResult(Struct, frozen=True):
     front_end: str = ""
     baseline: float | None = None
     """Cycles per iteration by the baseline of uiCA's paper; None if not known."""
+    units: Mapping[str, int] = field(default_factory=dict)
+    """Number of the block's uops by the set of units that may execute them."""
 
 
 def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
@@ -46,7 +48,9 @@ def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
             block, cycles = builder.predict_analytically(sample)
             figure = cycles / builder.copies(sample)
             base = builder.baseline(sample, block)
-            return PredictionResult(figure, "", category(block.instructions), baseline=base)
+            return PredictionResult(
+                figure, "", category(block.instructions), baseline=base, units=used_units(block.instructions)
+            )
         block, simulation = builder.simulate(sample)
     except Unpredictable as error:
         return PredictionResult(None, str(error))
@@ -60,7 +64,8 @@ def predict(builder: BlockBuilder, sample: Sample) -> PredictionResult:
             sources[source] = sources.get(source, 0.0) + uops
     cycles = simulation.cycles_per_iteration / builder.copies(sample)
     base = builder.baseline(sample, block)
-    return PredictionResult(cycles, "", category(block.instructions), front_end(sources), base)
+    units = used_units(block.instructions)
+    return PredictionResult(cycles, "", category(block.instructions), front_end(sources), base, units)
 
 
 class Cache:

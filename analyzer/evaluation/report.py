@@ -22,15 +22,17 @@ def as_text(evaluation: Evaluation) -> str:
         ("kind of block", evaluation.by_category),
         ("front end", evaluation.by_front_end),
         ("mode and vector width", {" ".join(key): value for key, value in evaluation.by_width.items()}),
+        ("application", evaluation.by_application),
     ]
     compared = evaluation.total.reference_mean_error is not None
     based = evaluation.total.baseline_mean_error is not None
+    counted = evaluation.total.weighted_error is not None
     model = "" if evaluation.model is None else f", model {evaluation.model}"
     lines = [f"{evaluation.source}: {evaluation.total.blocks} blocks{model}", ""]
     for title, summaries in groups:
         if summaries:
-            lines += [*_table(title, summaries, compared, based), ""]
-    lines += [*_table("all", {"": evaluation.total}, compared, based), ""]
+            lines += [*_table(title, summaries, compared, based, counted), ""]
+    lines += [*_table("all", {"": evaluation.total}, compared, based, counted), ""]
     if evaluation.problems:
         lines.append("Blocks without a prediction:")
         shown = list(evaluation.problems.items())[:_PROBLEMS_SHOWN]
@@ -48,16 +50,21 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.2f}"
 
 
-def _table(title: str, summaries: Mapping[str, Summary], compared: bool, based: bool) -> list[str]:
+def _table(
+    title: str, summaries: Mapping[str, Summary], compared: bool, based: bool, counted: bool
+) -> list[str]:
     width = max(len(title), *(len(name) for name in summaries))
     header = f"{title:{width}} {'blocks':>7} {'failed':>6} {'error %':>8} {'tau':>7}"
     header += "".join(f" {f'<={limit:.0%}':>7}" for limit in WITHIN) + f" {'equal':>7}"
+    header += f" {'weighted %':>10}" * counted
     header += f" {'baseline %':>10} {'tau':>7}" * based + f" {'ref. error %':>13} {'ref. tau':>9}" * compared
     lines = [header]
     for name, summary in summaries.items():
         line = f"{name:{width}} {summary.blocks:7} {summary.unpredicted:6} {_percent(summary.mean_error):>8}"
         line += f" {_tau(summary.kendall_tau):>7}"
         line += "".join(f" {_percent(share):>7}" for share in (*summary.within, summary.equal))
+        if counted:
+            line += f" {_percent(summary.weighted_error):>10}"
         if based:
             line += f" {_percent(summary.baseline_mean_error):>10} {_tau(summary.baseline_kendall_tau):>7}"
         if compared:
@@ -110,6 +117,7 @@ def as_json(evaluation: Evaluation) -> str:
                 {"mode": mode, "width": width} | _summary(summary)
                 for (mode, width), summary in evaluation.by_width.items()
             ],
+            "by_application": {name: _summary(value) for name, value in evaluation.by_application.items()},
             "problems": dict(evaluation.problems),
             "worst": [
                 asdict(sample)

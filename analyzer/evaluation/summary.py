@@ -28,6 +28,8 @@ class Evaluation(Struct, frozen=True):
     by_front_end: Mapping[str, Summary]
     by_width: Mapping[tuple[str, str], Summary]
     """Summaries by mode and vector width, if the file names widths."""
+    by_application: Mapping[str, Summary]
+    """Summaries by program or library, if the file names them."""
     worst: tuple[Pair, ...]
     """Worst predictions, largest relative error first."""
     problems: Mapping[str, int]
@@ -55,7 +57,11 @@ def evaluate(source: str, pairs: Sequence[Pair], *, worst: int, model: Model | N
         source=source,
         total=_summary(pairs),
         by_model=_grouped(pairs, lambda sample, _: (sample.microarchitecture, sample.mode)),
-        by_category={name: by_category[name] for name in CATEGORIES if name in by_category},
+        by_category={
+            name: by_category[name]
+            for name in (*CATEGORIES, *sorted(by_category.keys() - set(CATEGORIES)))
+            if name in by_category
+        },
         by_front_end={
             name: summary
             for name, summary in sorted(_grouped(pairs, lambda _, result: result.front_end).items())
@@ -65,6 +71,11 @@ def evaluate(source: str, pairs: Sequence[Pair], *, worst: int, model: Model | N
             key: summary
             for key, summary in sorted(_grouped(pairs, lambda sample, _: (sample.mode, sample.width)).items())
             if key[1]
+        },
+        by_application={
+            name: summary
+            for name, summary in _grouped(pairs, lambda sample, _: sample.application).items()
+            if name
         },
         worst=tuple(wrong[:worst]),
         problems=dict(sorted(problems.items(), key=lambda item: -item[1])),
@@ -84,6 +95,7 @@ def _summary(pairs: Sequence[Pair]) -> Summary:
         baseline_pairs=[
             (result.baseline, sample.cycles) for sample, result in pairs if result.baseline is not None
         ],
+        counts=[sample.count for sample, result in pairs if result.cycles is not None],
     )
 
 

@@ -12,6 +12,8 @@ REGISTERS = ("RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *(f"R{n}" f
 """General-purpose registers in encoding order."""
 PATTERN = 0x2324000
 """Default value of every word of memory; it is a valid address."""
+_BHIVE_CONSTANT = 0x12345600
+"""Value of every register and word in BHive's paper (Chen and others, 2019, section on its profiler)."""
 
 
 class Counter(Struct, frozen=True):
@@ -23,16 +25,20 @@ class Counter(Struct, frozen=True):
 
 
 class Inputs(Struct, frozen=True, kw_only=True):
-    """Initial registers and memory; all others hold ``PATTERN``."""
+    """Initial registers and memory; all other registers hold ``PATTERN``."""
 
     registers: Mapping[str, int] = field(default_factory=dict)
     """Initial values by 64-bit name."""
     words: Mapping[int, int] = field(default_factory=dict)
     """64-bit words by address."""
+    fill: int = PATTERN
+    """Value of every other word, and of the vector registers."""
 
 
 SAME = Inputs()
 """Every register and every word holds the same value, as in the BHive profiler."""
+BHIVE = Inputs(registers=dict.fromkeys(REGISTERS, _BHIVE_CONSTANT), fill=_BHIVE_CONSTANT)
+"""The same with the constant of BHive's paper."""
 DISTINCT = Inputs(registers={name: PATTERN + n * 0x200000 + n * 192 for n, name in enumerate(REGISTERS)})
 """Every register points to a page of its own, at a different cache line within the page."""
 
@@ -69,6 +75,8 @@ class MeasurementRequest(Struct, frozen=True, kw_only=True):
             "instructions": self.instructions,
             "vectors": self.vector_bits,
         }
+        if self.inputs.fill != PATTERN:
+            fields["fill"] = f"{self.inputs.fill:x}"
         if self.inputs.registers:
             fields["registers"] = _registers(self.inputs.registers)
         if self.inputs.words:

@@ -44,12 +44,16 @@ def test_such_commands_are_found() -> None:
     assert len(shown()) >= 3
 
 
+WORDS = "(?:(?:arch|corpus|data) (?=[a-z]))?[a-z-]+"
+"""A command, with its action if it has some."""
+
+
 def test_every_option_of_a_command_in_a_document_exists() -> None:
     used: dict[str, set[str]] = {}
     for document in DOCUMENTS:
         text = document.read_text()
-        for command, rest in re.findall(r"^(?:\$ )?cyclelens ([a-z-]+)(.*)", text, re.M) + re.findall(
-            r"`cyclelens ([a-z-]+)([^`]*)`", text
+        for command, rest in re.findall(rf"^(?:\$ )?cyclelens ({WORDS})(.*)", text, re.M) + re.findall(
+            rf"`cyclelens ({WORDS})([^`]*)`", text
         ):
             own = re.split(r" -- | [#>|] ", rest)[0]
             options = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", own))

@@ -197,11 +197,10 @@ void block_prepare(const struct request *request) {
     memset(context, 0, sizeof *context);
     context->mxcsr = 0x9fc0; /* all exceptions masked, denormals are zeros */
     context->delay = 1;
-    context->segment = DATA_PATTERN;
+    context->segment = request->fill;
     context->masks = ~0UL;
-    const uint64_t pattern = DATA_PATTERN;
     for (int i = 0; i < 8; i++)
-        memcpy(context->vector + 8 * i, &pattern, 8);
+        memcpy(context->vector + 8 * i, &request->fill, 8);
 }
 
 _Noreturn void block_measure(const struct request *request, const struct processor *processor, int memory) {

@@ -58,6 +58,7 @@ struct request {
     int64_t base, factor; /* ... if it begins as base + factor x rounds */
     int instructions;
     int vector_bits; /* 128, 256 or 512: width of vector registers that is set */
+    uint64_t fill; /* value of every word of memory that is not named, and of vector registers */
     uint64_t registers[16];
     struct word words[MOST_WORDS];
     int word_count;

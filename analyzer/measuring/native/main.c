@@ -62,6 +62,7 @@ static const char *parse(char *line, struct request *request) {
     request->counter = 15;
     request->factor = 1;
     request->vector_bits = 128;
+    request->fill = DATA_PATTERN;
     for (int i = 0; i < 16; i++)
         request->registers[i] = DATA_PATTERN;
     char *rest;
@@ -90,6 +91,8 @@ static const char *parse(char *line, struct request *request) {
             request->offset = atoi(value) & 63;
         else if (!strcmp(each, "instructions"))
             request->instructions = atoi(value);
+        else if (!strcmp(each, "fill"))
+            request->fill = strtoull(value, NULL, 16);
         else if (!strcmp(each, "vectors"))
             request->vector_bits = atoi(value);
         else if (!strcmp(each, "inputs"))

@@ -70,7 +70,7 @@ uint64_t sandbox_number(uint64_t where) {
 }
 
 static uint64_t word_at_start(uint64_t address) {
-    return block->mode == CHECK ? sandbox_number(address) : DATA_PATTERN;
+    return block->mode == CHECK ? sandbox_number(address) : block->fill;
 }
 
 static int fill(uint64_t page) {
