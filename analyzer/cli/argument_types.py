@@ -8,7 +8,7 @@ import sys
 
 from cyclelens.analyzer.microarchitectures import registry
 
-_CLOCK = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:e[0-9]{1,2})?) ?([kMG]?)(?:Hz)?", re.IGNORECASE)
+_CLOCK = r"(?i)([0-9]+(?:\.[0-9]+)?(?:e[0-9]{1,2})?) ?([kMG]?)(?:Hz)?"
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -54,7 +54,7 @@ def positive(text: str) -> int:
 
 def frequency(text: str) -> float:
     """Argument type: a clock in hertz, such as ``3.5GHz``, ``3500MHz`` or ``3.5e9``."""
-    found = _CLOCK.fullmatch(text.strip())
+    found = re.fullmatch(_CLOCK, text.strip())
     hertz = float(found[1]) * _PREFIXES[found[2].upper()] if found else 0.0
     if not 1e6 <= hertz <= 1e11:
         raise argparse.ArgumentTypeError(f"'{text}' is not a clock from 1MHz to 100GHz, such as 3.5GHz")

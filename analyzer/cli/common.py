@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.cli.argument_types import alignment, microarchitectures, shares
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS
-from cyclelens.analyzer.engine.files import analyze_bytes, beside, read_bytes
+from cyclelens.analyzer.engine.files import ELF_MAGIC, analyze_bytes, beside, read_bytes
+from cyclelens.analyzer.frontend.assemblers.assembler_client import shared_client
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
@@ -109,6 +110,9 @@ def analyze_file(options: argparse.Namespace) -> Analysis:
 
 def analyze_data(data: bytes, options: argparse.Namespace, detail: Detail) -> Analysis:
     """The same for a file's content, in as much ``detail`` as wanted."""
+    if not data.startswith(ELF_MAGIC):
+        # Keystone's process takes as long to start as the modules below to load.
+        shared_client().start()
     from cyclelens.analyzer.engine.analysis import Analyzer
     from cyclelens.analyzer.facts.store import TablesUnavailable
 

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 
-_NAME = re.compile(r"cyclelens-(\d{1,10})-\w+")
+_NAME = r"cyclelens-(\d{1,10})-\w+"
 _swept = False
 
 
@@ -43,7 +43,7 @@ def _remove(chosen: Callable[[int], bool]) -> None:
         return
     with contextlib.suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
-            found = _NAME.fullmatch(entry.name)
+            found = re.fullmatch(_NAME, entry.name)
             if found and chosen(int(found[1])) and _is_ours(entry):
                 shutil.rmtree(entry.path, ignore_errors=True)
 

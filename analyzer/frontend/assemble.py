@@ -11,8 +11,8 @@ from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerCli
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.passes.builtin import BuiltinPass
 from cyclelens.analyzer.frontend.passes.disassembly import read as read_dump
+from cyclelens.analyzer.frontend.passes.excluded_code import remark_excluded_code
 from cyclelens.analyzer.frontend.passes.external import by_another_program, or_by_nasm
-from cyclelens.analyzer.frontend.passes.remarks import remark_left_out
 from cyclelens.analyzer.frontend.regions.recorded import counts_of
 from cyclelens.analyzer.frontend.regions.statement_code import EncodingCache
 from cyclelens.analyzer.frontend.source import dump_columns, dumps, other_languages
@@ -91,7 +91,7 @@ def assemble(
         return AssembledFile((), (defect,), dialect.name)
 
 
-_NUL_OF_BINARY = re.compile(r"^[^#\n]*\0", re.MULTILINE)
+_NUL_OF_BINARY = r"(?m)^[^#\n]*\0"
 """Clang's line information comments (``clang -g``) contain NUL characters, which assemblers skip."""
 
 
@@ -108,7 +108,7 @@ def _refuse(text: str) -> Problem | None:
     """A problem if the text is too large or is not assembly text."""
     if len(text) > MAXIMUM_CHARACTERS:
         return _too_large(f"{MAXIMUM_CHARACTERS >> 20} MB")
-    if "\0" in text and _NUL_OF_BINARY.search(text):
+    if "\0" in text and re.search(_NUL_OF_BINARY, text):
         return make_problem("binary-file", "This looks like a binary file, not like assembly.", 0, 0, 0)
     return None
 
@@ -145,7 +145,7 @@ def _read(run: AssemblyRun, profile: Profile | None) -> AssembledFile:
             regions = _without_derived(regions, run.problems[reported:])
             del run.problems[reported:]
     if not (run.has_code or run.has_markers):
-        remark_left_out(run, found.statements())
+        remark_excluded_code(run, found.statements())
     if not (regions or run.has_markers or any(each.code == "left-out" for each in run.problems)):
         other = other_languages.without_regions(run.source)
         if other is not None:

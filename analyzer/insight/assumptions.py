@@ -48,7 +48,7 @@ _FLOAT_ARITHMETIC = re.compile(
     r"v?(add|sub|mul|div|sqrt|hadd|hsub|addsub|dp)[ps][sdh]|vfn?m(add|sub|addsub|subadd)\d+[ps][sdh]"
     r"|f(i?(add|sub|subr|mul|div|divr)p?|sqrt)"
 )
-_CONDITIONAL = re.compile(r"j(?!mp)|loop")
+_CONDITIONAL = r"j(?!mp)|loop"
 _NAMED = 3
 """Most registers or instructions named in a sentence."""
 
@@ -220,7 +220,7 @@ def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Itera
     found = tuple(
         index
         for index, template in enumerate(prediction.instructions[:last])
-        if template.is_branch and index not in inner and _CONDITIONAL.match(template.instruction.mnemonic)
+        if template.is_branch and index not in inner and re.match(_CONDITIONAL, template.instruction.mnemonic)
     )
     if found:
         what = "The branch is" if len(found) == 1 else "The branches are"

@@ -13,8 +13,8 @@ from cyclelens.analyzer.model.units import UnitUse, unit_cycles
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from msgspec import Struct
 
-_NAME = re.compile(r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?")
-_REPEATED = re.compile(r"_REP(E|NE|NZ|Z)?\b")
+_NAME = r"(?P<mnemonic>[A-Z0-9]+)(?P<rest>\S*)(?: \((?P<operands>.*)\))?"
+_REPEATED = r"_REP(E|NE|NZ|Z)?\b"
 _ALIASES = {"Z": "E", "NZ": "NE", "NBE": "A", "NB": "AE", "NL": "GE", "NLE": "G"}
 ATT_NAMES = {
     "MOVZX": ("MOVZBL", "MOVZBQ", "MOVZWL", "MOVZWQ"),
@@ -26,7 +26,7 @@ ATT_NAMES = {
     "CWDE": ("CWTL",),
 }
 """AT&T mnemonics that differ from Intel's by more than a suffix."""
-_CONDITIONAL = re.compile(r"(J|SET|CMOV)(N?[ZLPOSB]E?)$")
+_CONDITIONAL = r"(J|SET|CMOV)(N?[ZLPOSB]E?)$"
 _TYPICAL = ("R64", "YMM", "XMM", "R32", "ZMM")
 
 
@@ -81,8 +81,8 @@ def costs(store: FactsStore, microarchitecture: str) -> Mapping[str, tuple[Cost,
     found: dict[str, dict[tuple[str, ...], Cost]] = {}
     for form in store.forms():
         for facts in store.candidates(model.facts_name, form):
-            match = _NAME.match(facts.name)
-            if match is None or "LOCK" in match["rest"] or _REPEATED.search(match["rest"]):
+            match = re.match(_NAME, facts.name)
+            if match is None or "LOCK" in match["rest"] or re.search(_REPEATED, match["rest"]):
                 continue
             operands = tuple(match["operands"].split(", ")) if match["operands"] else ()
             if address := facts.attributes.get("agen"):
@@ -105,7 +105,7 @@ def by_itself(template: InstructionTemplate, microarchitecture: str) -> Cost | N
 
 
 def _spellings(mnemonic: str) -> tuple[str, ...]:
-    match = _CONDITIONAL.fullmatch(mnemonic)
+    match = re.fullmatch(_CONDITIONAL, mnemonic)
     if match and match[2] in _ALIASES:
         return mnemonic, match[1] + _ALIASES[match[2]]
     return mnemonic, *ATT_NAMES.get(mnemonic, ())

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 _MOST_BLOCKS = 200
 """Most blocks of a region for which executions are computed."""
 _NEVER = 1e-9
-_TARGET = re.compile(r"([\w.$@?]+)\s*$")
+_TARGET = r"([\w.$@?]+)\s*$"
 
 Shares = tuple[float | None, ...]
 """Share of jumps, 0 to 1, of each fork of a region; None if not given."""
@@ -71,7 +71,7 @@ def _share(text: str) -> float:
 
 def _names(jump: JumpPlace) -> set[str]:
     """Names that a user may give a jump: target, address, line."""
-    target = _TARGET.search(jump.text)
+    target = re.search(_TARGET, jump.text)
     names = {target[1]} if target else set()
     if jump.address is not None:
         names.add(f"{jump.address:#x}")

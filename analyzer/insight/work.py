@@ -18,7 +18,7 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical
 from msgspec import Struct
 
-_AMOUNT = re.compile(r"([1-9]\d{0,8})(B?)")
+_AMOUNT = r"([1-9]\d{0,8})(B?)"
 _STACK = "RSP"
 _TIMES = 1.5
 """From this ratio on a gain is stated as a ratio; smaller ones are easier to read as a share of the time."""
@@ -46,7 +46,7 @@ class Pace(Struct, frozen=True):
 
 def stated(option: str) -> Work | None:
     """Parses ``per=`` of a marker; None if it is empty or wrong."""
-    match = _AMOUNT.fullmatch(option)
+    match = re.fullmatch(_AMOUNT, option)
     return match and Work(int(match[1]), "byte" if match[2] else "element", f"per={option}")
 
 

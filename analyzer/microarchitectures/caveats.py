@@ -102,7 +102,7 @@ _TO_MEMORY = re.compile(
     r"v?movnt(i|q|dq|p[sd]|s[sd])|v?maskmov(q|dqu)|clflush|clflushopt|clwb|cldemote|clzero|movdir(i|64b)"
 )
 _MASKED = re.compile(r"vp?maskmov(p[sd]|d|q)")
-_BY_ELEMENT = re.compile(r"vp?(gather|scatter|compress|expand)\w+")
+_BY_ELEMENT = r"vp?(gather|scatter|compress|expand)\w+"
 _GATHER_SPREAD = {"ZEN3": (-9, 20)}
 """Per cent by which loops with a gather were measured to differ from the model's figure."""
 _PAUSES = {"SPR": 42}
@@ -110,13 +110,13 @@ _SHORTEST_GATHERS = {"SPR": 2}
 _BIT_MOVES = dict.fromkeys(("ZEN", "ZEN+", "ZEN2"), BitMoves(18, 290))
 
 _SLOW_DIVISIONS = frozenset({"ZEN", "ZEN+"})
-_OF_DOUBLES = re.compile(r"v?div[ps]d")
+_OF_DOUBLES = r"v?div[ps]d"
 
 
 def is_slow_division(mnemonic: str, name: str) -> bool:
     """True if the core's records of a division hold for its slowest operands; the others hold for fast ones
     (SLOW_DIVISIONS)."""
-    return name in _SLOW_DIVISIONS and _OF_DOUBLES.fullmatch(mnemonic) is not None
+    return name in _SLOW_DIVISIONS and re.fullmatch(_OF_DOUBLES, mnemonic) is not None
 
 
 def is_slowed_gather(mnemonic: str, name: str) -> bool:
@@ -156,7 +156,7 @@ def goes_to_memory(mnemonic: str) -> bool:
 def masks_memory(mnemonic: str, *, opmask: bool) -> bool:
     """True for an access that leaves out elements of one piece of memory; ``opmask``: it has an opmask. An
     empty mask may take an assist (EMPTY_MASKS)."""
-    return _MASKED.fullmatch(mnemonic) is not None or (opmask and not _BY_ELEMENT.fullmatch(mnemonic))
+    return _MASKED.fullmatch(mnemonic) is not None or (opmask and not re.fullmatch(_BY_ELEMENT, mnemonic))
 
 
 def gather_spread(mnemonic: str, name: str) -> tuple[int, int] | None:

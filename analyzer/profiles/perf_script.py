@@ -20,7 +20,7 @@ from cyclelens.analyzer.profiles.profile import CodeLocation, FileMapping
 _PLACE = r"[^\s/()]++(?:\([^)\s]*+\))?+"
 _ENTRY = re.compile(rf"(?:\([^)\s]*+\))?+({_PLACE})/({_PLACE})")
 """The file of the sample's own address may precede the entry without a space."""
-_BEHIND = re.compile(r"/[MPN-]++/[X-]/[A-]/\d++(?:/|$)")
+_BEHIND = r"/[MPN-]++/[X-]/[A-]/\d++(?:/|$)"
 """The part of an entry after its two addresses."""
 _UNKNOWN = ("", "")
 """An entry whose addresses cannot be parsed, for example because a symbol contains parentheses."""
@@ -28,7 +28,7 @@ _MAPPING = "PERF_RECORD_MMAP"
 _MAPPED = re.compile(
     r"PERF_RECORD_MMAP2? [^\[]*+\[(0x[0-9a-f]+)\((0x[0-9a-f]+)\) @ (0x[0-9a-f]+|0)[^\]]*\]: .?.?x.? (.*)"
 )
-_TEXT = re.compile(r"(?:(0x[0-9a-f]+)|([^(+]+)(?:\+(0x[0-9a-f]+))?)(?:\(.*\))?$")
+_TEXT = r"(?:(0x[0-9a-f]+)|([^(+]+)(?:\+(0x[0-9a-f]+))?)(?:\(.*\))?$"
 
 
 class Branches:
@@ -42,7 +42,7 @@ class Branches:
         """Count the runs of one line; other lines are ignored."""
         if "/" not in line:
             return
-        entries = [_entry(word, end.start()) for word in line.split() if (end := _BEHIND.search(word))]
+        entries = [_entry(word, end.start()) for word in line.split() if (end := re.search(_BEHIND, word))]
         for (newer, _), (_, target) in pairwise(entries):
             if newer and target:
                 self._runs[target, newer] += 1
@@ -67,7 +67,7 @@ def _entry(word: str, end: int) -> tuple[str, str]:
 
 
 def _place(text: str) -> CodeLocation | None:
-    found = _TEXT.match(text)
+    found = re.match(_TEXT, text)
     if found is None:
         return None
     if found[1]:

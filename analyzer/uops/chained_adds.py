@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from cyclelens.analyzer.uops.operands import Prepared
 
-_ADDITION = re.compile(r"V?(ADD|SUB|ADDSUB)[PS][SD]_(XMM|YMM)")
+_ADDITION = r"V?(ADD|SUB|ADDSUB)[PS][SD]_(XMM|YMM)"
 
 
 def is_addition(prepared: Prepared) -> bool:
     """True for an unmasked floating-point addition or subtraction of at most 256 bits."""
-    return _ADDITION.match(prepared.facts.iform) is not None and not any(
+    return re.match(_ADDITION, prepared.facts.iform) is not None and not any(
         operand.opmask for operand in prepared.facts.operands
     )
 

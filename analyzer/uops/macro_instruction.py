@@ -18,9 +18,7 @@ from cyclelens.analyzer.uops.registers import canonical, is_simd, width
 
 _MOVES = re.compile(r"mov|v?mov(aps|apd|ups|upd|dqa|dqu)|vmovdqa(32|64)|vmovdqu(8|16|32|64)")
 _ZERO_IDIOMS = frozenset(("xor", "sub", "cmp"))
-_VECTOR_ZERO_IDIOMS = re.compile(
-    r"v?(pxor[dq]?|xorp[sd]|psub(us|s)?[bwdq]|pandn[dq]?|andnp[sd]|pcmpgt[bwdq])|kxor[bwdq]"
-)
+_VECTOR_ZERO_IDIOMS = r"v?(pxor[dq]?|xorp[sd]|psub(us|s)?[bwdq]|pandn[dq]?|andnp[sd]|pcmpgt[bwdq])|kxor[bwdq]"
 _NOTHING = ("nop", "endbr64", "endbr32", "clc")
 SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
 """In-place shifts by a constant or CL."""
@@ -96,7 +94,7 @@ class MacroInstruction:
             return len(set(self.registers)) == 1 and self.width >= 32
         # Of three operands, only the two sources matter.
         same = self.registers[-1] == self.registers[-2]
-        return same and self.vector and bool(_VECTOR_ZERO_IDIOMS.fullmatch(self.mnemonic))
+        return same and self.vector and bool(re.fullmatch(_VECTOR_ZERO_IDIOMS, self.mnemonic))
 
     def is_move(self) -> bool:
         """True if the renamer carries it out (M7)."""

@@ -27,7 +27,7 @@ from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
 from cyclelens.analyzer.uops.vector_domains import domain_traits
 from msgspec import Struct
 
-_FP_ADDS = re.compile(r"v?(add|sub)[ps][sd]")
+_FP_ADDS = r"v?(add|sub)[ps][sd]"
 _FP_COMPARES = re.compile(r"v?(min|max|cmp)[a-z]*[ps][sd]")
 _ENDS_GROUP = ("vzeroupper", "vzeroall", "ldmxcsr", "vldmxcsr")
 _SERIALIZES = ("lfence", "cpuid", "mfence", "rdtsc")
@@ -282,7 +282,7 @@ class _Expander(MacroInstruction):
         merge_narrow(self, inputs, outputs)
         merge_first_source(self, inputs, latencies)
         traits = domain_traits(self.mnemonic) if self.vector and self.rules.domain_cycles else Trait.NONE
-        if fast and _FP_ADDS.fullmatch(self.mnemonic):
+        if fast and re.fullmatch(_FP_ADDS, self.mnemonic):
             traits |= Trait.FP_ADD | Trait.TAKES_FP_ADD
         elif _FP_COMPARES.fullmatch(self.mnemonic):
             traits |= Trait.TAKES_FP_ADD

@@ -34,7 +34,7 @@ MOVZX_ALIASES = frozenset({"SPL", "BPL", "SIL", "DIL", "R12B", "R13B", "R14B", "
 _PUSHES = ("PUSH", "CALL", "ENTER")
 _POPS = ("POP", "RET", "IRET")
 _ADDITIONS = frozenset({"add", "sub", "inc", "dec", "lea", "mov", "movabs"})
-_EQUALITIES = re.compile(r"v?pcmpeq[bwdq]")
+_EQUALITIES = r"v?pcmpeq[bwdq]"
 _SHIFTS = frozenset({"shl", "sal", "shr", "sar", "rol", "ror", "rcl", "rcr", "shlx", "shrx", "sarx"})
 
 
@@ -171,7 +171,7 @@ def prepare(
     added = added_at_rename(instruction, microarchitecture)
     if added is not None:
         uop_count, ports = 1, ()
-    if same_register_twice and _EQUALITIES.fullmatch(instruction.mnemonic):
+    if same_register_twice and re.fullmatch(_EQUALITIES, instruction.mnemonic):
         inputs = [operand for operand in inputs if not is_simd(operand.name)]
     if not eliminable and added is None:
         numbers = [number for _, _, number in targets]

@@ -15,7 +15,7 @@ _FP = re.compile(
     r"|(cmp|cvt)\w*[ps][sdi]\w*|u?comis[sd]|fn?m(add|sub|addsub|subadd)\w+|movs[sd]"
     r"|perm2[fi]128|(extract|insert)[fi]128|broadcasts[sd]"
 )
-_INTEGERS = re.compile(
+_INTEGERS = (
     r"p[a-z]+\w*|shufp[sd]|unpck[lh]p[sd]|mov(hl|lh)ps|mov[lh]p[sd]|blendp[sd]|insertps|mov(s[hl]|d)dup"
     r"|permil\w+|permp[sd]|aes\w+|mpsadbw|movmskp[sd]"
 )
@@ -34,6 +34,6 @@ def domain_traits(mnemonic: str) -> Trait:
         return Trait.NONE
     if _FP.fullmatch(name):
         return Trait.IN_FP | Trait.MAKES_FP
-    if _INTEGERS.fullmatch(name):
+    if re.fullmatch(_INTEGERS, name):
         return Trait.IN_INTEGERS | Trait.MAKES_INTEGERS
     return Trait.NONE

@@ -47,18 +47,23 @@ class AssemblerClient:
         self._owner = os.getpid()
         self._lock = threading.Lock()
         self._cache: Recent[Request, bytes] = Recent(100_000)
+        self._is_ready = False
+        """The child has greeted."""
         self._is_unusable = False
         """The child said that it cannot work here."""
+
+    def start(self) -> None:
+        """Start the child and return at once, so that it starts while the caller works. Without this, the
+        first ``encode`` starts it."""
+        with self._own_lock():
+            self._start()
 
     def encode(
         self, requests: Iterable[Request], cancel: Callable[[], bool] = lambda: False
     ) -> Mapping[Request, bytes]:
         """The bytes of every request, empty if Keystone refuses it or did not answer. Repeated and cached
         requests cost nothing."""
-        if self._owner != os.getpid():
-            # After a fork, the child and the lock belong to the parent process.
-            self._lock, self._child, self._owner = threading.Lock(), None, os.getpid()
-        with self._lock:
+        with self._own_lock():
             self._cache.next_text()
             found = {request: self._cache.get(request) for request in requests}
             missing = [request for request, code in found.items() if code is None]
@@ -81,27 +86,41 @@ class AssemblerClient:
     def close(self) -> None:
         """End the child; the next ``encode`` starts another one."""
         child = self._child
-        if child is not None and child.stdin is not None and self._owner == os.getpid():
+        if child is None or self._owner != os.getpid():
+            return
+        if self._is_ready and child.stdin is not None:
             with contextlib.suppress(OSError, subprocess.TimeoutExpired):
                 child.stdin.close()
                 child.wait(timeout=0.5)
-            self._kill(child)
+        self._kill(child)
 
-    def _running(self) -> subprocess.Popen[bytes] | None:
-        """The running child, started if necessary; None if that fails."""
-        if self._child is not None and self._child.poll() is not None:
+    def _own_lock(self) -> threading.Lock:
+        """The lock of this process. After a fork, the child and its lock belong to the parent process."""
+        if self._owner != os.getpid():
+            self._lock, self._child, self._owner = threading.Lock(), None, os.getpid()
+        return self._lock
+
+    def _start(self) -> None:
+        """Start a child if none runs; there is none afterwards if that fails."""
+        if self._child is not None and self._is_ready and self._child.poll() is not None:
             self._kill(self._child)
         if self._child is None and not self._is_unusable:
             pipe = subprocess.PIPE
-            try:
-                child = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
-            except OSError:
-                return None
+            self._is_ready = False
+            with contextlib.suppress(OSError):
+                self._child = subprocess.Popen(
+                    self._command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+                )
+
+    def _running(self) -> subprocess.Popen[bytes] | None:
+        """The child, ready for statements; None if it cannot work."""
+        self._start()
+        child = self._child
+        if child is not None and not self._is_ready:
             with _limited(child, _START_TIMEOUT):
                 greeting = _line(child)
-            if greeting == b"ready":
-                self._child = child
-            else:
+            self._is_ready = greeting == b"ready"
+            if not self._is_ready:
                 self._kill(child)
                 self._is_unusable = greeting is not None
         return self._child

@@ -62,7 +62,7 @@ _NEVER_RETURNS = (
     r"rust_panic\w*|7process(?:4exit|5abort))\w*"
 )
 """Functions of the C library and of the C++ and Rust runtimes."""
-_COLD = re.compile(r"\.cold(?:\.\d+)?$")
+_COLD = r"\.cold(?:\.\d+)?$"
 
 
 def kind_of(mnemonic: str) -> TransferKind | None:
@@ -113,7 +113,7 @@ class Code(Struct, frozen=True):
 def entries_of(functions: Mapping[int, str]) -> list[int]:
     """Function entries from outside; ``functions`` has names by place. Parts that a compiler moved elsewhere
     (``f.cold``) are not entered from outside."""
-    return [place for place, name in functions.items() if not _COLD.search(name)]
+    return [place for place, name in functions.items() if not re.search(_COLD, name)]
 
 
 def give_to_switches(
@@ -126,7 +126,7 @@ def give_to_switches(
 
     def function_of(place: int) -> int | str:
         at = bisect_right(starts, place) - 1
-        return (at >= 0 and _COLD.sub("", functions[starts[at]])) or at
+        return (at >= 0 and re.sub(_COLD, "", functions[starts[at]])) or at
 
     by_function: dict[int | str, list[list[int]]] = {}
     for place, targets in switches.items():
@@ -134,7 +134,7 @@ def give_to_switches(
     left: list[int] = []
     edges = 0
     for place in sorted(taken):
-        is_called = place in functions and not _COLD.search(functions[place])
+        is_called = place in functions and not re.search(_COLD, functions[place])
         sources = [] if is_called else by_function.get(function_of(place), [])
         edges += len(sources)
         for targets in sources if sources and edges <= _MOST_SWITCHED else [left]:

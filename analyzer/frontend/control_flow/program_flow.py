@@ -41,15 +41,11 @@ _DIRECT = re.compile(
 )
 _BY_TABLE = re.compile(r"@(?:plt|got\w*)$", re.IGNORECASE)
 """Suffix of a function that is called through one of the linker's tables."""
-_SYMBOL = re.compile(
-    rf"{QUOTED_NAME}|(?<![\w.$%@]){letters('_.?', digits=False)}{letters('_.$?', digits=True)}*"
-)
-_IN_TABLE = re.compile(rf"({QUOTED_NAME}|[A-Za-z_.][\w.$]*)@GOT\w*")
-_NEAR_SYMBOL = re.compile(r"[(\[].*\brip\b|\brel\b", re.IGNORECASE)
-_PADDING = re.compile(
-    r"(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])", re.IGNORECASE
-)
-_BYTES = re.compile(r"[\s,0-9a-fx]{1,80}", re.IGNORECASE)
+_SYMBOL = rf"{QUOTED_NAME}|(?<![\w.$%@]){letters('_.?', digits=False)}{letters('_.$?', digits=True)}*"
+_IN_TABLE = rf"({QUOTED_NAME}|[A-Za-z_.][\w.$]*)@GOT\w*"
+_NEAR_SYMBOL = r"(?i)[(\[].*\brip\b|\brel\b"
+_PADDING = r"(?i)(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])"
+_BYTES = r"(?i)[\s,0-9a-fx]{1,80}"
 _REMEMBERED = 1 << 16
 _NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
 """Sections whose code addresses are not jump tables."""
@@ -172,7 +168,7 @@ class ProgramFlow:
                 continue
             statement = self._program.statements[self.statement(place)]
             if statement.kind is StatementKind.INSTRUCTION:
-                if not _PADDING.match(statement.text):
+                if not re.match(_PADDING, statement.text):
                     return True
             elif statement.name != "nops" and directives.makes_data(statement.name):
                 return False
@@ -193,7 +189,7 @@ class ProgramFlow:
                         found = known[key] = _read_instruction(*key) or ()
                     if found:
                         self._add(index, *found)
-                elif beginning in ("le", "LE", "Le") and _NEAR_SYMBOL.search(statement.text):
+                elif beginning in ("le", "LE", "Le") and re.search(_NEAR_SYMBOL, statement.text):
                     self._named.append((index, statement.text))
             elif statement.kind is directive and statement.name in _FOLLOWED:
                 self._follow(index, statement)
@@ -242,7 +238,7 @@ class ProgramFlow:
                 ):
                     named.append((index, statement.arguments))
         for index, text in named:
-            for name in _SYMBOL.findall(text):
+            for name in re.findall(_SYMBOL, text):
                 label = self._program.find_label(symbol_of(name), index)
                 if label is not None and label.section in self._with_code:
                     yield name, label
@@ -255,7 +251,7 @@ def kind_of_statement(statement: Statement) -> tuple[TransferKind, str] | None:
 
 def is_padding(text: str) -> bool:
     """Whether an instruction is only padding."""
-    return _PADDING.match(text) is not None
+    return re.match(_PADDING, text) is not None
 
 
 def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | None:
@@ -270,7 +266,7 @@ def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | Non
         return kind, symbol_of(_BY_TABLE.sub("", direct[1]))
     if kind in (TransferKind.CALL, TransferKind.JUMP):
         # Call or jump through the linker's table to a function in another file.
-        symbol = _IN_TABLE.search(target)
+        symbol = re.search(_IN_TABLE, target)
         if symbol is None and kind is TransferKind.JUMP:
             return (TransferKind.LEAVE if "rip" in target.lower() else TransferKind.SWITCH), ""
         return kind, symbol_of(symbol[1]) if symbol else ""
@@ -279,7 +275,7 @@ def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | Non
 
 def _kind_of_bytes(arguments: str, caches: Caches) -> TransferKind | None:
     """How control leaves instructions written as bytes, such as ``.byte 0xf3, 0xc3``."""
-    if not _BYTES.fullmatch(arguments):
+    if not re.fullmatch(_BYTES, arguments):
         return None
     try:
         instructions = decode(bytes(int(value, 0) for value in arguments.split(",")), caches)

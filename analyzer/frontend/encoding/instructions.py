@@ -141,8 +141,8 @@ _WORD = re.compile(r"\s*((?:(?i:xcrypt|xstore)-)?[A-Za-z][\w.]*)")
 _PLAIN_JUMP = re.compile(r"([a-z]+)[ \t]+(?![rR]\d)([A-Za-z_.][\w.]*)", re.ASCII)
 _PLAIN_JUMPS = JUMPS.keys() - COUNTING_ECX
 """Most jumps are one of these and a name that can be nothing else; nothing more is looked for then."""
-_HINT = re.compile(r",p([tn])(?=\s)")
-_NAME = re.compile(rf"{SET_APART}|(?<![%\w.$@]){SYMBOL}")
+_HINT = r",p([tn])(?=\s)"
+_NAME = rf"{SET_APART}|(?<![%\w.$@]){SYMBOL}"
 _INVALID = re.compile(r"[=?`\\]")
 _WISH = re.compile(
     r"\s*\{\s*(vex|vex2|vex3|evex|disp8|disp16|disp32|load|store|rex|nooptimize)\s*\}\s*", re.IGNORECASE
@@ -189,7 +189,7 @@ def prepare(text: str, dialect: Dialect, scope: Scope) -> Encoded | Jump:
                 raise OperandError(f"GNU as does not accept '{mnemonic}' in 64-bit code.")
             return Encoded(prefix)
         text = rest
-    if dialect.is_att and mnemonic in JUMPS and (match := _HINT.match(rest)):
+    if dialect.is_att and mnemonic in JUMPS and (match := re.match(_HINT, rest)):
         # GNU as encodes branch hints as segment prefixes.
         named.append("ds" if match[1] == "t" else "cs")
         prefix += bytes([PREFIXES[named[-1]]])
@@ -334,7 +334,7 @@ def _with_registers(text: str, scope: Scope) -> str:
         register = scope.register(match[0])
         return f"%{register}" if register is not None else match[0]
 
-    return _NAME.sub(named, text)
+    return re.sub(_NAME, named, text)
 
 
 def _check_characters(parts: Sequence[str]) -> None:

@@ -40,7 +40,7 @@ _FAR_RETURNS = {"retfq": "lretq", "retfd": "lretl"}
 _FAR = re.compile(r"l(call|jmp)([wl]?)")
 _STRING_COMPARISON = re.compile(r"(v?pcmpestr[im])([lq])")
 _STATE = re.compile(r"(fxsave|fxrstor|xsave|xsavec|xsaves|xsaveopt|xrstor|xrstors)q")
-_TO_GENERAL = re.compile(r"v?cvtt?s[ds]2si|v?pmovmskb|v?movmskp[sd]")
+_TO_GENERAL = r"v?cvtt?s[ds]2si|v?pmovmskb|v?movmskp[sd]"
 _SSE = ("eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord")
 _AVX = (
     "eq", "lt", "le", "unord", "neq", "nlt", "nle", "ord", "eq_uq", "nge", "ngt", "false", "neq_oq", "ge",
@@ -171,7 +171,7 @@ def has_suffix(form: Form, meaning: Meaning, operands: Sequence[Operand]) -> boo
         return suffix == "w"
     if suffix == "w" and meaning.written in _NARROW:
         return form.width == 16
-    if suffix in ("l", "q") and form.att == name and _TO_GENERAL.fullmatch(name):
+    if suffix in ("l", "q") and form.att == name and re.fullmatch(_TO_GENERAL, name):
         return isinstance(operands[0], Register) and registers.width(operands[0].name) == _BITS[suffix]
     if name in ("call", "jmp") and meaning.written[0] == "l":
         return form.att == meaning.written

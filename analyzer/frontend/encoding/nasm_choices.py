@@ -21,7 +21,7 @@ _NASM_ALONE = frozenset([
     "vmrun", "vmload", "vmsave", "skinit",
 ])  # fmt: skip
 """Instructions whose prefixes or operands are others in NASM 2.16 than in GNU as."""
-_MULTIPLY_ADD = re.compile(r"vfn?m(add|sub|addsub|subadd)[ps][sd]")
+_MULTIPLY_ADD = r"vfn?m(add|sub|addsub|subadd)[ps][sd]"
 """AMD's, with four operands."""
 ACCUMULATORS = frozenset(["rax", "eax", "ax"])
 
@@ -35,7 +35,7 @@ def check_for_nasm(
 ) -> None:
     """Raise UnsupportedError for a statement whose bytes in NASM are not known here, and OperandError for one
     that NASM refuses. ``is_narrow``: it names EAX as the address that it implies."""
-    if mnemonic in _NASM_ALONE or _MULTIPLY_ADD.fullmatch(mnemonic) or is_narrow:
+    if mnemonic in _NASM_ALONE or re.fullmatch(_MULTIPLY_ADD, mnemonic) or is_narrow:
         raise UnsupportedError(f"Only NASM knows its encoding of '{mnemonic}'.")
     if not {"bnd", "notrack"}.isdisjoint(prefixes):
         raise UnsupportedError(f"Only NASM knows whether it writes '{prefixes[-1]}' before '{mnemonic}'.")

@@ -33,16 +33,16 @@ _MAXIMUM_NESTING = 20
 _MAIN = "<stdin>"
 _PREPROCESSED_FILE = re.compile(r"\.(?:S|sx|spp)$")
 _DIRECTIVES = re.compile(r"^#(?:include|define|ifdef|ifndef|if|elif|else|endif|undef)\b", re.MULTILINE)
-_MARKER = re.compile(r'#(?:line)? (\d+) "((?:[^"\\]++|\\.)*+)"((?: \d)*)\s*')
-_MISSING = re.compile(r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)")
-_FORBIDDEN = re.compile(r"fatal error: '?([^':\n]+?)'?: Permission denied")
-_MESSAGE = re.compile(rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)")
+_MARKER = r'#(?:line)? (\d+) "((?:[^"\\]++|\\.)*+)"((?: \d)*)\s*'
+_MISSING = r"fatal error: '?([^':\n]+?)'?(?: file not found|: No such file or directory)"
+_FORBIDDEN = r"fatal error: '?([^':\n]+?)'?: Permission denied"
+_MESSAGE = rf"{_MAIN}:(\d+):(?:\d+:)? (?:fatal )?(error|warning): (.*)"
 INCLUDING = re.compile(r"\.include", re.IGNORECASE)
 """Matches texts that include others with `.include`."""
-_INCLUDE = re.compile(r'\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?', re.IGNORECASE)
+_INCLUDE = r'(?i)\s*\.include\s*"([^"]+)"\s*(?:#.*|(;.*))?'
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
-_DEFINE = re.compile(r"[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?", re.DOTALL)
+_SAFE_STUB = r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}"
+_DEFINE = r"(?s)[A-Za-z_$][\w$]*(?:\([^()]*\))?(?:=.*)?"
 
 
 class ExpansionNote(Struct, frozen=True):
@@ -85,7 +85,7 @@ def preprocess(text: str, origin: Origin, cancel: Callable[[], bool], caches: Ca
     if found.refusals:
         notes = [_not_run(refusal.line, refusal.message) for refusal in found.refusals]
         return _unchanged(text, notes)
-    bad = next((define for define in origin.defines if not _DEFINE.fullmatch(define)), None)
+    bad = next((define for define in origin.defines if not re.fullmatch(_DEFINE, define)), None)
     if bad is not None:
         return not_preprocessed(text, f"The define '{bad}' has no valid name.")
     compiler = next(filter(None, map(external.find_program, _COMPILERS)), None)
@@ -197,17 +197,17 @@ def _run(
             cancel=cancel,
         )
         done = external.run(job)
-        missing = _MISSING.search(done.errors)
+        missing = re.search(_MISSING, done.errors)
         if missing is None or missing[1] in stubs or len(stubs) >= _MAXIMUM_STUBS:
             break
-        if not _SAFE_STUB.fullmatch(missing[1]):
+        if not re.fullmatch(_SAFE_STUB, missing[1]):
             break
         stubs[missing[1]] = ""
-    if forbidden := _FORBIDDEN.search(done.errors):
+    if forbidden := re.search(_FORBIDDEN, done.errors):
         return not_preprocessed(text, f"'{forbidden[1]}' may not be read.")
     notes = [
         ExpansionNote(int(match[1]) - 1, "preprocessor-error", f"The C preprocessor says: {match[3]}")
-        for match in _MESSAGE.finditer(done.errors)
+        for match in re.finditer(_MESSAGE, done.errors)
         if match[2] == "error"
     ]
     produced = done.output.decode("utf-8", "replace")
@@ -240,7 +240,7 @@ def _run(
 def _may_be_read(name: str, compiler: str, origin: Origin) -> bool:
     # Relative names start at the run's folder. A system header may still include a file that a macro names,
     # so every file is checked.
-    is_stub = not os.path.isabs(name) and _SAFE_STUB.fullmatch(name)
+    is_stub = not os.path.isabs(name) and re.fullmatch(_SAFE_STUB, name)
     return bool(is_stub) or includes.may_read(name, origin) or external.is_of_system(name, compiler)
 
 
@@ -252,7 +252,7 @@ def _follow_markers(produced: str) -> tuple[list[str], list[int], list[bool], se
     files: set[str] = set()
     current, in_main, included_from, begin = 0, False, 0, 0
     for line in produced.split("\n"):
-        match = _MARKER.fullmatch(line)
+        match = re.fullmatch(_MARKER, line)
         if match is None:
             lines.append(line)
             user_lines.append(current if in_main else included_from)
@@ -289,7 +289,7 @@ def inline_includes(expanded: Expanded, origin: Origin) -> Expanded:
         for number, line in enumerate(text):
             user_line = expanded.lines[number] if at is None else at
             is_room = len(lines) < MAXIMUM_LINES and characters < MAXIMUM_CHARACTERS
-            match = _INCLUDE.fullmatch(line) if is_room else None
+            match = re.fullmatch(_INCLUDE, line) if is_room else None
             if match:
                 content = _read_included(match[1], origin, depth)
                 if isinstance(content, str):

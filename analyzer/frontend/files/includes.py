@@ -57,15 +57,13 @@ _PATTERNS: Mapping[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-_PUTS_TOGETHER = re.compile(r"%[ \t]*(?:i?deftok\b|tok\b|[\[{+])", re.IGNORECASE)
+_PUTS_TOGETHER = r"(?i)%[ \t]*(?:i?deftok\b|tok\b|[\[{+])"
 """NASM constructs that build words, and thus directives, from strings and other words."""
-_PACKAGE = re.compile(r"^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)", re.IGNORECASE | re.MULTILINE)
-_DEFINITION = re.compile(
-    rf"(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)", re.MULTILINE
-)
-_LITERAL = re.compile(r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?')
-_OTHER_MACRO = re.compile(r"\s+([A-Za-z_]\w*)\s*")
-_CONTINUATION = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)")
+_PACKAGE = r"(?im)^[ \t]*%[ \t]*use[ \t]+[\"'`]?(\w+)"
+_DEFINITION = rf"(?m)(?:^|\*/){_GAP}(?:\#|%:|\?\?=){_GAP}define\b{_GAP}(?P<name>\w+)(?P<rest>[^\n]*)"
+_LITERAL = r'\s+(?:"(?P<quoted>[^"\n]+)"|<(?P<angled>[^>\n]+)>)\s*(?:/[/*].*)?'
+_OTHER_MACRO = r"\s+([A-Za-z_]\w*)\s*"
+_CONTINUATION = r"(?:\\|\?\?/)[ \t\f\v]*(?:\r\n|\n|\r)"
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -183,7 +181,7 @@ class _Search(Struct, frozen=True):
     def follow_macro(self, macro: str, line: int, folder: str) -> None:
         """Follow all definitions of a macro; an undefined macro names no file."""
         for value in sorted(self.included.definitions.get(macro, ())):
-            literal, other = _LITERAL.fullmatch(value), _OTHER_MACRO.fullmatch(value)
+            literal, other = re.fullmatch(_LITERAL, value), re.fullmatch(_OTHER_MACRO, value)
             if other is not None:
                 if (line, other[1], folder) not in self.included.computed:
                     self.included.computed.append((line, other[1], folder))
@@ -314,19 +312,19 @@ def _words(text: str, language: str) -> _IncludeWords:
     if language != "gas":
         # Words may continue on the next line. Joined lines are counted afterwards.
         pieces, length = [], 0
-        for piece in _CONTINUATION.split(text):
+        for piece in re.split(_CONTINUATION, text):
             pieces.append(piece)
             length += len(piece)
             joins.append(length)
         text = "".join(pieces)
     is_nasm = language == "nasm"
-    defined = _DEFINITION.finditer(text) if language == "c" else ()
+    defined = re.finditer(_DEFINITION, text) if language == "c" else ()
     return _IncludeWords(
         tuple(_named(text, language, joins)),
         tuple((match["name"], match["rest"]) for match in defined),
-        frozenset(name.lower() for name in _PACKAGE.findall(text)) if is_nasm else frozenset(),
+        frozenset(name.lower() for name in re.findall(_PACKAGE, text)) if is_nasm else frozenset(),
         text if is_nasm else "",
-        is_nasm and _PUTS_TOGETHER.search(text) is not None,
+        is_nasm and re.search(_PUTS_TOGETHER, text) is not None,
     )
 
 

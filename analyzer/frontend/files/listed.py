@@ -24,7 +24,7 @@ from cyclelens.analyzer.model.source import JumpPlace, SourceLine
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-_LABEL = re.compile(r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+')
+_LABEL = r'^(?:\s*(?:"[^"\n]+"|[\w.$?@%~#]+)\s*:(?![:=]))+'
 _PLAIN_NAME = re.compile(SYMBOL)
 _IACA_BEGIN, _IACA_END = bytes.fromhex("bb6f000000"), bytes.fromhex("bbde000000")
 _IACA_BYTES = bytes.fromhex("646790")
@@ -136,7 +136,7 @@ def _texts(listed: ListedBytes, parts: Sequence[Piece], caches: Caches) -> list[
 
 
 def _without_label(text: str) -> str:
-    return _LABEL.sub("", text).strip()
+    return re.sub(_LABEL, "", text).strip()
 
 
 def _resolve(section: SectionCode) -> None:

@@ -13,39 +13,31 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.source.lexer import without_comments
 from msgspec import Struct, field
 
-_GNU_LINE = re.compile(r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*")
-_GNU_CONTINUED = re.compile(r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*")
-_GNU_DEPTH = re.compile(r"(>*)\s*(.*)", re.DOTALL)
-_NASM_LINE = re.compile(
+_GNU_LINE = r"\s*(\d+)(?: ([0-9a-f]{4,}|\?{4,}) ([0-9A-F]+(?: [0-9A-F]+)*))?\s*"
+_GNU_CONTINUED = r"\s*(\d+)\s+([0-9A-F]{2,}(?: [0-9A-F]+)*)\s*"
+_GNU_DEPTH = r"(?s)(>*)\s*(.*)"
+_NASM_LINE = (
     r" *(\d+) (?:([0-9A-F]{8}) ((?:[0-9A-F]+|[\[({][0-9A-F]+[\])}]|<(?:rep|bin) [0-9A-F]+h>|\?+|-)+))?"
 )
-_NASM_LEVEL = re.compile(r"\s*<(\d+)> ?")
-_NASM_TIMES = re.compile(r"\s*(?:[\w.$%?@]+:?\s+)?times\b", re.IGNORECASE)
-_NASM_PIECE = re.compile(r"([0-9A-F]+)|[\[({]([0-9A-F]+)[\])}]|<(rep|bin) ([0-9A-F]+)h>|(\?+)|-")
-_NASM_NOTHING = re.compile(
-    rb"(?:^[ \d]{6} {30}<\d++>[ \t]*+(?!\[?[ \t]*se[cg]|[\w.$?@%~#]++[ \t]*:|\")[^\n]*+\n)++",
-    re.MULTILINE | re.IGNORECASE,
-)
+_NASM_LEVEL = r"\s*<(\d+)> ?"
+_NASM_TIMES = r"(?i)\s*(?:[\w.$%?@]+:?\s+)?times\b"
+_NASM_PIECE = r"([0-9A-F]+)|[\[({]([0-9A-F]+)[\])}]|<(rep|bin) ([0-9A-F]+)h>|(\?+)|-"
+_NASM_NOTHING = rb"(?im)(?:^[ \d]{6} {30}<\d++>[ \t]*+(?!\[?[ \t]*se[cg]|[\w.$?@%~#]++[ \t]*:|\")[^\n]*+\n)++"
 """Lines of macros, which make up most of a listing: no code, no label, no section or segment directive."""
 _NASM_TEXT = 40
 """Column where the source begins in a NASM listing."""
 _MAXIMUM_REPEATED = 1 << 16
 
 _LABEL = re.compile(r'\s*(?:"([^"\n]+)"|([A-Za-z_.$?@%][\w.$?@%~#]*|\d+))\s*:(?![:=])')
-_GNU_SECTION = re.compile(
-    r"\s*\.(text|data|bss|section|pushsection|popsection|previous)\b\s*\"?([\w.$]*)\"?(.*)", re.IGNORECASE
+_GNU_SECTION = r"(?i)\s*\.(text|data|bss|section|pushsection|popsection|previous)\b\s*\"?([\w.$]*)\"?(.*)"
+_NASM_SECTION = r"(?i)\s*\[?\s*(?:section|segment)\s+([\w.$]+)([^\]\n;]*)\]?"
+_NASM_SWITCH = r"(?i)\s*\[?\s*(?:section|segment)\b"
+_GNU_DATA = (
+    r"(?i)\s*(?:[\w.$]+:\s*)*\.(?:byte|[248]byte|d?c\.\w|hword|short|value|word|int|long|quad|octa|float|single|double|"
+    r"ascii|asciz|string\d*|zero|skip|space|fill|org|incbin|[su]leb128)\b"
 )
-_NASM_SECTION = re.compile(r"\s*\[?\s*(?:section|segment)\s+([\w.$]+)([^\]\n;]*)\]?", re.IGNORECASE)
-_NASM_SWITCH = re.compile(r"\s*\[?\s*(?:section|segment)\b", re.IGNORECASE)
-_GNU_DATA = re.compile(
-    r"\s*(?:[\w.$]+:\s*)*\.(?:byte|[248]byte|d?c\.\w|hword|short|value|word|int|long|quad|octa|float|single|double|"
-    r"ascii|asciz|string\d*|zero|skip|space|fill|org|incbin|[su]leb128)\b",
-    re.IGNORECASE,
-)
-_NASM_DATA = re.compile(
-    r"\s*(?:[\w.$%?@]+:?\s+)?(?:times\s+\S+\s+)?(?:d[bwdqtoyz]|res[bwdqtoyz]|incbin)\b", re.IGNORECASE
-)
-_ALIGNMENT = re.compile(r"\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b", re.IGNORECASE)
+_NASM_DATA = r"(?i)\s*(?:[\w.$%?@]+:?\s+)?(?:times\s+\S+\s+)?(?:d[bwdqtoyz]|res[bwdqtoyz]|incbin)\b"
+_ALIGNMENT = r"(?i)\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b"
 
 
 class ListedBytes(Struct):
@@ -65,12 +57,12 @@ class ListedBytes(Struct):
     @property
     def is_data(self) -> bool:
         """Whether a data directive made the bytes."""
-        return bool(_GNU_DATA.match(self.text) or _NASM_DATA.match(self.text))
+        return bool(re.match(_GNU_DATA, self.text) or re.match(_NASM_DATA, self.text))
 
     @property
     def is_alignment(self) -> bool:
         """Whether an alignment directive made the bytes."""
-        return bool(_ALIGNMENT.match(self.text))
+        return bool(re.match(_ALIGNMENT, self.text))
 
 
 class Listing(Struct):
@@ -103,7 +95,7 @@ class _Sections(Struct):
     stack: list[tuple[str, str]] = field(default_factory=list)
 
     def gnu(self, text: str, listing: Listing) -> None:
-        if (match := _GNU_SECTION.match(text)) is None:
+        if (match := re.match(_GNU_SECTION, text)) is None:
             return
         word, name, rest = match[1].lower(), match[2], match[3]
         if word == "popsection":
@@ -122,7 +114,7 @@ class _Sections(Struct):
         self.previous, self.current = self.current, name
 
     def nasm(self, text: str, listing: Listing) -> None:
-        if match := _NASM_SECTION.match(text):
+        if match := re.match(_NASM_SECTION, text):
             self.current = match[1]
             words = match[2].lower().split()
             if match[1].lower().startswith(".text") or ("exec" in words and "noexec" not in words):
@@ -136,13 +128,13 @@ def read_gnu(text: str) -> Listing:
     for line in text.split("\n"):
         left, tab, source = line.partition("\t")
         if not tab:
-            if listing.statements and (match := _GNU_CONTINUED.fullmatch(left)):
+            if listing.statements and (match := re.fullmatch(_GNU_CONTINUED, left)):
                 listing.statements[-1].code += bytes.fromhex(match[2])
             continue
-        match = _GNU_LINE.fullmatch(left)
+        match = re.fullmatch(_GNU_LINE, left)
         if match is None:
             continue
-        depth = _GNU_DEPTH.fullmatch(source)
+        depth = re.fullmatch(_GNU_DEPTH, source)
         assert depth is not None, "everything in it is optional"
         statement = depth[2]
         sections.gnu(statement, listing)
@@ -165,18 +157,18 @@ def read_nasm(content: bytes, file: ObjectFile | None = None) -> Listing:
     labels: list[tuple[int, tuple[str, int]]] = []
     listed_sections: list[_ListedSection] = []
     user_line, continued, repeats = 0, False, False
-    for raw in BytesIO(_NASM_NOTHING.sub(b"", content)):
+    for raw in BytesIO(re.sub(_NASM_NOTHING, b"", content)):
         line = raw.decode("utf-8", "replace").rstrip("\n")
-        match = _NASM_LINE.match(line)
+        match = re.match(_NASM_LINE, line)
         if match is None:
             continue
         source = line[_NASM_TEXT:] if len(line) > _NASM_TEXT else ""
-        level = _NASM_LEVEL.match(line[match.end() :])
+        level = re.match(_NASM_LEVEL, line[match.end() :])
         if not continued and (level is None or (repeats and level[1] == "1")):
             # Lines of a repetition follow its end, with their own numbers.
             user_line = int(match[1]) - 1
             repeats = repeats if level else source.strip().lower().startswith("%endrep")
-        if _NASM_SWITCH.match(source):
+        if re.match(_NASM_SWITCH, source):
             sections.nasm(source, listing)
             listed_sections.append(_ListedSection(len(listing.statements), sections.current, level is None))
         if not continued:
@@ -238,7 +230,7 @@ def _fit_repeated(listing: Listing, file: ObjectFile | None) -> None:
         room = following.get(listed.section, len(code) or listed.address) - listed.address
         if 0 < room < len(listed.code):
             listed.code = listed.code[:room]
-        elif room > len(listed.code) and _NASM_TIMES.match(listed.text):
+        elif room > len(listed.code) and re.match(_NASM_TIMES, listed.text):
             made = code[listed.address : listed.address + room]
             listed.code = made if len(made) == room else listed.code
         following[listed.section] = listed.address
@@ -247,7 +239,7 @@ def _fit_repeated(listing: Listing, file: ObjectFile | None) -> None:
 def _nasm_bytes(data: str, code: bytes = b"") -> bytes:
     """Bytes of a statement, appended to ``code``. Brackets contain addresses that the linker fills in.
     Repeated bytes may be too many."""
-    for match in _NASM_PIECE.finditer(data):
+    for match in re.finditer(_NASM_PIECE, data):
         if match[1] or match[2]:
             code += bytes.fromhex(match[1] or match[2])
         elif match[3]:

@@ -24,23 +24,23 @@ NEEDS_ASSEMBLER = "preprocess-only mode"
 """NASM's message for a macro that needs an address, which the preprocessor alone does not know."""
 
 _MARK = "[cyclelens_line {}]"
-_MARKED = re.compile(r"\[cyclelens_line (\d+)\]")
-_PLACE = re.compile(r"%line (\d+)\+(\d+) (.*)")
-_OPENING = re.compile(r"\s*%\s*i?r?i?macro\b", re.IGNORECASE)
-_CLOSING = re.compile(r"\s*%\s*endm(?:acro)?\b", re.IGNORECASE)
-_COUNTS_LINES = re.compile(r"%\s*line\b|__\??LINE\??__", re.IGNORECASE)
-_NOTHING = re.compile(r"\s*(?:;.*)?")
-_FIRST_WORD = re.compile(r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)")
+_MARKED = r"\[cyclelens_line (\d+)\]"
+_PLACE = r"%line (\d+)\+(\d+) (.*)"
+_OPENING = r"(?i)\s*%\s*i?r?i?macro\b"
+_CLOSING = r"(?i)\s*%\s*endm(?:acro)?\b"
+_COUNTS_LINES = r"(?i)%\s*line\b|__\??LINE\??__"
+_NOTHING = r"\s*(?:;.*)?"
+_FIRST_WORD = r"\s*(?:[\w.$?@~#]+:\s*)*(\S+)"
 _PREPROCESSOR_MESSAGE = re.compile(rf"^{re.escape(INPUT)}:(\d+):", re.MULTILINE)
 _ASSEMBLER_MESSAGE = re.compile(rf"^{re.escape(RESULT)}:(\d+):", re.MULTILINE)
 _STRING = re.compile(NASM_QUOTED)
-_DIRECTIVE = re.compile(r"^\s*%|%[A-Za-z{\[!]")
-_CONSTANT = re.compile(r"^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)", re.IGNORECASE | re.MULTILINE)
+_DIRECTIVE = r"^\s*%|%[A-Za-z{\[!]"
+_CONSTANT = r"(?im)^[ \t]*([A-Za-z_]\w*)[ \t:]+equ[ \t]+([^;\n]*)"
 _NUMBER = re.compile(r"\d+|0x[\da-f]+", re.IGNORECASE)
-_ASKS = re.compile(r"\s*%\s*(?:if|elif|i?assign|i?x?define|rep)\b", re.IGNORECASE)
-_FOLDED = re.compile(rf"\s*(?:{_NUMBER.pattern})[\s:]+equ\s", re.IGNORECASE)
+_ASKS = r"(?i)\s*%\s*(?:if|elif|i?assign|i?x?define|rep)\b"
+_FOLDED = rf"(?i)\s*(?:{_NUMBER.pattern})[\s:]+equ\s"
 """Remainder of a constant whose name was already replaced by its number."""
-_LOCAL_TO_MACRO = re.compile(r"\.\.@(\d)")
+_LOCAL_TO_MACRO = r"\.\.@(\d)"
 """Labels that NASM numbers; the macros of alignments start again at the first number."""
 _SMART = "%use smartalign"
 # Alignments are deferred until addresses are known. A package already in use is not loaded again.
@@ -76,7 +76,7 @@ class ExpandedText(Struct, frozen=True):
         found = (
             number
             for number, line in enumerate(self.text)
-            if "%" in line and line != _SMART and _DIRECTIVE.search(_STRING.sub("", line))
+            if "%" in line and line != _SMART and re.search(_DIRECTIVE, _STRING.sub("", line))
         )
         message = "label or instruction expected at start of line"
         return "\n".join(f"{INPUT}:{self.lines[number] + 1}: error: {message}" for number in found)
@@ -99,14 +99,14 @@ def mark(lines: Sequence[str], *, smart_alignment: bool) -> Marked | None:
     numbers = [0] * len(text)
     depth, continued = 0, False
     for number, line in enumerate(lines):
-        if _COUNTS_LINES.search(line):
+        if re.search(_COUNTS_LINES, line):
             return None
-        if depth == 0 and not continued and not _NOTHING.fullmatch(line):
+        if depth == 0 and not continued and not re.fullmatch(_NOTHING, line):
             text.append(_MARK.format(number))
             numbers.append(number)
         text.append(line)
         numbers.append(number)
-        depth += bool(_OPENING.match(line)) - bool(_CLOSING.match(line))
+        depth += bool(re.match(_OPENING, line)) - bool(re.match(_CLOSING, line))
         continued = line.endswith("\\")
     return None if depth else Marked(tuple(text), tuple(numbers))
 
@@ -119,7 +119,7 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
     """
     found: dict[str, set[str]] = defaultdict(set)
     for text in texts:
-        for match in _CONSTANT.finditer(text):
+        for match in re.finditer(_CONSTANT, text):
             found[match[1]].add(match[2].strip() if _NUMBER.fullmatch(match[2].strip()) else "")
     if not found:
         return {}
@@ -128,9 +128,9 @@ def constants(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         for match in names.finditer(text):
             begin = text.rfind("\n", 0, match.start()) + 1
-            if ";" not in (before := text[begin : match.start()]) and not _ASKS.match(before):
+            if ";" not in (before := text[begin : match.start()]) and not re.match(_ASKS, before):
                 end = text.find("\n", begin)
-                if not _CONSTANT.match(text[begin : end if end >= 0 else len(text)]):
+                if not re.match(_CONSTANT, text[begin : end if end >= 0 else len(text)]):
                     values[match[0]] = ""
     return values
 
@@ -142,15 +142,15 @@ def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment
     own: list[str | None] = [None] * len(text)
     user, number, step, within = 0, 1, 1, True
     for line in result.split("\n"):
-        if match := _PLACE.fullmatch(line):
+        if match := re.fullmatch(_PLACE, line):
             number, step, within = int(match[1]), int(match[2]), match[3] == INPUT
             continue
-        if match := _MARKED.fullmatch(line.strip()):
+        if match := re.fullmatch(_MARKED, line.strip()):
             user = int(match[1])
-        elif line and not line.isspace() and not _FOLDED.match(line):
+        elif line and not line.isspace() and not re.match(_FOLDED, line):
             place = number - 1
             written = within and place < len(marked.lines) and marked.lines[place] == user
-            text.append(_LOCAL_TO_MACRO.sub(r"..@made\1", line))
+            text.append(re.sub(_LOCAL_TO_MACRO, r"..@made\1", line))
             numbers.append(user)
             own.append(_own(lines[user], line) if written else None)
         number += step
@@ -159,12 +159,12 @@ def follow(result: str, marked: Marked, lines: Sequence[str], *, smart_alignment
 
 def last_line(result: bytes) -> int:
     """The user's zero-based line that the preprocessor had reached when it was stopped."""
-    begun = _MARKED.findall(result.decode("utf-8", "replace"))
+    begun = re.findall(_MARKED, result.decode("utf-8", "replace"))
     return int(begun[-1]) if begun else 0
 
 
 def _own(written: str, made: str) -> str | None:
-    words = [_FIRST_WORD.match(text) for text in (written, made)]
+    words = [re.match(_FIRST_WORD, text) for text in (written, made)]
     same = words[0] and words[1] and words[0][1].lower() == words[1][1].lower()
     return written.strip() if same and not written.endswith("\\") else None
 

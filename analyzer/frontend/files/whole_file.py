@@ -30,20 +30,20 @@ largest."""
 OUTSIDE = "A file outside of the workspace is included."
 _MAXIMUM_RUNS = 6
 _MOST_KEPT = 8
-_SAFE_STUB = re.compile(r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}")
+_SAFE_STUB = r"(?!.*(?:^|/)\.\.(?:/|$))[\w+-][\w./+-]{0,200}"
 _GNU_INPUT = "input.s"
-_GNU_MESSAGE = re.compile(r"(.+?):(\d+): (?:Error|Fatal error): (.*)")
-_GNU_USE = re.compile(rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here")
-_NASM_MESSAGE = re.compile(r"(\S+?):(\d+): (?:error|fatal): (.*)")
+_GNU_MESSAGE = r"(.+?):(\d+): (?:Error|Fatal error): (.*)"
+_GNU_USE = rf"{re.escape(_GNU_INPUT)}:(\d+): +Info: macro invoked from here"
+_NASM_MESSAGE = r"(\S+?):(\d+): (?:error|fatal): (.*)"
 _GNU_CONTINUED = 200
 """Continuation lines per statement in a listing."""
 _GNU_LISTED_BYTES = 8 * 4 * _GNU_CONTINUED
 """Longer statements are not listed completely."""
-_PLACE = re.compile(r"^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s", re.MULTILINE)
+_PLACE = r"(?m)^((?:[^:\n]++|:(?!\d+:\s|\s))++):\d+:\s"
 """File that a message is about."""
-_ANY_ERROR = re.compile(r"^.*\b(?:error|fatal)\b.*$", re.IGNORECASE | re.MULTILINE)
+_ANY_ERROR = r"(?im)^.*\b(?:error|fatal)\b.*$"
 _STUB = "%warning not there\n"
-_NASM_STUB = re.compile(r"^stubs/(.+):1: warning: not there", re.MULTILINE)
+_NASM_STUB = r"(?m)^stubs/(.+):1: warning: not there"
 _X86INC_DEFINES = {
     "ARCH_X86_64": 1,
     "ARCH_X86_32": 0,
@@ -54,12 +54,10 @@ _X86INC_DEFINES = {
 }
 """Definitions that builds of projects with x86inc.asm make for 64-bit Linux, on the command line or in a
 generated file. The user's own definitions and such a file take precedence."""
-_UNWANTED = re.compile(
-    r"\s*(?:\.(?:addrsig(?:_sym)?|(?:app)?file|loc|line(?:file)?)\b|#\s*(?:line\s+)?\d+\s+\")"
-)
+_UNWANTED = r"\s*(?:\.(?:addrsig(?:_sym)?|(?:app)?file|loc|line(?:file)?)\b|#\s*(?:line\s+)?\d+\s+\")"
 """Lines without bytes: directives that GNU as does not know, and source file names, which it would report as
 files that it read and use instead of the text's name."""
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_END = r"\r\n|\n|\r"
 
 
 class Assembled(Struct):
@@ -142,7 +140,7 @@ def _gas(text: str, origin: Origin, _found: Included, cancel: Callable[[], bool]
     options = ["--64", "-alcmn=listing", "--listing-lhs-width=8", "--listing-rhs-width=4000"]
     options += [f"--listing-cont-lines={_GNU_CONTINUED}", "--MD", "read", "-o", "out.o"]
     folders = [part for folder in includes.search_path(origin) for part in ("-I", folder)]
-    lines = ["" if _UNWANTED.match(line) else line for line in _LINE_END.split(text)]
+    lines = ["" if re.match(_UNWANTED, line) else line for line in re.split(_LINE_END, text)]
     call = _Call([program, *options, *folders], _GNU_INPUT, {}, origin, cancel)
     done = _accepted(result, "GNU as", lines, call, _gnu_mistakes)
     if done is None:
@@ -191,7 +189,7 @@ class _Call(Struct):
         rule = done.files.get("read", b"")
         if done.status == 0 and not rule:
             raise _OutsideError
-        named = {match[1] for match in _PLACE.finditer(done.errors)} | includes.named_in_rule(rule)
+        named = {match[1] for match in re.finditer(_PLACE, done.errors)} | includes.named_in_rule(rule)
         if not all(map(self._may_be_read, named - {name, *self.given})):
             raise _OutsideError
         return done
@@ -232,7 +230,7 @@ def _accepted(
 
 
 def _first_error(errors: str) -> str:
-    match = _ANY_ERROR.search(errors)
+    match = re.search(_ANY_ERROR, errors)
     return (match[0] if match else errors.strip())[:200]
 
 
@@ -242,12 +240,12 @@ def _gnu_mistakes(errors: str, lines: int) -> dict[int, str]:
     found: dict[int, str] = {}
     line, message = -1, ""
     for text in errors.splitlines():
-        if match := _GNU_MESSAGE.match(text):
+        if match := re.match(_GNU_MESSAGE, text):
             if line >= 0:
                 found.setdefault(min(line, lines - 1), message)
             # An error in another file belongs to the line that uses it, if that is known.
             line, message = int(match[2]) - 1 if match[1] == _GNU_INPUT else -1, match[3]
-        elif match := _GNU_USE.match(text):
+        elif match := re.match(_GNU_USE, text):
             line = int(match[1]) - 1
     if line >= 0:
         found.setdefault(min(line, lines - 1), message)
@@ -269,16 +267,16 @@ def _nasm(text: str, origin: Origin, found: Included, cancel: Callable[[], bool]
     defines += [part for path in origin.pre_includes for part in ("-P", path)]
     folded = [part for name, value in constants.items() if value for part in ("-D", f"{name}={value}")]
     command = [program, "-f", "elf64", "-w-all", "-w+user", *folders, "-I", "stubs/"]
-    lines = _LINE_END.split(text)
+    lines = re.split(_LINE_END, text)
     # A missing file is replaced by one that warns if it is used.
-    stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if _SAFE_STUB.fullmatch(name)}
+    stubs = {f"stubs/{name}": _STUB for name in sorted(found.missing) if re.fullmatch(_SAFE_STUB, name)}
     smart = "smartalign" in found.packages
     given = {"stubs/.empty": "", **stubs}
     call = _NasmCall(command, INPUT, given, origin, cancel, defines, folded, smart, found.hidden)
     done = _accepted(result, "NASM", lines, call, _nasm_mistakes)
     if done is None:
         return result
-    for name in dict.fromkeys(_NASM_STUB.findall(done.errors)):
+    for name in dict.fromkeys(re.findall(_NASM_STUB, done.errors)):
         line = next((number for number, content in enumerate(lines) if name in content), 0)
         message = f"'{name}' is not found and read as empty; add its folder to the include paths."
         result.notes.append(ExpansionNote(line, "include-not-read", message))
@@ -342,7 +340,7 @@ _LISTED = ("-l", "listing", "-MD", "read", "-o", "out.o")
 def _nasm_mistakes(errors: str, lines: int) -> dict[int, str]:
     """Messages by line; an error after the end is a block that is not closed."""
     found: dict[int, str] = {}
-    for match in _NASM_MESSAGE.finditer(errors):
+    for match in re.finditer(_NASM_MESSAGE, errors):
         if match[1] == INPUT:
             found.setdefault(min(int(match[2]), lines) - 1, match[3])
     return found

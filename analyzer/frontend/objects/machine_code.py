@@ -52,7 +52,7 @@ MAXIMUM_FUNCTION = 1 << 20
 """Maximum bytes of an analysed function."""
 MAXIMUM_FUNCTIONS = 100
 """Maximum functions that are analysed without being named."""
-_LEAVING = re.compile(r"ret|retf|iret|ud2|hlt|jmp")
+_LEAVING = r"ret|retf|iret|ud2|hlt|jmp"
 _IACA_START = b"\xbb\x6f\x00\x00\x00\x64\x67\x90"
 _IACA_END = b"\xbb\xde\x00\x00\x00\x64\x67\x90"
 
@@ -162,7 +162,7 @@ class _FunctionListing:
     def is_way_out(self, place: int) -> bool:
         """Whether control does not continue after the instruction."""
         instruction = self.machine.instructions[place]
-        return instruction is not None and _LEAVING.fullmatch(instruction.mnemonic) is not None
+        return instruction is not None and re.fullmatch(_LEAVING, instruction.mnemonic) is not None
 
     # Functions that are read
 

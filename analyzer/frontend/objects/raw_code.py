@@ -15,8 +15,8 @@ NAME = "code"
 _HEADER, _SECTION, _SYMBOL = struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ"), "<IBBHQQ"
 _ALIGNMENT = 64
 _RELOCATION = struct.Struct("<QQq")
-_HEX = re.compile(r"(?:0x|\\x)?([0-9a-f]+)h?,?", re.IGNORECASE)
-_COMMENT = re.compile(f"{COMMENT_SIGN}.*")
+_HEX = r"(?i)(?:0x|\\x)?([0-9a-f]+)h?,?"
+_COMMENT = f"{COMMENT_SIGN}.*"
 
 
 class RawCodeError(ValueError):
@@ -28,9 +28,9 @@ def from_hexadecimal(text: str) -> bytes:
     and ``//`` begin comments. Raises RawCodeError."""
     code = bytearray()
     for number, line in enumerate(text.splitlines(), 1):
-        words = _COMMENT.sub("", line).replace("\\x", " ").replace(",", " ").split()
+        words = re.sub(_COMMENT, "", line).replace("\\x", " ").replace(",", " ").split()
         for word in words:
-            found = _HEX.fullmatch(word)
+            found = re.fullmatch(_HEX, word)
             if found is None or len(found[1]) % 2:
                 raise RawCodeError(f"line {number}: '{word[:20]}' is not a row of hexadecimal bytes")
             code += bytes.fromhex(found[1])

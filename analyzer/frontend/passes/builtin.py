@@ -11,7 +11,8 @@ from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, MadeRegion
 from cyclelens.analyzer.frontend.encoding.instructions import Encoded
 from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
 from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
-from cyclelens.analyzer.frontend.passes.remarks import remark, remark_wide_code
+from cyclelens.analyzer.frontend.passes.remarks import remark
+from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
 from cyclelens.analyzer.frontend.programs.measured import Distances
 from cyclelens.analyzer.frontend.programs.program import CODE_SECTION, Program, StatementKind

@@ -47,12 +47,12 @@ _FIRST_PAGE = 0x1000
 """Code below this address belongs to an object file, not to a program."""
 _FILLED = b"\x90"
 """Replaces bytes that the dump does not show, for example before functions."""
-_JUMP = re.compile(
+_JUMP = (
     r"((?:\w+[ \t]+)*?)(\w+)(,p[nt])?[ \t]+"
     r"(?:(?:short[ \t]+|near ptr[ \t]+)?(?:0x|(?:loc|locret|sub|LAB)_)?|\S+[ \t]+\()([0-9a-fA-F]+)(?:h\))?$"
 )
 """A direct jump: to an address, to IDA's or Ghidra's label for one, or as Visual Studio prints it."""
-_NOP = re.compile(r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b|align\b")
+_NOP = r"(?:(?:data16|cs|ds)[ \t]+)*nop[wlq]?\b|align\b"
 """Padding; IDA prints a directive instead of instructions."""
 _LONG_NOP = bytes.fromhex("662e0f1f840000000000")
 _LONGEST = 15
@@ -299,12 +299,12 @@ def _encode(run: AssemblyRun, dump: Dump, dialect: Dialect) -> list[Problem]:
         for row, behind in pairwise(part.rows):
             size = behind.address - row.address
             # Padding before a function may be missing in the dump.
-            sizes[id(row)] = size if behind.address not in part.functions or _NOP.match(row.text) else 0
+            sizes[id(row)] = size if behind.address not in part.functions or re.match(_NOP, row.text) else 0
     missing = [row for part in dump.parts for row in part.rows if not row.code]
     left = []
     for row in missing:
         size = sizes.get(id(row), 0)
-        row.code = _jump(row, size) or (_nop(size) if _NOP.match(row.text) else b"")
+        row.code = _jump(row, size) or (_nop(size) if re.match(_NOP, row.text) else b"")
         if not row.code:
             left.append(row)
     for wish in _WISHES:
@@ -335,7 +335,7 @@ def _nop(size: int) -> bytes:
 
 def _jump(row: DumpRow, size: int) -> bytes | None:
     """A direct jump to an address. None for anything else, or if no form has this size."""
-    match = _JUMP.match(row.text)
+    match = re.match(_JUMP, row.text)
     if match is None or match[2].lower() not in JUMPS:
         return None
     words = match[1].split()

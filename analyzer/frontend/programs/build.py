@@ -42,11 +42,11 @@ btver1 btver2
 """
 _ARCHITECTURES = frozenset(_ARCHITECTURE_NAMES.split())
 """`.arch` values that GNU as 2.40 accepts, except older processors for which it pads code with other NOPs."""
-_REGISTER = re.compile(r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*")
+_REGISTER = r"\s*(%\s*)?([A-Za-z]\w*(?:\s*\(\s*\d\s*\))?)\s*"
 _DECLARED = re.compile(rf"{QUOTED_NAME}|[^\s,]+")
 _ARGUMENT = re.compile(r'"([^"]*)"|[^,]+')
 _REPETITIONS = frozenset(["rept", "rep", "irp", "irpc"])
-_FIRST_WORD = re.compile(r"[\w.$]*")
+_FIRST_WORD = r"[\w.$]*"
 
 
 def build(
@@ -152,7 +152,7 @@ def _read(part: ParsedChunk, raw: Sequence[RawStatement], cancel: Callable[[], b
 
 
 def _used_macro(part: ParsedChunk, statement: Statement) -> Macro | None:
-    return part.macro(_FIRST_WORD.match(statement.text)[0].lower())  # type: ignore[index]
+    return part.macro(re.match(_FIRST_WORD, statement.text)[0].lower())  # type: ignore[index]
 
 
 def _define(part: ParsedChunk, statement: Statement, body: Sequence[RawStatement]) -> None:
@@ -230,7 +230,7 @@ def _repeat(
     else:
         name, _, rest = statement.arguments.partition(",")
         symbol = name.strip()
-        if not _FIRST_WORD.fullmatch(symbol):
+        if not re.fullmatch(_FIRST_WORD, symbol):
             return False
         words = list(rest.strip().strip('"')) if statement.name == "irpc" else macros.split(rest)
         values = [{symbol: word.strip('"')} for word in words or [""]]
@@ -296,7 +296,7 @@ def _assign(part: ParsedChunk, directive: str, name: str, expression: str) -> No
     if not name:
         return
     value: ExpressionValue | None
-    named = _REGISTER.fullmatch(expression)
+    named = re.fullmatch(_REGISTER, expression)
     register = re.sub(r"\s", "", named[2]).lower() if named else ""
     if named and register in registers.REGISTERS and (named[1] or part.state.dialect.bare_registers):
         value = ExpressionValue(0, f"%{register}")

@@ -18,18 +18,18 @@ MAXIMUM_TEXT = 4_000
 """Maximum characters of a statement after replacement."""
 
 _NAME = re.compile(SYMBOL)
-_REFERENCE = re.compile(rf"\\(?:(\(\))|(@)|({SYMBOL}))")
+_REFERENCE = rf"\\(?:(\(\))|(@)|({SYMBOL}))"
 _OPERAND = r'\w.$*%\-(\[{}"'
 """Characters in symbols, and those that begin operands (GNU as: app.c, tc-i386.c)."""
-_MEANINGLESS = re.compile(rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])")
+_MEANINGLESS = rf"(?<![{_OPERAND}]) | (?![{_OPERAND}\\])"
 """Blanks that are not between two of them; GNU as removes them from a statement before parsing it."""
 _PARAMETER = re.compile(rf"[\s,]*({SYMBOL})(?::(req|vararg)\b)?(=)?", re.IGNORECASE)
-_KEYWORD = re.compile(rf"({SYMBOL})=(?!=)(.*)", re.DOTALL)
+_KEYWORD = rf"(?s)({SYMBOL})=(?!=)(.*)"
 
 
-_ALTERNATE = re.compile(rf"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|{QUOTED}|[^<%"]+|[<%"]""")
-_LOCAL = re.compile(r"\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*", re.IGNORECASE)
-_BARE_NAME = re.compile(rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})")
+_ALTERNATE = rf"""(?P<literal><(?:[^!<>]++|!.)*+>)|(?P<value>%[^,<"]+)|{QUOTED}|[^<%"]+|[<%"]"""
+_LOCAL = r"(?i)\s*local\s+([\w.$]+(?:\s*,\s*[\w.$]+)*)\s*"
+_BARE_NAME = rf"&({SYMBOL})&?|(?<![\w.$])({SYMBOL})"
 
 
 class MacroError(ValueError):
@@ -84,7 +84,7 @@ def split(text: str) -> list[str]:
 
 def _normalise(text: str) -> str:
     """Text without insignificant blanks."""
-    return _MEANINGLESS.sub("", re.sub(r"\s+", " ", _outside_strings(text.strip())))
+    return re.sub(_MEANINGLESS, "", re.sub(r"\s+", " ", _outside_strings(text.strip())))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -136,7 +136,7 @@ def alternate_arguments(text: str, evaluate: Callable[[str], int]) -> str:
     `<text>` becomes a string, in which `!` escapes the next character. ``evaluate`` raises ExpressionError.
     """
     result: list[str] = []
-    for match in _ALTERNATE.finditer(text):
+    for match in re.finditer(_ALTERNATE, text):
         if match["literal"]:
             content = re.sub(r"!(.)", r"\1", match["literal"][1:-1])
             result.append('"{}"'.format(content.replace('"', _QUOTE)))
@@ -149,7 +149,7 @@ def alternate_arguments(text: str, evaluate: Callable[[str], int]) -> str:
 
 def local_names(statement: str) -> list[str] | None:
     """Labels that a `LOCAL` statement makes local to the macro; None for any other statement."""
-    match = _LOCAL.fullmatch(statement)
+    match = re.fullmatch(_LOCAL, statement)
     return None if match is None else [name.strip() for name in match[1].split(",")]
 
 
@@ -161,7 +161,7 @@ def bind(macro: Macro, text: str) -> dict[str, str]:
     place = 0
     for start, end in _spans(normal):
         argument = _restore(normal[start:end])
-        if (match := _KEYWORD.fullmatch(argument)) and match[1] in names:
+        if (match := re.fullmatch(_KEYWORD, argument)) and match[1] in names:
             values[match[1]] = _unquote(match[2])
             continue
         if place >= len(macro.parameters):
@@ -194,7 +194,7 @@ def replace_names(text: str, values: Mapping[str, str], number: int) -> str:
             return str(number)
         return values.get(match[3], match[0])
 
-    replaced = _REFERENCE.sub(value, text)
+    replaced = re.sub(_REFERENCE, value, text)
     if len(replaced) > MAXIMUM_TEXT:
         raise MacroError("A statement becomes too long when macro parameters are replaced.")
     return replaced
@@ -207,7 +207,7 @@ def replace_bare_names(text: str, values: Mapping[str, str]) -> str:
         name = match[1] or match[2]
         return values.get(name, match[0])
 
-    return _BARE_NAME.sub(value, text)
+    return re.sub(_BARE_NAME, value, text)
 
 
 def expand(

@@ -27,14 +27,14 @@ from cyclelens.analyzer.frontend.statements.expressions import (
 from cyclelens.analyzer.frontend.statements.names import symbol_of, symbols
 from msgspec import Struct, field
 
-_ASSIGNMENT = re.compile(rf"\s*({SYMBOL}|{QUOTED_NAME})\s*==?(?!=)\s*(.*)", re.DOTALL)
+_ASSIGNMENT = rf"(?s)\s*({SYMBOL}|{QUOTED_NAME})\s*==?(?!=)\s*(.*)"
 _EQU = re.compile(rf"\s*({SYMBOL})\s+equ\s+(.*)", re.DOTALL | re.IGNORECASE)
 _DIRECTIVE = re.compile(r"\.([A-Za-z_][\w.]*|\d+byte)\s*(.*)", re.DOTALL)
 _NASM_DIRECTIVE = re.compile(
     r"\s*\[?\s*(section|segment|global|extern|bits|use64|default|cpu|align)\b\s*(.*)",
     re.DOTALL | re.IGNORECASE,
 )
-_STORE = re.compile(rf"\s*({QUOTED_NAME}|[^,]*),?(.*)", re.DOTALL)
+_STORE = rf"(?s)\s*({QUOTED_NAME}|[^,]*),?(.*)"
 _STORED = frozenset(["set", "equ", "equiv", "eqv"])
 
 
@@ -67,12 +67,12 @@ def parse(text: str, is_att: bool) -> _Parsed:
     found = (tuple(labels), position + len(rest) - len(stripped), stripped)
     if not stripped or stripped[0] == "/":
         return _Parsed(*found, StatementKind.NOTHING)
-    if "=" in stripped and (match := _ASSIGNMENT.fullmatch(stripped)):
+    if "=" in stripped and (match := re.fullmatch(_ASSIGNMENT, stripped)):
         return _Parsed(*found, StatementKind.NOTHING, assignment=(symbol_of(match[1]), match[2]))
     if stripped[0] == "." and (match := _DIRECTIVE.fullmatch(stripped)):
         name, arguments = match[1].lower(), match[2]
         assignment = None
-        if name in _STORED and (stored := _STORE.fullmatch(arguments)):
+        if name in _STORED and (stored := re.fullmatch(_STORE, arguments)):
             assignment = (symbol_of(stored[1].strip()), stored[2])
         return _Parsed(*found, StatementKind.DIRECTIVE, name, arguments, assignment)
     if not is_att and (match := _NASM_DIRECTIVE.fullmatch(stripped)):

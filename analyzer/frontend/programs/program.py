@@ -19,13 +19,13 @@ _Answer = TypeVar("_Answer")
 
 CODE_SECTION = ".text"
 _CODE_NAMES = re.compile(r"\.(?:text|init|fini)(?:\.|$)")
-_NUMERIC = re.compile(r"(\d+)([bf])")
-_ANONYMOUS = re.compile(r"@([bf])", re.IGNORECASE)
+_NUMERIC = r"(\d+)([bf])"
+_ANONYMOUS = r"(?i)@([bf])"
 UNNAMED = "@@"
 """MASM's anonymous label; ``@B`` and ``@F`` refer to the nearest one before and after."""
 _MAXIMUM_DEPTH = 50
 """Maximum length of a chain of symbol assignments."""
-_HERE = re.compile(r"<(\d+)>")
+_HERE = r"<(\d+)>"
 
 
 def here(index: int) -> str:
@@ -245,9 +245,9 @@ class Program(Struct):
         """The label that a name refers to at a statement. ``1b`` and ``1f`` refer to the nearest label with
         that number, ``@B`` and ``@F`` to the nearest anonymous one."""
         number, way = "", ""
-        if name[:1].isdigit() and (match := _NUMERIC.fullmatch(name)):
+        if name[:1].isdigit() and (match := re.fullmatch(_NUMERIC, name)):
             number, way = match[1], match[2]
-        elif name[:1] == "@" and (match := _ANONYMOUS.fullmatch(name)):
+        elif name[:1] == "@" and (match := re.fullmatch(_ANONYMOUS, name)):
             number, way = UNNAMED, match[1].lower()
         if not number:
             found = self._labels.get(name)
@@ -255,7 +255,7 @@ class Program(Struct):
                 found = [known for known in found if self._scope(known) == bisect_right(self._scopes, index)]
             if found:
                 return _placed(*found[0])
-            place = _HERE.fullmatch(name)
+            place = re.fullmatch(_HERE, name)
             if place is not None:
                 return self._here(int(place[1]))
             above, _, local = name.rpartition(".")

@@ -11,9 +11,7 @@ from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
 from cyclelens.analyzer.model.source import Problem, Severity
 
-_MOVE = re.compile(
-    r"movl?\s+(?:\$(111|222|0x6f|0xde)\s*,\s*%ebx|ebx\s*,\s*(111|222|0x6f|0xde))\s*", re.IGNORECASE
-)
+_MOVE = r"(?i)movl?\s+(?:\$(111|222|0x6f|0xde)\s*,\s*%ebx|ebx\s*,\s*(111|222|0x6f|0xde))\s*"
 _OPENING = frozenset(["111", "0x6f"])
 _BYTES = [[100, 103, 144]]
 
@@ -30,7 +28,7 @@ def find_iaca(program: Program, lines: LineIndex) -> tuple[list[CodeRange], list
         problems.append(make_problem(code, message, *place, Severity.WARNING))
 
     for index, statement in enumerate(statements):
-        match = _MOVE.fullmatch(statement.text) if statement.text[:3].lower() == "mov" else None
+        match = re.fullmatch(_MOVE, statement.text) if statement.text[:3].lower() == "mov" else None
         after = _behind_bytes(statements, index + 1) if match else None
         if match is None or after is None:
             continue

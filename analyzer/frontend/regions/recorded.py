@@ -19,7 +19,7 @@ SOMEWHERE: Spot = ("", 0)
 """Result for a symbol that the text defines after a statement of unknown size."""
 _APART = 40
 """Bit position above which the addresses of two sections differ."""
-_PLAIN_SYMBOL = re.compile(r"[A-Za-z_.$?@][\w.$?@]*")
+_PLAIN_SYMBOL = r"[A-Za-z_.$?@][\w.$?@]*"
 _NOT_LAID_OUT = (
     "The profile cannot be matched: a statement before '{}' in its section is not understood, so its "
     "distance from the symbols in the profile is unknown."
@@ -50,7 +50,7 @@ def counts_of(
     def address_of(place: CodeLocation) -> int | None:
         name = place.symbol
         if name not in known:
-            found = spot(name) if _PLAIN_SYMBOL.fullmatch(name) else None
+            found = spot(name) if re.fullmatch(_PLAIN_SYMBOL, name) else None
             if found == SOMEWHERE:
                 found = None
                 lost.append(name)

@@ -55,18 +55,18 @@ _MASM = re.compile(
     r"(?: [RE])?[ \t]+" + _TEXT,
     re.MULTILINE,
 )
-_MARK = re.compile(r"[:/|]")
-_MORE = re.compile(rf"^[ \t]*(?:\d+[ \t]{{2,}})?-?(?P<code>{_PAIRS})(?: [RE])?[ \t|]*$")
+_MARK = r"[:/|]"
+_MORE = rf"^[ \t]*(?:\d+[ \t]{{2,}})?-?(?P<code>{_PAIRS})(?: [RE])?[ \t|]*$"
 """Rest of an instruction's code, on a line of its own."""
-_HEADER = re.compile(
+_HEADER = (
     r"^(?:\d+[ \t]+)?(?:[0-9a-f]+ )?(?:<(?P<exact>.+)>|(?P<name>[^\s;#][^\[\n]*?)(?:[ \t]+\[.*\])?):[ \t]*$"
 )
-_WITHIN = re.compile(r".*\+(?:0x)?[0-9a-f]+")
+_WITHIN = r".*\+(?:0x)?[0-9a-f]+"
 """Name of a block inside a function."""
-_PROC = re.compile(r"^(?:\S+:[0-9A-F]+|[ \t]?[0-9A-F]{8})[ \t]+(?P<name>\S+)[ \t]+(?:proc|PROC)\b")
-_UNREAD = re.compile(r"^[ \t]*(?:0x)?[0-9a-fA-F]{8,16}:?[ \t]+[0-9a-fA-F]{2}\b(?!.*\|[^|\n]+\|[ \t]*$)")
+_PROC = r"^(?:\S+:[0-9A-F]+|[ \t]?[0-9A-F]{8})[ \t]+(?P<name>\S+)[ \t]+(?:proc|PROC)\b"
+_UNREAD = r"^[ \t]*(?:0x)?[0-9a-fA-F]{8,16}:?[ \t]+[0-9a-fA-F]{2}\b(?!.*\|[^|\n]+\|[ \t]*$)"
 """A line that looks like a row of another disassembler, unless it is one of a hexadecimal dump."""
-_NO_INSTRUCTION = re.compile(r"\S+:$|(?:\S+[ \t]+(?:proc|endp)|public)\b")
+_NO_INSTRUCTION = r"\S+:$|(?:\S+[ \t]+(?:proc|endp)|public)\b"
 _USUAL_ALIGNMENT = 16
 _LONGEST = 15
 _FEWEST = 2
@@ -127,23 +127,23 @@ def _read(text: str, columns: re.Pattern[str]) -> tuple[Dump, int]:
     for number, line in enumerate(text.splitlines()):
         if match := columns.match(line):
             is_open = _row(found, number, match)
-            if header := _PROC.match(line):
+            if header := re.match(_PROC, line):
                 found.header = header["name"], number
-        elif is_open and (match := _MORE.match(line)):
+        elif is_open and (match := re.match(_MORE, line)):
             row = found.part.rows[-1]
             row.code += _numbers(match["code"]) if columns is _MASM else _bytes(match["code"])
             found.at = row.address + len(row.code)
         elif match := SECTION.match(line):
             found.section(match["name"])
-        elif (match := _HEADER.match(line)) and not _WITHIN.fullmatch(match["name"] or ""):
+        elif (match := re.match(_HEADER, line)) and not re.fullmatch(_WITHIN, match["name"] or ""):
             found.header = match["exact"] or match["name"], number
             if match["name"]:
                 # Compiler Explorer leaves out the padding before a function.
                 found.at += -found.at % _USUAL_ALIGNMENT
         else:
             is_open = False
-            unread += _UNREAD.match(line) is not None
-            if header := _PROC.match(line):
+            unread += re.match(_UNREAD, line) is not None
+            if header := re.match(_PROC, line):
                 found.header = header["name"], number
             found.dump.is_object |= OBJECT.match(line) is not None
     return found.dump, unread
@@ -153,7 +153,7 @@ def _row(found: _DumpBuilder, number: int, match: re.Match[str]) -> bool:
     """Add a row. Whether the next line may continue its code."""
     groups = match.groupdict()
     text = COMMENT.sub("", match["text"]).rstrip(" \t|")
-    if not text or _NO_INSTRUCTION.match(text):
+    if not text or re.match(_NO_INSTRUCTION, text):
         return False
     address = int(groups["address"].replace("`", ""), 16) if groups.get("address") else found.at
     code = _bytes(groups.get("code") or "") + _numbers(groups.get("numbers") or "")
@@ -162,7 +162,7 @@ def _row(found: _DumpBuilder, number: int, match: re.Match[str]) -> bool:
 
 
 def _bytes(pairs: str) -> bytes:
-    return bytes.fromhex(_MARK.sub("", pairs))
+    return bytes.fromhex(re.sub(_MARK, "", pairs))
 
 
 def _numbers(shown: str) -> bytes:

@@ -13,26 +13,26 @@ from cyclelens.analyzer.frontend.source.chunks import SourceText
 from msgspec import Struct, field
 
 _BYTES = r"[0-9a-f]{2}(?:[ ][0-9a-f]{2})*(?![0-9a-zA-Z])"
-_PERCENT = re.compile(r"^[ \t]*(?:\d+(?:\.\d+)?[ \t]+)*:[ \t]*")
+_PERCENT = r"^[ \t]*(?:\d+(?:\.\d+)?[ \t]+)*:[ \t]*"
 """Prefix of a line of ``perf annotate``: shares, or numbers of samples (``-n``)."""
-_PREFIXED = re.compile(r"(?P<address>[0-9a-f]{16}) <(?P<name>[^>]+)>[ \t]+(?P<rest>[a-z(].*)")
+_PREFIXED = r"(?P<address>[0-9a-f]{16}) <(?P<name>[^>]+)>[ \t]+(?P<rest>[a-z(].*)"
 """A row of ``--prefix-addresses``."""
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_ROW = re.compile(
+_COLOUR = r"\x1b\[[0-9;]*m"
+_ROW = (
     r"(?:[=-]>)?[ \t]*(?:0x)?(?P<address>[0-9a-f]{1,16})(?:[ \t]*<(?P<name>.*?)>)?:(?:[ \t]+|$)(?P<rest>.*)"
 )
-_MSVC_ROW = re.compile(rf"[ \t]+(?P<address>[0-9a-f]{{5,8}})\t(?P<rest>{_BYTES}.*)")
-_MSVC_MORE = re.compile(rf"\t(?P<rest>{_BYTES}.*)")
+_MSVC_ROW = rf"[ \t]+(?P<address>[0-9a-f]{{5,8}})\t(?P<rest>{_BYTES}.*)"
+_MSVC_MORE = rf"\t(?P<rest>{_BYTES}.*)"
 _ART = re.compile(r"[-|/\\+>X<= ]*(?=[0-9a-f]{2}[ \t]|[a-z(])")
 """Arrows of ``--visualize-jumps``."""
 _CODE = re.compile(rf"({_BYTES})[ \t]*(.*)")
-_HEADER = re.compile(r"(?:\d+[ \t]+)?(?P<address>[0-9a-f]{8,16})[ \t]+<(?P<name>.+)>:[ \t]*$")
+_HEADER = r"(?:\d+[ \t]+)?(?P<address>[0-9a-f]{8,16})[ \t]+<(?P<name>.+)>:[ \t]*$"
 SECTION = re.compile(r"(?:\d+[ \t]+)?Disassembly of section (?P<name>\S+):")
-_GDB = re.compile(r"Dump of assembler code for function (?P<name>.+):[ \t]*$")
-_PROC = re.compile(r"([\w@?$]+)[ \t]+PROC\b")
+_GDB = r"Dump of assembler code for function (?P<name>.+):[ \t]*$"
+_PROC = r"([\w@?$]+)[ \t]+PROC\b"
 OBJECT = re.compile(r"\S+\.(?:o|obj):[ \t]+file format")
-_OFFSET = re.compile(r"(?P<name>.*?)\+(?:0x)?[0-9a-f]+$")
-_RELOCATION = re.compile(
+_OFFSET = r"(?P<name>.*?)\+(?:0x)?[0-9a-f]+$"
+_RELOCATION = (
     r"(?P<address>[0-9a-f]+):[ \t]+(?P<kind>R_X86_64_\w+)[ \t]+(?P<name>[^\s+-]\S*?)(?:[-+]0x[0-9a-f]+)?$"
 )
 _TELLING = re.compile(
@@ -123,7 +123,7 @@ class _Reader:
 
     def read(self, text: str) -> Dump:
         for number, line in enumerate(text.splitlines()):
-            self._line(number, _COLOUR.sub("", line))
+            self._line(number, re.sub(_COLOUR, "", line))
         for part in self._dump.parts:
             part.rows.sort(key=lambda row: row.address)
         self._dump.parts = [piece for part in self._dump.parts for piece in _pieces(part)]
@@ -135,25 +135,25 @@ class _Reader:
         return self._dump.parts[-1]
 
     def _line(self, number: int, line: str) -> None:
-        percent = _PERCENT.match(line)
+        percent = re.match(_PERCENT, line)
         start = percent.end() if percent else len(line) - len(line.lstrip())
         content = line[start:]
         self._dump.is_object |= OBJECT.match(content) is not None
         if match := SECTION.match(content):
             self._dump.parts.append(DumpSection(match["name"]))
             self._name, self._gdb, self._last = None, None, ""
-        elif match := _GDB.match(content):
+        elif match := re.match(_GDB, content):
             self._gdb, self._last = (match[1], number), match[1]
-        elif match := _PROC.match(content):
+        elif match := re.match(_PROC, content):
             self._name, self._last = (match[1], number), match[1]
-        elif match := _HEADER.match(content):
+        elif match := re.match(_HEADER, content):
             self._part().functions[int(match["address"], 16)] = match["name"], number
             self._last, self._name = match["name"], None
-        elif (match := _RELOCATION.match(content)) and self._part().rows:
+        elif (match := re.match(_RELOCATION, content)) and self._part().rows:
             self._part().relocations.append(Relocation(int(match[1], 16), match["kind"], match["name"]))
-        elif match := _ROW.match(content) or _PREFIXED.match(content):
+        elif match := re.match(_ROW, content) or re.match(_PREFIXED, content):
             self._row(number, line, start + match.start("rest"), match)
-        elif match := _MSVC_ROW.match(line) or (_MSVC_MORE.match(line) if self._is_open() else None):
+        elif match := re.match(_MSVC_ROW, line) or (re.match(_MSVC_MORE, line) if self._is_open() else None):
             self._row(number, line, match.start("rest"), match)
 
     def _is_open(self) -> bool:
@@ -204,7 +204,7 @@ class _Reader:
             offset = place[1:]
             functions.setdefault(address - int(offset) if offset.isdecimal() else address, self._gdb)
         elif place:
-            match = _OFFSET.match(place)
+            match = re.match(_OFFSET, place)
             name = match["name"] if match else place
             if name != self._last:
                 functions.setdefault(address, (name, number))

@@ -104,10 +104,10 @@ PUNCTUATION = _patterns(_LINE_END + _PUNCTUATION)
 """Ends of lines and statements, comments and strings, by whether semicolons begin comments. In GNU as a
 ``slash`` begins a comment at the beginning of a statement and after a colon."""
 _LEXEMES = _patterns(_PUNCTUATION + _WORDS)
-_IGNORED = re.compile(rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}")
+_IGNORED = rf"(?P<comment>/\*.*?(?:\*/|$)|(?:\#|//).*)|{STRING}|{CHARACTER}"
 _QUOTED = re.compile(QUOTED)
-_IN_QUOTES = re.compile(f"{STRING}|{CHARACTER}")
-_NOTHING = re.compile(r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$")
+_IN_QUOTES = f"{STRING}|{CHARACTER}"
+_NOTHING = r"\s*(?:[#;]|//|/\*.*\*/\s*$)|\s*$"
 
 
 class TokenShape(StrEnum):
@@ -190,17 +190,17 @@ def without_comments(line: str, *, strings: bool = True) -> str:
     def blanked(match: re.Match[str]) -> str:
         return " " * len(match[0]) if match["comment"] or not strings else match[0]
 
-    return _IGNORED.sub(blanked, line)
+    return re.sub(_IGNORED, blanked, line)
 
 
 def has_odd_blank(statement: str) -> bool:
     """Whether there is a character outside of quotes that only looks like a space."""
-    return not statement.isascii() and ODD_BLANK.search(_IN_QUOTES.sub("", statement)) is not None
+    return not statement.isascii() and ODD_BLANK.search(re.sub(_IN_QUOTES, "", statement)) is not None
 
 
 def is_empty(line: str) -> bool:
     """Whether the line has nothing but a comment; a semicolon counts as the beginning of one."""
-    return _NOTHING.match(line) is not None
+    return re.match(_NOTHING, line) is not None
 
 
 def cut_arguments(text: str) -> tuple[list[str], bool]:

@@ -25,9 +25,7 @@ _LATENCY = re.compile(r"[\s#/*;!]*(?P<word>LLVM-MCA-LATENCY)\b[\s:]*(?P<rest>[^\
 _OPTION = re.compile(r"[A-Za-z_][\w.-]*=\S*")
 
 
-_IACA_BYTES = re.compile(
-    r"(?:100|0x64)(?:\s*,\s*|\s+\.byte\s+)(?:103|0x67)(?:\s*,\s*|\s+\.byte\s+)(?:144|0x90)", re.IGNORECASE
-)
+_IACA_BYTES = r"(?i)(?:100|0x64)(?:\s*,\s*|\s+\.byte\s+)(?:103|0x67)(?:\s*,\s*|\s+\.byte\s+)(?:144|0x90)"
 _LAST_IACA_BYTE = re.compile(r"\b(?:144|0x90)\b", re.IGNORECASE)
 
 
@@ -241,4 +239,4 @@ def _name(spans: list[Span], problems: list[Problem]) -> None:
 
 def may_have_iaca(source: SourceText) -> bool:
     """Whether the text contains the bytes of one of IACA's markers, possibly on several lines."""
-    return source.has(_LAST_IACA_BYTE.search) and _IACA_BYTES.search(source.text) is not None
+    return source.has(_LAST_IACA_BYTE.search) and re.search(_IACA_BYTES, source.text) is not None

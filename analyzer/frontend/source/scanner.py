@@ -15,7 +15,7 @@ from cyclelens.analyzer.frontend.source.chunks import LINE_END, Chunk, SourceTex
 from cyclelens.analyzer.frontend.source.lexer import MARKER_WORDS, PUNCTUATION, leading_labels
 from msgspec import Struct, field
 
-_NOTHING_BUT_LABELS = re.compile(r"(?:.*:)?\s*", re.DOTALL)
+_NOTHING_BUT_LABELS = r"(?s)(?:.*:)?\s*"
 """Text after which GNU as treats a single slash as the beginning of a comment."""
 _PREPROCESSOR = re.compile(r"#(?:if|ifdef|ifndef|elif|else|endif|define|undef|include)\b")
 _BLOCK_EDGE = re.compile(r"\s*\.(rept|rep|irp|irpc|endr|macro|endm)\b", re.IGNORECASE)
@@ -233,7 +233,7 @@ def _scan_lines(found: ScannedPart, text: str, start: int, pattern: re.Pattern[s
             if kind == "newline":
                 return end
         elif kind in ("comment", "block") or (
-            kind == "slash" and _NOTHING_BUT_LABELS.fullmatch("".join([*pieces, text[position:begin]]))
+            kind == "slash" and re.fullmatch(_NOTHING_BUT_LABELS, "".join([*pieces, text[position:begin]]))
         ):
             if kind == "slash":
                 newline = LINE_END.search(text, end)

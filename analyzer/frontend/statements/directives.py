@@ -90,9 +90,9 @@ UNSUPPORTED = frozenset(_UNSUPPORTED_NAMES.split())
 MAXIMUM_BYTES = 1 << 12
 """Maximum bytes that one numeric directive or alignment may make in a region; strings are not limited."""
 _MAXIMUM_ALIGNMENT = 1 << 20
-_PLAIN_NUMBER = re.compile(r"-?\s*\w+")
+_PLAIN_NUMBER = r"-?\s*\w+"
 _STRING = re.compile(QUOTED)
-_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)")
+_ESCAPE = r"\\([0-7]{1,3}|x[0-9a-fA-F]+|.)"
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9}
 
 _NOPS = (
@@ -264,7 +264,7 @@ def data(name: str, text: str, scope: Scope) -> bytes | RepeatedBytes | SizedDir
             return SizedDirective(name, text)
         numbers = [_constant(argument, scope) for argument in arguments]
         if name == "sleb128" and not all(
-            number >= 0 or _PLAIN_NUMBER.fullmatch(argument)
+            number >= 0 or re.fullmatch(_PLAIN_NUMBER, argument)
             for number, argument in zip(numbers, arguments, strict=True)
         ):
             # GNU as treats some of them as large unsigned numbers.
@@ -389,7 +389,7 @@ def _strings(text: str, width: int, end: bytes) -> bytes:
 def _unescape(text: str) -> bytes:
     result = bytearray()
     position = 0
-    for match in _ESCAPE.finditer(text):
+    for match in re.finditer(_ESCAPE, text):
         result += text[position : match.start()].encode("utf-8", "replace")
         position = match.end()
         body = match[1]

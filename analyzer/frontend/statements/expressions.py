@@ -78,18 +78,18 @@ _WORDS = {
     "not": "~",
 }
 """Operators of the Intel dialect that are words."""
-_RELOCATION = re.compile(r"@(?:plt|got|tls(?:gd|ld|desc|call)|[dn]?tpoff|indntpoff|size)", re.IGNORECASE)
+_RELOCATION = r"(?i)@(?:plt|got|tls(?:gd|ld|desc|call)|[dn]?tpoff|indntpoff|size)"
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "b": 8, "f": 12, "0": 0}
 
 
-_CHARACTER = re.compile(rf"({QUOTED})|{CHARACTER}", re.DOTALL)
+_CHARACTER = rf"(?s)({QUOTED})|{CHARACTER}"
 
 
 def without_characters(text: str) -> str:
     """The text with character constants, which may be commas, quotes or blanks, replaced by numbers."""
     if "'" not in text:
         return text
-    return _CHARACTER.sub(lambda match: match[1] or str(_number("character", match[0])), text)
+    return re.sub(_CHARACTER, lambda match: match[1] or str(_number("character", match[0])), text)
 
 
 def evaluate(
@@ -147,7 +147,7 @@ def _check_quoted(token: str, dialect: Dialect) -> None:
     name = token[1 : token.index('"', 1)]
     if name[0] == "%" and name[1:].strip().lower() in registers.REGISTERS:
         raise ExpressionError(f"The register '{name}' is one in quotes, too.")
-    if dialect.is_att and (match := _RELOCATION.search(name)):
+    if dialect.is_att and (match := re.search(_RELOCATION, name)):
         raise ExpressionError(f"GNU as takes '{match[0]}' within quotes for a relocation.")
 
 

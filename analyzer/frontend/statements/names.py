@@ -10,9 +10,9 @@ import re
 
 from cyclelens.analyzer.frontend.source.lexer import CHARACTER, ODD_BLANK, QUOTED_NAME, SYMBOL, cut_arguments
 
-_PLAIN = re.compile(rf"(?![.$]$){SYMBOL}")
-_NAME = re.compile(rf"{CHARACTER}|({QUOTED_NAME}|{SYMBOL})")
-_STEM = re.compile(r'"[^"]*"|[^@]*')
+_PLAIN = rf"(?![.$]$){SYMBOL}"
+_NAME = rf"{CHARACTER}|({QUOTED_NAME}|{SYMBOL})"
+_STEM = r'"[^"]*"|[^@]*'
 
 
 def symbol_of(name: str) -> str:
@@ -20,7 +20,7 @@ def symbol_of(name: str) -> str:
     quoted, end, suffix = name[1:].partition('"')
     if name[:1] != '"' or not end:
         return name
-    return quoted + suffix if _PLAIN.fullmatch(quoted) and not ODD_BLANK.search(quoted) else name
+    return quoted + suffix if re.fullmatch(_PLAIN, quoted) and not ODD_BLANK.search(quoted) else name
 
 
 def shown(symbol: str) -> str:
@@ -30,13 +30,13 @@ def shown(symbol: str) -> str:
 
 def without_suffix(symbol: str) -> str:
     """A symbol without a suffix such as ``@PLT``."""
-    match = _STEM.match(symbol)
+    match = re.match(_STEM, symbol)
     return match[0] if match else symbol
 
 
 def symbols(text: str) -> list[str]:
     """Symbols in an expression."""
-    return [symbol_of(match[1]) for match in _NAME.finditer(text) if match[1]]
+    return [symbol_of(match[1]) for match in re.finditer(_NAME, text) if match[1]]
 
 
 def typed(arguments: str, word: str) -> str:

@@ -47,15 +47,15 @@ _DECORATION = re.compile(r"\{\s*%?(k[0-7]|z|1to(?:2|4|8|16|32)|(?:r[nduz]-)?sae)
 _SIZE_WITHIN = re.compile(r"\[\s*(\w+\s+ptr)\b", re.IGNORECASE)
 """``[QWORD PTR 8[rax]]``, as GCC writes calls."""
 _SEGMENT = re.compile(r"%?([c-gs]s)\s*:\s*", re.IGNORECASE)
-_REGISTER_IN = re.compile(r"%\s*[A-Za-z]\w*")
+_REGISTER_IN = r"%\s*[A-Za-z]\w*"
 _BARE_WORD = re.compile(r"(?<![%\w.$@])[A-Za-z]\w*(?![\w.$@])")
 _LABEL = re.compile(rf"{SET_APART}|(?<![\w.$])(?:\.|\d+[bf]|[A-Za-z_]|[A-Za-z_.$][\w.$]+)(?![\w.$])")
 _OPERATORS = "+-*/%&|^<>!~"
-_PARENTHESISED = re.compile(r"\([^()]*\)")
+_PARENTHESISED = r"\([^()]*\)"
 _OFFSET = re.compile(r"(?<![\w.$@])(?:(offset)\b\s*(?:flat\s*:\s*)?|flat\s*:\s*)", re.IGNORECASE)
 _NEGATIVE_OFFSET = re.compile(r"[-~!]\s*offset\b", re.IGNORECASE)
-_HERE = re.compile(r"\$(?![\w.$])")
-_DISTANCE = re.compile(r"(short|near(?:\s+ptr)?|far(?:\s+ptr)?)\b\s*", re.IGNORECASE)
+_HERE = r"\$(?![\w.$])"
+_DISTANCE = r"(?i)(short|near(?:\s+ptr)?|far(?:\s+ptr)?)\b\s*"
 _DEBUG = re.compile(r"^(%?)db(?=\d+$)", re.IGNORECASE)
 """GNU as's other name of a debug register."""
 _ST = re.compile(r"st\s*\(?\s*([0-7])\s*\)?")
@@ -124,7 +124,7 @@ def _plain_att(text: str, scope: Scope, *, branch: bool, bare_registers: bool) -
         return _att_address(displacement, inside, segment, scope)
     if branch and not indirect and segment is None:
         return BranchTarget(text)
-    if _REGISTER_IN.search(text):
+    if re.search(_REGISTER_IN, text):
         raise OperandError(f"'{text[:40]}' is not understood as an operand.")
     return MemoryOperand(segment, displacement=_displacement(text, scope, relative=False))
 
@@ -200,11 +200,11 @@ def parse_intel(text: str, scope: Scope, dialect: Dialect, *, branch: bool) -> O
 
 
 def _plain_intel(text: str, scope: Scope, dialect: Dialect, *, branch: bool) -> Operand:
-    if text.startswith("$") and not (branch and _HERE.match(text)):
+    if text.startswith("$") and not (branch and re.match(_HERE, text)):
         raise OperandError("A number is written without '$' in Intel syntax.")
     near = False
     size = None
-    if branch and (match := _DISTANCE.match(text)):
+    if branch and (match := re.match(_DISTANCE, text)):
         if match[1].lower().startswith("far"):
             if not dialect.is_gnu or "[" not in text:
                 raise UnsupportedError("Far jumps are encoded only through memory.")
@@ -325,7 +325,7 @@ def _doubt(text: str, scope: Scope) -> str:
         return ""
     value, names = _evaluate(text, scope), _LABEL.findall(text)
     if value.is_constant:
-        while (outside := _PARENTHESISED.sub("0", text)) != text:
+        while (outside := re.sub(_PARENTHESISED, "0", text)) != text:
             text = outside
         if any(not _evaluate(name, scope).is_constant for name in _LABEL.findall(text)):
             return "GNU as gets the distance of two labels after a register wrong: put it in parentheses."

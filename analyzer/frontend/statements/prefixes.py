@@ -66,7 +66,7 @@ _TAKING = {
     for name in names.split()
 }
 """Instructions before which GNU as accepts a prefix."""
-_WITHOUT_LOCK = re.compile(r"(?:xchg|mov)[bwlq]?")
+_WITHOUT_LOCK = r"(?:xchg|mov)[bwlq]?"
 """Instructions that may have XACQUIRE and XRELEASE without LOCK."""
 _LOCKING = frozenset(["lock", "xacquire", "xrelease"])
 _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
@@ -74,7 +74,7 @@ _KINDS = (b"\x26\x2e\x36\x3e\x64\x65", b"\x67", b"\x66", b"\xf2\xf3", b"\xf0")
 _VIA = (b"\xf3\x0f\xa6", b"\xf3\x0f\xa7")
 """Instructions of VIA's processors that always repeat: GNU as ignores REP, and NASM puts a written prefix in
 the place of theirs."""
-_COUNTING = re.compile(r"bs([fr])([wlq]?)")
+_COUNTING = r"bs([fr])([wlq]?)"
 _WIDE = frozenset(["fxsave", "fxrstor", "xsave", "xsavec", "xsaveopt", "xsaves", "xrstor", "xrstors"])
 """Instructions with a separate name for their REX.W form."""
 
@@ -84,7 +84,7 @@ def check(named: Sequence[str], mnemonic: str) -> None:
     for name in named:
         if name in _TAKING and not _TAKING[name].fullmatch(mnemonic):
             raise OperandError(f"GNU as does not accept '{name}' before '{mnemonic}'.")
-        if name.startswith("x") and "lock" not in named and not _WITHOUT_LOCK.fullmatch(mnemonic):
+        if name.startswith("x") and "lock" not in named and not re.fullmatch(_WITHOUT_LOCK, mnemonic):
             raise OperandError(f"GNU as accepts '{name}' before '{mnemonic}' only with 'lock'.")
     _check_kinds(bytes(PREFIXES[name] for name in named))
 
@@ -99,7 +99,7 @@ def check_target(named: Sequence[str], mnemonic: str, operands: Sequence[Operand
 
 def renamed(prefix: bytes, mnemonic: str) -> tuple[bytes, str]:
     """The instruction that a prefix turns another one into, and the remaining prefixes."""
-    if b"\xf3" in prefix and (match := _COUNTING.fullmatch(mnemonic)):
+    if b"\xf3" in prefix and (match := re.fullmatch(_COUNTING, mnemonic)):
         return prefix.replace(b"\xf3", b""), {"f": "tzcnt", "r": "lzcnt"}[match[1]] + match[2]
     if mnemonic in _WIDE and bytes([_REX | _W]) in prefix:
         return prefix.replace(bytes([_REX | _W]), b""), f"{mnemonic}64"
