@@ -184,26 +184,30 @@ def _plugins() -> Iterator[tuple[str, Callable[[], Command]]]:
 
 
 def _top_parser() -> argparse.ArgumentParser:
-    listed = [f"  {name:<12} {summary}" for name, (_, summary) in COMMANDS.items()]
-    listed += [
-        f"  {name:<12} {PLUGIN_SUMMARIES.get(name, '')}".rstrip()
-        for name, _ in _plugins()
-        if name not in COMMANDS
-    ]
-    parser = Parser(
+    parser = _TopParser(
         prog="cyclelens",
         usage="cyclelens [--help] [--version] COMMAND ...",
         description="Shows what every cycle of a hand-written x86-64 kernel is spent on.",
-        epilog="\n".join(
-            [
-                *("commands:", *listed, "", "cyclelens COMMAND --help says more about each."),
-                *("", "examples:", *(f"  {EXAMPLES[name][0]}" for name in ("analyze", "rewrite", "cc"))),
-            ]
-        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action=_VersionOption, help="print the version and exit")
     return parser
+
+
+class _TopParser(Parser):
+    """Lists the subcommands in its help. Those of other packages are looked up only then."""
+
+    def format_help(self) -> str:
+        listed = [f"  {name:<12} {summary}" for name, (_, summary) in COMMANDS.items()]
+        listed += [
+            f"  {name:<12} {PLUGIN_SUMMARIES.get(name, '')}".rstrip()
+            for name, _ in _plugins()
+            if name not in COMMANDS
+        ]
+        examples = (f"  {EXAMPLES[name][0]}" for name in ("analyze", "rewrite", "cc"))
+        lines = ["commands:", *listed, "", "cyclelens COMMAND --help says more about each."]
+        self.epilog = "\n".join([*lines, "", "examples:", *examples])
+        return super().format_help()
 
 
 class _VersionOption(argparse.Action):

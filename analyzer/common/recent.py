@@ -7,12 +7,8 @@ abandoned edits do not. Generations change between texts only (or batches of mac
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable
-from hashlib import file_digest
 from typing import Any, Generic, TypeVar
-
-from cyclelens.analyzer.common.regular_files import open_regular
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -20,10 +16,7 @@ _Part = TypeVar("_Part")
 
 _SLACK = 256
 """Entries allowed beyond two texts: small texts are not worth dropping at once."""
-_MOST_FILES = 2048
 _MOST_NUMBERS = 16_384
-_LARGEST = 4 << 30
-"""Largest file, in bytes, that is digested."""
 
 
 class Recent(Generic[_Key, _Value]):
@@ -127,22 +120,3 @@ class ContentNumbers:
         """A number that no content has."""
         self._last += 1
         return self._last
-
-
-class Contents:
-    """Digests of files, by which caches identify contents. A file is read again when its size, modification
-    time or inode number differs."""
-
-    def __init__(self, caches: Caches) -> None:
-        self._digests: Recent[tuple[str, int, int, int], bytes] = caches.recent(_MOST_FILES)
-
-    def of(self, path: str, maximum: int = _LARGEST) -> bytes:
-        """The digest of a file. Raises OSError, also for a file that is not regular or has
-        more than ``maximum`` bytes."""
-        status = os.stat(path)
-        key = path, status.st_ino, status.st_size, status.st_mtime_ns
-        found = self._digests.get(key)
-        if found is None:
-            with open_regular(path, maximum) as file:
-                found = self._digests[key] = file_digest(file, "blake2b").digest()
-        return found

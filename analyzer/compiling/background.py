@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from cyclelens.analyzer.common import temporary
-from cyclelens.analyzer.common.recent import Caches, Contents
+from cyclelens.analyzer.common.file_digests import FileDigests
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.common.regular_files import read_regular
 from cyclelens.analyzer.compiling.commands import CommandError, CompileStep, steps
 from cyclelens.analyzer.compiling.projects import Command, language
@@ -69,22 +70,22 @@ class Objects:
     """Compiles texts to object files. Keeps the latest ones until a file that they depend on changes."""
 
     def __init__(self, caches: Caches) -> None:
-        self._contents = caches.of(Contents)
+        self._digests = caches.of(FileDigests)
         self._kept: OrderedDict[tuple[Command, str], _Kept] = OrderedDict()
 
     def object_of(self, command: Command, text: str, cancel: Cancel) -> bytes:
         """Compile ``text`` as the content of the command's file. Raises CannotCompileError and
         RequestCancelled."""
         known = self._kept.pop((command, text), None)
-        if known is None or _as_read((name for name, _ in known.read), self._contents) != known.read:
-            known = _compile(command, text, cancel, self._contents)
+        if known is None or _as_read((name for name, _ in known.read), self._digests) != known.read:
+            known = _compile(command, text, cancel, self._digests)
         self._kept[command, text] = known
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return known.data
 
 
-def _compile(command: Command, text: str, cancel: Cancel, contents: Contents) -> _Kept:
+def _compile(command: Command, text: str, cancel: Cancel, digests: FileDigests) -> _Kept:
     with temporary.folder() as folder:
         words = _with_text(command, text, folder)
         try:
@@ -99,7 +100,7 @@ def _compile(command: Command, text: str, cancel: Cancel, contents: Contents) ->
             raise CannotCompileError(f"{words[0]} made no object file") from None
         except OSError as error:
             raise CannotCompileError(f"the object file cannot be read: {error.strerror}") from None
-        return _Kept(data, _as_read(_read(read, command.folder, folder), contents))
+        return _Kept(data, _as_read(_read(read, command.folder, folder), digests))
 
 
 def _with_text(command: Command, text: str, folder: str) -> tuple[str, ...]:
@@ -191,11 +192,11 @@ def _read(file: str, folder: str, own: str) -> set[str]:
     return {path for name in names if not (path := os.path.join(folder, name)).startswith(own)}
 
 
-def _as_read(files: Iterable[str], contents: Contents) -> _Read:
+def _as_read(files: Iterable[str], digests: FileDigests) -> _Read:
     found = []
     for file in sorted(files):
         try:
-            found.append((file, contents.of(file)))
+            found.append((file, digests.of(file)))
         except OSError:
             found.append((file, b""))
     return tuple(found)

@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cyclelens.analyzer.common.recent import Caches, Contents
+from cyclelens.analyzer.common.file_digests import FileDigests
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.common.regular_files import read_regular
 from msgspec import Struct
 
@@ -64,13 +65,13 @@ class Databases:
     """Parsed ``compile_commands.json`` files; the latest are kept."""
 
     def __init__(self, caches: Caches) -> None:
-        self._contents = caches.of(Contents)
+        self._digests = caches.of(FileDigests)
         self._kept: OrderedDict[tuple[str, bytes], Entries] = OrderedDict()
         """By path (folders in the file are relative to it) and digest of the content."""
 
     def entries(self, database: Path) -> Entries:
         """Entries of a database. Raises OSError, ValueError or RecursionError if it cannot be read."""
-        key = str(database), self._contents.of(str(database), _LARGEST)
+        key = str(database), self._digests.of(str(database), _LARGEST)
         found = self._kept.pop(key, None)
         if found is None:
             found = _entries(str(database))

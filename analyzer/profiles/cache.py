@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from io import TextIOWrapper
 
-from cyclelens.analyzer.common.recent import Caches, Contents
+from cyclelens.analyzer.common.file_digests import FileDigests
+from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.common.regular_files import open_regular
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
 from cyclelens.analyzer.profiles.perf_script import Branches
@@ -20,13 +21,13 @@ class Profiles:
     """Profiles by the digest of their file; the latest are kept."""
 
     def __init__(self, caches: Caches) -> None:
-        self._contents = caches.of(Contents)
+        self._digests = caches.of(FileDigests)
         self._kept: OrderedDict[bytes, Profile] = OrderedDict()
 
     def of(self, path: str) -> Profile:
         """The profile in a file written by ``perf script`` or ``perf annotate``. Raises ProfileError."""
         try:
-            key = self._contents.of(path, _MAXIMUM_BYTES)
+            key = self._digests.of(path, _MAXIMUM_BYTES)
             profile = self._kept.pop(key, None)
             if profile is None:
                 profile = _read(path)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cyclelens.analyzer.common.recent import Caches, Contents, Recent
+from cyclelens.analyzer.common.file_digests import FileDigests
+from cyclelens.analyzer.common.recent import Caches, Recent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,13 +69,13 @@ def test_batches_keep_so_many(most: int, keys: list[int]) -> None:
 
 def test_files_are_known_by_what_they_hold(tmp_path: Path) -> None:
     file, other = tmp_path / "a", tmp_path / "b"
-    contents = Contents(Caches())
+    digests = FileDigests(Caches())
     file.write_text("one")
     other.write_text("one")
-    first = contents.of(str(file))
-    assert contents.of(str(other)) == first
+    first = digests.of(str(file))
+    assert digests.of(str(other)) == first
     other.rename(file)
-    assert contents.of(str(file)) == first
+    assert digests.of(str(file)) == first
     other.write_text("two")
     other.rename(file)
-    assert contents.of(str(file)) != first
+    assert digests.of(str(file)) != first
