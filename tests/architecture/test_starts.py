@@ -21,7 +21,7 @@ def test_starting_the_command_line_loads_no_heavy_library() -> None:
     assert loaded & {"pygls", "lsprotocol", "lxml", "keystone", "iced_x86", "tqdm", "msgspec"} == set()
 
 
-MAY_BE_ABSENT = {"matplotlib", "pyarrow", "keystone", "resource"}
+MAY_BE_ABSENT = {"matplotlib", "pyarrow", "sklearn", "keystone", "resource"}
 """Packages without a wheel for every platform, and of extras; modules that not every system has."""
 BOUNDARY = {"analyzer/api/__init__.py", "server/workers/worker.py"}
 """The names of the library, and the entry of a child program. ``analyzer/cli`` belongs to it, too."""
