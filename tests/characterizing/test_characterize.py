@@ -18,7 +18,6 @@ from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.truth import SimulatedLatencies
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.matching import Matcher
-from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.encoder import Decoration, EncoderMemory, encodings
 from cyclelens.analyzer.microarchitectures import registry
@@ -31,11 +30,6 @@ LATENCIES, PORTS, UOPS = 0.97, 0.96, 0.98
 
 
 NOISE, LATENCIES_WITH_NOISE = 0.02, 0.95
-
-
-@pytest.fixture(scope="module")
-def store():
-    return open_store()
 
 
 def some(store, name):
@@ -58,9 +52,8 @@ def named(store, microarchitecture, name):
     )
 
 
-def characterized(store, model, machine, wanted):
+def characterized(store, model, characterizer, wanted):
     comparison = TableComparison(model, SimulatedLatencies(model, store))
-    characterizer = Characterizer(machine, store, model)
     for facts in wanted:
         comparison.add(characterizer.row(facts))
     return comparison
@@ -91,25 +84,10 @@ class Noisy:
         )
 
 
-class Uncounted:
-    """A machine that counts cycles only."""
-
-    def __init__(self, machine):
-        self._machine = machine
-
-    def run(self, code, start=ALL_THE_SAME):
-        run = self._machine.run(code, start)
-        return run if isinstance(run, str) else RepeatedRun(run.cycles)
-
-    def straight(self, code):
-        return self._machine.straight(code)
-
-
 @pytest.mark.parametrize("name", ["HSW", "SKL", "ICL"])
-def test_the_tables_of_a_simulated_core_are_found_again(store, name):
+def test_the_tables_of_a_simulated_core_are_found_again(store, characterizer, name):
     model = registry.get(name)
-    machine = SimulatedMachine(model, store)
-    comparison = characterized(store, model, machine, some(store, model.facts_name))
+    comparison = characterized(store, model, characterizer(name), some(store, model.facts_name))
     assert comparison.latencies.equal + comparison.latencies.different > VARIANTS
     assert share(comparison.latencies) >= LATENCIES, comparison.differences
     assert share(comparison.uops) >= UOPS, comparison.differences
@@ -118,16 +96,15 @@ def test_the_tables_of_a_simulated_core_are_found_again(store, name):
 
 def test_latencies_are_found_with_a_clock_that_is_off(store):
     model = registry.get("SKL")
-    machine = Noisy(SimulatedMachine(model, store))
-    comparison = characterized(store, model, machine, some(store, "SKL"))
+    noisy = Characterizer(Noisy(SimulatedMachine(model, store)), store, model)
+    comparison = characterized(store, model, noisy, some(store, "SKL"))
     assert share(comparison.latencies) >= LATENCIES_WITH_NOISE, comparison.differences
 
 
-def test_slots_are_found_where_uops_are_not_counted(store):
-    model = registry.get("SKL")
-    characterizer = Characterizer(Uncounted(SimulatedMachine(model, store)), store, model)
+def test_slots_are_found_where_uops_are_not_counted(store, characterizer):
     names = {"ADD (R64, M64)": 1, "XADD (R64, R64)": 3, "ADD (M64, R64)": 2, "MUL (R64)": 2}
-    found = {name: characterizer.row(named(store, "SKL", name)).front_end.slots for name in names}
+    uncounted = characterizer("SKL", counted=False)
+    found = {name: uncounted.row(named(store, "SKL", name)).front_end.slots for name in names}
     assert found == names
 
 
@@ -143,25 +120,22 @@ def test_slots_are_found_where_uops_are_not_counted(store):
         ("ADC (R64, R64)", {(3, 1, ""): 1, (3, 3, ""): 1}),
     ],
 )
-def test_the_latencies_of_one_instruction(store, name, latencies):
-    model = registry.get("SKL")
-    characterizer = Characterizer(SimulatedMachine(model, store), store, model)
+def test_the_latencies_of_one_instruction(store, characterizer, name, latencies):
     names = [name, name.replace(" (", "_13 (")]
     facts = next(
         facts for form in store.forms() for facts in store.candidates("SKL", form) if facts.name in names
     )
-    row = characterizer.row(facts)
+    row = characterizer("SKL").row(facts)
     assert {pair: row.latencies[pair].cycles for pair in latencies} == latencies
 
 
 @pytest.mark.parametrize("name", ["AND (EAX, I32)", "ADD (M64, I8)"])
-def test_the_throughput_of_what_waits_for_itself(store, name):
+def test_the_throughput_of_what_waits_for_itself(store, characterizer, name):
     """What ends the dependence takes a slot of its own, so that it must not stand behind each instance; and
     there must be enough addresses. The tables of SPR allow five operations and two stores per cycle."""
-    model = registry.get("SPR")
-    characterizer = Characterizer(SimulatedMachine(model, store), store, model)
     expected = {"AND (EAX, I32)": 1 / 5, "ADD (M64, I8)": 1 / 2}[name]
-    assert characterizer.row(named(store, "Golden Cove", name)).cycles == pytest.approx(expected, rel=0.05)
+    row = characterizer("SPR").row(named(store, "Golden Cove", name))
+    assert row.cycles == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize("counted", [True, False])
@@ -174,13 +148,9 @@ def test_the_throughput_of_what_waits_for_itself(store, name):
         ("PADDB (XMM, XMM)", None, 1),
     ],
 )
-def test_idioms_are_found(store, name, special, executed, counted):
+def test_idioms_are_found(store, characterizer, name, special, executed, counted):
     """Where uops are not counted, by what units would not let independent instances do."""
-    model = registry.get("SKL")
-    machine = SimulatedMachine(model, store)
-    row = Characterizer(machine if counted else Uncounted(machine), store, model).row(
-        named(store, "SKL", name)
-    )
+    row = characterizer("SKL", counted).row(named(store, "SKL", name))
     assert row.idiom is special
     written = "".join(xml([row], registry.get("SKL")))
     assert ('uops_same_reg="0"' in written) == (special is Idiom.ZERO)
@@ -192,11 +162,9 @@ def test_idioms_are_found(store, name, special, executed, counted):
         assert (eliminated in written) == (special is Idiom.ELIMINATED)
 
 
-def test_a_move_between_classes_has_an_upper_bound(store):
+def test_a_move_between_classes_has_an_upper_bound(store, characterizer):
     """Only there and back can be measured: 3 + 3 cycles, of which one at least is the way back."""
-    model = registry.get("SKL")
-    characterizer = Characterizer(SimulatedMachine(model, store), store, model)
-    found = characterizer.row(named(store, "SKL", "VMOVD (XMM, R32)")).latencies[2, 1, ""]
+    found = characterizer("SKL").row(named(store, "SKL", "VMOVD (XMM, R32)")).latencies[2, 1, ""]
     assert (found.cycles, found.upper_bound) == (5, True)
 
 
@@ -296,12 +264,12 @@ ALL_BUT_SIGNS = {"JB", "JNB", "JBE", "JNBE", "JL", "JNL", "JLE", "JNLE", "JZ", "
         ("ZEN4", "ADD (R64, M64)", 1, 1, False, None, None),
     ],
 )
-def test_what_the_front_end_takes_is_found(store, core, name, slots, indexed, complex_decoder, beside, jumps):
+def test_what_the_front_end_takes_is_found(
+    store, characterizer, core, name, slots, indexed, complex_decoder, beside, jumps
+):
     """Of the published tables: fused uops, decoders and the jumps that fuse."""
     model = registry.get(core)
-    row = Characterizer(SimulatedMachine(model, store), store, model).row(
-        named(store, model.facts_name, name)
-    )
+    row = characterizer(core).row(named(store, model.facts_name, name))
     found = row.front_end
     assert (found.slots, found.indexed_slots) == (slots, indexed)
     assert (found.complex_decoder, found.simple_decoders) == (complex_decoder, beside)

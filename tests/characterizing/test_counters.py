@@ -1,7 +1,7 @@
 """Uops and units from performance counters, or from throughput alone where there are none."""
 
 import re
-from functools import cache
+from functools import partial
 
 import pytest
 from cyclelens.analyzer.characterizing.characterize import Characterizer
@@ -17,7 +17,6 @@ from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.characterizing.unit_times import KnownUops, sums
 from cyclelens.analyzer.cli.main import main
-from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.measuring.harness import Clock, Harness
 from cyclelens.analyzer.measuring.requests import BUSY, Measurement
 from cyclelens.analyzer.microarchitectures import registry
@@ -26,21 +25,10 @@ from cyclelens.analyzer.model.choices import Clocks, Pages
 from narrowing import some
 
 
-@pytest.fixture(scope="module")
-def store():
-    return open_store()
-
-
-@pytest.fixture(scope="module")
-def from_cycles(store):
-    """A characterizer of a simulated core without counters; what it needs for all variants it finds once."""
-
-    @cache
-    def made(core):
-        model = registry.get(core)
-        return Characterizer(SimulatedMachine(model, store, counted=False), store, model)
-
-    return made
+@pytest.fixture
+def from_cycles(characterizer):
+    """A characterizer of a simulated core without counters."""
+    return partial(characterizer, counted=False)
 
 
 def named(store, core, name):

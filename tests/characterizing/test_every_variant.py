@@ -3,35 +3,16 @@ strings."""
 
 import pytest
 from cyclelens.analyzer.characterizing import machines
-from cyclelens.analyzer.characterizing.characterize import Characterizer
 from cyclelens.analyzer.characterizing.instances import EncodableVariant, variant
-from cyclelens.analyzer.characterizing.machines import MeasuredMachine, RepeatedRun, SimulatedMachine
+from cyclelens.analyzer.characterizing.machines import MeasuredMachine, RepeatedRun
 from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.facts.matching import Matcher
-from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.encoder import EncoderMemory, RelativeTarget, encodings
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Pages
-
-
-@pytest.fixture(scope="module")
-def store():
-    return open_store()
-
-
-@pytest.fixture(scope="module")
-def characterizers(store):
-    """One per core: each finds its blocking instructions once."""
-    found: dict[str, Characterizer] = {}
-
-    def of(core):
-        model = registry.get(core)
-        return found.setdefault(core, Characterizer(SimulatedMachine(model, store), store, model))
-
-    return of
 
 
 def named(store, core, name):
@@ -76,35 +57,35 @@ def test_only_what_must_not_run_is_not_made(store, core):
         "VGATHERQPS (XMM, VSIB_YMM, XMM)",
     ],
 )
-def test_units_and_slots_are_those_of_the_tables(store, characterizers, name):
+def test_units_and_slots_are_those_of_the_tables(store, characterizer, name):
     """Without what gives the operands their values."""
     facts = named(store, "SKL", name)
-    row = characterizers("SKL").row(facts)
+    row = characterizer("SKL").row(facts)
     assert row.ports == table_ports(facts, registry.get("SKL"))
     assert row.front_end.slots == facts.base.retire_slots
 
 
-def test_the_latencies_of_a_gather(store, characterizers):
+def test_the_latencies_of_a_gather(store, characterizer):
     """Index and mask to the result take 20 cycles in the tables; what the simulator adds to one of them is
     the load that waits for the index."""
-    found = characterizers("SKL").row(named(store, "SKL", "VPGATHERDD (XMM, VSIB_XMM, XMM)")).latencies
+    found = characterizer("SKL").row(named(store, "SKL", "VPGATHERDD (XMM, VSIB_XMM, XMM)")).latencies
     result, memory, mask = 1, 2, 3
     assert found[mask, result, ""].cycles == 20
     assert found[memory, result, "address_index"].cycles == pytest.approx(20, abs=1)
     assert found[memory, result, "address"].upper_bound
 
 
-def test_a_scatter_has_units(store, characterizers):
+def test_a_scatter_has_units(store, characterizer):
     facts = named(store, "ICL", "VPSCATTERDD (VSIB_YMM, K, YMM)")
-    row = characterizers("ICL").row(facts)
+    row = characterizer("ICL").row(facts)
     assert row.ports == table_ports(facts, registry.get("ICL"))
     assert row.latencies[1, 1, "address"].cycles > 0, "a store waits for its address"
 
 
 @pytest.mark.parametrize("name", ["MOV (M64, R64)", "MOVAPS (M128, XMM)"])
-def test_an_address_has_a_latency_into_memory(store, characterizers, name):
+def test_an_address_has_a_latency_into_memory(store, characterizer, name):
     """Through what is loaded from there; the way back counts as little as it can."""
-    found = characterizers("SKL").row(named(store, "SKL", name)).latencies
+    found = characterizer("SKL").row(named(store, "SKL", name)).latencies
     for part in ("address", "address_index"):
         assert found[1, 1, part].cycles > 3
         assert found[1, 1, part].upper_bound

@@ -10,16 +10,10 @@ from cyclelens.analyzer.characterizing.ports import Blockers
 from cyclelens.analyzer.characterizing.throughput import spread
 from cyclelens.analyzer.characterizing.unit_times import KnownUops, sums
 from cyclelens.analyzer.facts.matching import Matcher
-from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 
 WIDTH = 4
-
-
-@pytest.fixture(scope="module")
-def store():
-    return open_store()
 
 
 def made(store, name):

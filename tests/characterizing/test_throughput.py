@@ -7,16 +7,10 @@ from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, RepeatedRun
 from cyclelens.analyzer.characterizing.ports import table_ports
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
-from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 
 FOUR_UNITS = 4
-
-
-@pytest.fixture(scope="module")
-def store():
-    return open_store()
 
 
 def named(store, core, name):

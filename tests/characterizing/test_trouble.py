@@ -9,18 +9,12 @@ from cyclelens.analyzer.characterizing.machines import (
     RepeatedRun,
     SimulatedMachine,
 )
-from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.measuring.requests import BUSY
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Pages
 from msgspec.structs import replace
-
-
-@pytest.fixture(scope="module")
-def store():
-    return open_store()
 
 
 class Faulting:
