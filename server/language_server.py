@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 from cyclelens.analyzer.common.escaping import printable
@@ -105,21 +106,16 @@ class CyclelensServer(LanguageServer):
             return
         jobs = self.source_jobs if snapshot.language else self.jobs
 
-        def job(identifier: int) -> Job:
-            return Job(
-                identifier,
-                snapshot.uri,
-                snapshot.revision,
-                snapshot.text,
-                self.options(snapshot),
-                settings.hint_kinds,
-            )
-
         self.searches.stop(snapshot.uri)
         delay = settings["debounceMs"] / 1000 if delay is None else delay
-        jobs.edited(snapshot.uri, job, delay)
+        jobs.edited(snapshot.uri, partial(self.analysis_of, snapshot), delay)
         doing = "compiling" if snapshot.language else "analysing"
         self.activity.started(snapshot.uri, doing, lambda: jobs.forget(snapshot.uri), delay)
+
+    def analysis_of(self, snapshot: Snapshot, identifier: int = 0) -> Job:
+        """The analysis of a document as it is now."""
+        kinds = self.settings.hint_kinds
+        return Job(identifier, snapshot.uri, snapshot.revision, snapshot.text, self.options(snapshot), kinds)
 
     def options(self, snapshot: Snapshot) -> AnalysisOptions:
         """The analysis options from the settings, with the location of this document."""

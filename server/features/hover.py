@@ -17,8 +17,9 @@ from cyclelens.server.texts.tokens import TokenKind, line_tokens
 from lsprotocol import types
 from pygls.capabilities import get_capability
 
-PATIENCE = 0.5
-"""Seconds that a hover waits for instruction cards, which follow soon after the figures."""
+PATIENCE = 3.0
+"""Seconds that a hover waits for instruction cards, which follow soon after the figures, and again for its
+timeline. Editors show meanwhile that it is loading, and ask for nothing again while a hover is open."""
 
 
 def register(server: CyclelensServer) -> None:
@@ -54,7 +55,7 @@ def register(server: CyclelensServer) -> None:
             return ""
         try:
             async with asyncio.timeout(PATIENCE):
-                return await server.jobs.timeline(snapshot.uri, snapshot.revision, region.result.name, line)
+                return await server.jobs.timeline(server.analysis_of(snapshot), region.result.name, line)
         except TimeoutError:
             return ""
         except RuntimeError as error:

@@ -171,9 +171,8 @@ class TimelineQuestion(Struct, frozen=True):
 
     identifier: int
     """From the numbers of jobs, so that a later job can cancel it."""
-    uri: str
-    revision: int
-    """The text that the region was seen in; of another one nothing is answered."""
+    job: Job
+    """The analysis that the region was seen in; a worker that has forgotten it repeats it."""
     region: str
     line: int
 

@@ -97,6 +97,10 @@ class AnalyzerEngine:
 
     def timeline(self, question: TimelineQuestion, cancel: Callable[[], bool]) -> str:
         """Markdown about a line for a hover; empty if there is nothing to draw. Raises ``Cancelled``."""
+        job = question.job
+        if not self._hovers.knows(job):
+            *_, analysis = self._analyzer.in_detail(job.text, job.options, _details(job), cancel, _Ticker())
+            self._hovers.remember(job, analysis)
         return self._hovers.answer(question, cancel)
 
     def _edited(self, job: Job, cancel: Callable[[], bool], source: bool) -> Iterator[FileResult | None]:

@@ -38,15 +38,18 @@ class HoverTimelines:
         for uri in list(self._texts)[:-_KEPT_TEXTS]:
             del self._texts[uri]
 
+    def knows(self, job: Job) -> bool:
+        """Whether this revision of the text has been analysed and is not forgotten."""
+        known = self._texts.get(job.uri)
+        return known is not None and known.revision == job.revision
+
     def answer(self, question: TimelineQuestion, cancel: Callable[[], bool]) -> str:
         """Markdown for a line: one iteration on a region's first line, two around an instruction elsewhere.
 
-        Empty if the text, the region or the instruction is not known, or the region has no figure. Raises
-        ``Cancelled``.
+        Empty if the region or the instruction is not known, or the region has no figure. Raises KeyError
+        unless the worker ``knows`` the text, and ``Cancelled``.
         """
-        text = self._texts.get(question.uri)
-        if text is None or text.revision != question.revision:
-            return ""
+        text = self._texts[question.job.uri]
         named = (each for each in text.analysis.regions if each.region.name == question.region)
         region = next(named, None)
         if region is None or not region.predictions:

@@ -155,17 +155,18 @@ class Jobs:
         if not self._closed:
             self._schedule.add(uri, priority, make)
 
-    async def timeline(self, uri: str, revision: int, region: str, line: int) -> str:
-        """Markdown about a line of a region that has been analysed; empty if there is none, or if the figures
-        of an edit came first. The question waits for the step that runs. Raises RuntimeError with the
-        traceback of a defect."""
+    async def timeline(self, job: Job, region: str, line: int) -> str:
+        """Markdown about a line of a region that ``job`` has analysed; empty if there is none, if the figures
+        of an edit came first, or if the worker is only starting. The question waits for the step that runs.
+        Raises RuntimeError with the traceback of a defect."""
+        self.start()
         if self._process is None or not self._process.ready:
             return ""
         self._identifier += 1
         number = self._identifier
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[number] = answer
-        self._process.send(TimelineQuestion(number, uri, revision, region, line))
+        self._process.send(TimelineQuestion(number, job, region, line))
         try:
             return await answer
         finally:

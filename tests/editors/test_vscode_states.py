@@ -243,12 +243,10 @@ def test_a_hover_is_short_and_in_the_syntax_of_the_file(code: Workbench) -> None
     code.press(*["ArrowRight"] * 10)
 
     def card() -> str:
-        code.run("Show or Focus Hover")
-        return " ".join(code.texts(".monaco-hover:not(.hidden)"))
+        text = " ".join(code.texts(".monaco-hover:not(.hidden)"))
+        return text if "R retired" in text else ""
 
-    shown, _, timeline = wait("the card", lambda: text if "R retired" in (text := card()) else "").partition(
-        "Timeline of two iterations"
-    )
+    shown, _, timeline = code.hover("the card", card).partition("Timeline of two iterations")
     code.screenshot("vscode-hover")
     assert "imul %rcx, %rdx" in shown and "rdx, rcx" not in shown
     assert len(shown) < 1200
@@ -262,7 +260,6 @@ def test_the_timeline_of_a_hover_does_not_wrap(code: Workbench) -> None:
     wait("the figure", lambda: "4.00 cycles/iter" in code.line(2))
 
     def rows() -> list[int]:
-        code.run("Show or Focus Hover")
         found: list[int] = code.page.evaluate(ROWS)
         return found
 
@@ -272,7 +269,7 @@ def test_the_timeline_of_a_hover_does_not_wrap(code: Workbench) -> None:
             code.page.set_viewport_size({"width": width, "height": 800})
             code.go(line)
             code.press(*["ArrowRight"] * 10)
-            drawn, seen = wait("the picture", rows)
+            drawn, seen = code.hover("the picture", rows)
             code.screenshot(f"vscode-hover-{name}-{theme}-{width}")
             assert drawn == seen >= 8
             code.press("Escape")

@@ -54,6 +54,20 @@ async def test_a_hover_holds_a_timeline_that_a_setting_turns_off(editor: Editor)
 
 
 @pytest.mark.asyncio
+async def test_a_hover_has_a_timeline_however_many_documents_were_opened_since(editor: Editor) -> None:
+    """The worker keeps the analyses of some, and repeats one that it has forgotten."""
+    await editor.start()
+    await editor.open(TEXT)
+    await editor.complete()
+    for number in range(10):
+        other = Editor(editor.client)
+        other.uri = f"file:///other{number}.s"
+        await other.open(TEXT)
+        await other.complete()
+    assert "```text" in await editor.hover(IMUL)
+
+
+@pytest.mark.asyncio
 async def test_an_edit_changes_the_hints_and_the_client_is_told(editor: Editor) -> None:
     await editor.start()
     await editor.open(TEXT)

@@ -181,6 +181,20 @@ class Workbench:
             field.press("Enter")
             field.wait_for(state="hidden")
 
+    def hover(self, what: str, found: Callable[[], Any]) -> Any:
+        """What ``found`` sees in a hover at the cursor. A hover that lacks it is closed and opened anew: the
+        editor asks for nothing while it is open."""
+
+        def opened() -> Any:
+            self.press("Escape")
+            self.run("Show or Focus Hover")
+            limit = time.monotonic() + 10
+            while not (value := found()) and time.monotonic() < limit:
+                time.sleep(0.1)
+            return value
+
+        return wait(what, opened)
+
     def open(self, name: str) -> None:
         """Open a file of the folder and wait until its text is there."""
         self._ask("Control+p", name, last=True)
