@@ -11,7 +11,11 @@ apt_install() {
         return 1
     fi
     echo "installing $1" >&2
-    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1"; } >&2
+    # One after the other: commands in the background install, too.
+    {
+        flock /var/lib/apt apt-get update -qq &&
+            DEBIAN_FRONTEND=noninteractive flock /var/lib/apt apt-get install -y -qq --no-install-recommends "$1"
+    } >&2
 }
 
 # find_python: prints the first interpreter that is new enough.
