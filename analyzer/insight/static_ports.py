@@ -24,16 +24,6 @@ class StaticPorts(Struct, frozen=True):
     even: Mapping[str, float]
     best: Mapping[str, float]
 
-    @property
-    def even_cycles(self) -> float:
-        """Cycles per iteration of the busiest port, spread evenly."""
-        return max(self.even.values(), default=0.0)
-
-    @property
-    def best_cycles(self) -> float:
-        """Cycles per iteration of the busiest port, spread optimally."""
-        return max(self.best.values(), default=0.0)
-
 
 def static_ports(prediction: Prediction) -> StaticPorts:
     """Both static models of a block; an eliminable move counts as often as it was executed."""

@@ -222,9 +222,9 @@ class Experiment:
             raise ChangeError(f"{name} is a limit only with --resources on")
         return self._run(change, self.block, model=changed(self.model, name, value))
 
-    def with_model(self, model: Microarchitecture, change: str = "") -> ChangeResult:
+    def with_model(self, model: Microarchitecture) -> ChangeResult:
         """The unchanged block on a variant of the core."""
-        return self._run(change, self.block, model=model)
+        return self._run("", self.block, model=model)
 
     def _build(
         self,

@@ -51,21 +51,19 @@ def bound_of(prediction: Prediction, limit: int | None = None) -> str:
     )
 
 
-def figure_of(prediction: Prediction, cycles: float | None = None, *, mark: str = "") -> str:
+def figure_of(prediction: Prediction, *, mark: str = "") -> str:
     """The figure as every report, hint and editor writes it: ``4.00``; ``at least 4.00`` for a lower bound.
 
-    ``cycles``: another figure from the same instructions (an average, one per element). ``mark``: prefix of
-    the number on a core whose values are not all known.
+    ``mark``: prefix of the number on a core whose values are not all known.
     """
-    number = prediction.cycles_per_iteration if cycles is None else cycles
     least = AT_LEAST if is_lower_bound(prediction) else ""
-    return f"{least}{mark if doubt(prediction) else ''}{number:.2f}"
+    return f"{least}{mark if doubt(prediction) else ''}{prediction.cycles_per_iteration:.2f}"
 
 
-def cycles_per(prediction: Prediction, mark: str = "") -> str:
+def cycles_per(prediction: Prediction) -> str:
     """The figure with its unit and other positions: ``4.00 cycles/iter (3.00 at 2 of 4 positions)``; for a
     function ``4.00 cycles/call (26 for one pass)``."""
-    figure = f"{figure_of(prediction, mark=mark)} {unit(prediction)}"
+    figure = f"{figure_of(prediction)} {unit(prediction)}"
     return f"{figure}{elsewhere(prediction)}{one_pass(prediction)}"
 
 

@@ -84,12 +84,6 @@ class Form(Struct, frozen=True):
     """The classes and names of registers among its operands, and ``number`` if it takes an immediate."""
 
 
-def forms(mnemonic: str) -> tuple[Form, ...]:
-    """The forms of a mnemonic (lower case, Intel's name) in 64-bit mode, without direct jumps, in the order
-    of their opcodes."""
-    return _forms(mnemonic)
-
-
 def mnemonics() -> Collection[str]:
     """All mnemonics that have forms."""
     return [name for name in codes() if _codes(name)]
@@ -167,7 +161,9 @@ def _accepts(kinds: Sequence[str]) -> frozenset[str]:
 
 
 @cache
-def _forms(mnemonic: str) -> tuple[Form, ...]:
+def forms(mnemonic: str) -> tuple[Form, ...]:
+    """The forms of a mnemonic (lower case, Intel's name) in 64-bit mode, without direct jumps, in the order
+    of their opcodes."""
     made = []
     for code in _codes(mnemonic):
         about = OpCodeInfo(code)  # type: ignore[arg-type]
