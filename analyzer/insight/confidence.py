@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.microarchitectures.caveats import bit_moves, goes_to_memory
+from cyclelens.analyzer.microarchitectures.caveats import bit_moves, decided_by
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule
 from cyclelens.analyzer.model.result import Prediction
@@ -14,15 +14,15 @@ from cyclelens.analyzer.uops.upper_halves import mixes_for_certain
 def is_lower_bound(prediction: Prediction) -> bool:
     """True if the region takes at least the predicted cycles, but maybe more.
 
-    Reasons: an instruction has no record, its time depends on data and only the least is known, it goes to
-    memory whatever the caches hold, or the core keeps upper halves of vector registers at an unknown cost.
+    Reasons: an instruction has no record, its time depends on data and only the least is known, memory
+    or a count decides its time, or the core keeps upper halves of vector registers at an unknown cost.
     Nothing that needs an exact figure may be computed from such a prediction: no difference, no gain, no
     budget.
     """
     return (
         _lacks_records(prediction)
         or bool(_by_data(prediction))
-        or bool(_by_memory(prediction))
+        or bool(_decided(prediction))
         or _keeps_at_unknown_price(prediction)
     )
 
@@ -38,10 +38,16 @@ def _by_data(prediction: Prediction) -> list[str]:
     return list(dict.fromkeys(each for each in found if bit_moves(each, name)))
 
 
-def _by_memory(prediction: Prediction) -> str:
-    """Mnemonics of instructions whose time memory decides, as in a sentence; empty if there are none."""
-    found = [template.instruction.mnemonic for template in prediction.instructions]
-    return " and ".join(dict.fromkeys(each for each in found if goes_to_memory(each)))
+def _decided(prediction: Prediction) -> list[tuple[str, str]]:
+    """What decides the time of instructions beyond the core (``memory``, ``the count``), and their mnemonics
+    as in a sentence."""
+    found: dict[str, dict[str, None]] = {}
+    for template in prediction.instructions:
+        instruction = template.instruction
+        mnemonic = f"rep {instruction.mnemonic}" if instruction.repeat else instruction.mnemonic
+        if what := decided_by(mnemonic):
+            found.setdefault(what, {})[mnemonic] = None
+    return [(what, " and ".join(names)) for what, names in found.items()]
 
 
 def _keeps_at_unknown_price(prediction: Prediction) -> bool:
@@ -58,8 +64,7 @@ def lacking(prediction: Prediction) -> str:
         reasons.append(f"no figures for {names(prediction.instructions)}")
     if by_data := _by_data(prediction):
         reasons.append(f"the time of {' and '.join(by_data)} depends on the mask")
-    if by_memory := _by_memory(prediction):
-        reasons.append(f"memory decides the time of {by_memory}")
+    reasons += [f"{what} decides the time of {mnemonics}" for what, mnemonics in _decided(prediction)]
     if _keeps_at_unknown_price(prediction):
         reasons.append("no price for legacy SSE beside 256-bit code")
     return "; ".join(reasons)
@@ -89,10 +94,10 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
             f"{unknown} {have} no figures on {name}: the figure is a lower bound, the real loop takes as "
             "long or longer."
         )
-    if by_memory := _by_memory(prediction):
+    for what, mnemonics in _decided(prediction):
+        why = ", because the caches do not keep what they write" if what == "memory" else ""
         sentences.append(
-            f"Memory decides the time of {by_memory}, because the caches do not keep what they write: the "
-            "figure is a lower bound."
+            f"{what.capitalize()} decides the time of {mnemonics}{why}: the figure is a lower bound."
         )
     if _keeps_at_unknown_price(prediction):
         sentences.append(
