@@ -78,9 +78,11 @@ class Characterizer:
         self._times: tuple[UnitTimes, int | None] | None = None
         self._model = model
 
-    def row(self, facts: InstructionFacts) -> VariantRow:
-        """All figures that can be determined for a variant."""
-        found = variant(facts, self._matcher, self._store)
+    def row(self, facts: InstructionFacts, described: Matcher | None = None) -> VariantRow:
+        """All figures that can be determined for a variant.
+
+        ``described``: matcher of the core that describes the variant, if the tables of this one lack it."""
+        found = variant(facts, described or self._matcher, self._store)
         if isinstance(found, str):
             return VariantRow(facts, problem=found)
         if divides(found):

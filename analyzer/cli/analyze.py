@@ -42,6 +42,11 @@ def main(arguments: list[str]) -> int:
     _print(analysis, options)
     for line in _additions(analysis, options):
         print(line)
+    if _can_be_completed(analysis):
+        sys.stderr.write(
+            f"cyclelens: instructions without figures can be measured here: cyclelens characterize "
+            f"--missing {options.file} --data own.sqlite\n"
+        )
     return OK if is_clean(analysis) else PROBLEMS
 
 
@@ -125,6 +130,29 @@ def _additions(analysis: Analysis, options: argparse.Namespace) -> Iterator[str]
                 yield speed.at_clock(prediction, options.frequency, options.unroll_factor)
             if options.critical_path:
                 yield from speed.critical_paths(region, prediction)
+
+
+def _can_be_completed(analysis: Analysis) -> bool:
+    """Whether the core of this machine, which could measure them, lacks figures of instructions."""
+    from cyclelens.analyzer.measuring.harness import PROGRAM
+    from cyclelens.analyzer.microarchitectures import registry
+    from cyclelens.analyzer.uops.left_out import unmodelled, without_record
+
+    lacking = {
+        (each.microarchitecture, region.region.instructions[index])
+        for region in analysis.regions
+        for each, places in (
+            *((prediction, without_record(prediction.instructions)) for prediction in region.predictions),
+            *((missing, missing.instructions) for missing in region.missing if missing.left_out),
+        )
+        for index in places
+    }
+    if not lacking or not PROGRAM.exists():
+        return False
+    own = registry.native()
+    return own is not None and any(
+        name == own.name and not unmodelled(instruction) for name, instruction in lacking
+    )
 
 
 def _list_functions(options: argparse.Namespace) -> Iterator[str]:

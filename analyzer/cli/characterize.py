@@ -51,6 +51,12 @@ def main(arguments: list[str]) -> int:
         metavar="FILE",
         help="only variants that occur in these blocks, one per line in hexadecimal; the most frequent first",
     )
+    parser.add_argument(
+        "--missing",
+        metavar="FILE",
+        help="measure what the regions of this file (assembly or ELF) have and the tables lack, and add it "
+        "to those of --data",
+    )
     parser.add_argument("--most", type=_number, metavar="N", help="only the first N variants")
     parser.add_argument(
         "--tables",
@@ -79,6 +85,14 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.compare is not None:
         return _compare(options)
+
+    if options.missing is not None:
+        from cyclelens.analyzer.cli import missing_figures
+
+        model = _model(options)
+        return missing_figures.run(
+            options.missing, model, lambda store: _machine(options.machine, model, store)
+        )
 
     from cyclelens.analyzer.characterizing.characterize import Characterizer
     from cyclelens.analyzer.characterizing.comparison import TableComparison

@@ -4,9 +4,36 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cyclelens.analyzer.facts.importer import ImportSummary, import_tables
+from cyclelens.analyzer.common.regular_files import open_given
+from cyclelens.analyzer.facts import benchmarks
+from cyclelens.analyzer.facts.importer import ImportSummary, import_benchmarks, import_tables
 from cyclelens.analyzer.facts.store import default_tables, open_store, shipped_tables
 from tqdm import tqdm
+
+_BEGINNING = 4096
+"""Bytes that tell XML from a benchmark's text."""
+
+
+def is_benchmark(source: Path) -> bool:
+    """Whether a file has results of ibench or asmbench. False if it cannot be read."""
+    try:
+        with open_given(source) as stream:
+            return benchmarks.is_benchmark(stream.read(_BEGINNING).decode("utf-8", "replace"))
+    except OSError:
+        return False  # the import says why
+
+
+def run_benchmarks(
+    source: Path, microarchitecture: str, target: Path | None = None
+) -> tuple[ImportSummary, benchmarks.Found]:
+    """Add results of ibench or asmbench for a core to the tables ``target``, as ``run_import`` with
+    ``merge``."""
+    path = Path(default_tables()) if target is None else target
+    base = open_store(path if path.exists() else shipped_tables())
+    try:
+        return import_benchmarks(source, path, base, microarchitecture)
+    finally:
+        base.close()
 
 
 def run_import(source: Path, target: Path | None = None, *, merge: bool = False) -> ImportSummary:

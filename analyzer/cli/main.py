@@ -233,9 +233,15 @@ def _data(arguments: list[str]) -> int:
     parser = new_parser("data", "The instruction tables.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     importer = actions.add_parser(
-        "import", help="build the tables from the XML file that uops.info publishes"
+        "import",
+        help="build the tables from the XML of uops.info, or add results of ibench and asmbench",
     )
-    importer.add_argument("file", metavar="FILE.xml[.xz]", type=Path)
+    importer.add_argument(
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="XML (also .xz) in the schema of uops.info, or what ibench or asmbench printed",
+    )
     importer.add_argument(
         "--output", metavar="PATH", type=output_path, help="default: the tables that Cyclelens itself uses"
     )
@@ -244,22 +250,53 @@ def _data(arguments: list[str]) -> int:
         action="store_true",
         help="add to the existing tables; keep records that the file does not contain",
     )
+    importer.add_argument("--arch", metavar="NAME", help="the core that ibench or asmbench ran on")
     options = parser.parse_args(arguments)
 
-    from cyclelens.analyzer.cli.import_tables import run_import
+    from cyclelens.analyzer.cli.import_tables import is_benchmark, run_benchmarks, run_import
     from cyclelens.analyzer.facts.importer import ImportProblem
     from cyclelens.analyzer.facts.store import TablesUnavailable
 
     try:
-        summary = run_import(options.file, options.output, merge=options.merge)
+        if is_benchmark(options.file):
+            core = _measured_core(options.arch, merged=options.merge)
+            summary, found = run_benchmarks(options.file, core, options.output)
+            print(f"{len(found.variants)} variants of {core} have figures of the benchmark")
+            for forms, why in (
+                (found.unknown, "not in the tables"),
+                (found.without_latency, "throughput only: the latency is no whole number between registers"),
+            ):
+                if forms:
+                    print(f"   {why}: {', '.join(forms)}")
+        else:
+            summary = run_import(options.file, options.output, merge=options.merge)
     except (ImportProblem, TablesUnavailable) as error:
         raise InputError(error) from None
+    if summary.without_units:
+        print(
+            "   left out, because neither the tables nor the file say which units execute them: "
+            + ", ".join(summary.without_units)
+        )
     print(
         f"{summary.variants} instruction variants, {summary.records} records of "
         f"{len(summary.microarchitectures)} microarchitectures ({summary.distinct_records} distinct), "
         f"{summary.size / 1e6:.1f} MB"
     )
     return OK
+
+
+def _measured_core(name: str | None, *, merged: bool) -> str:
+    """Name in the tables of the core that a benchmark ran on. Raises InputError."""
+    from cyclelens.analyzer.microarchitectures import registry
+
+    if not merged:
+        raise InputError("results of ibench and asmbench complete existing tables: add --merge")
+    if name is None:
+        raise InputError("results of ibench and asmbench name no core: give it with --arch")
+    try:
+        return registry.get(name).facts_name
+    except registry.UnknownMicroarchitecture as error:
+        raise InputError(str(error)) from None
 
 
 def _command(module: str) -> Command:

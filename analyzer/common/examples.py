@@ -30,6 +30,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "characterize": (
         "cyclelens characterize --forms 'VPADD.*' --output mine.xml",
+        "cyclelens characterize --missing kernel.s --data own.sqlite",
         "cyclelens characterize --compare SKL mine.xml",
     ),
     "sweep": (

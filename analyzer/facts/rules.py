@@ -52,7 +52,9 @@ CHARACTERIZED = "measured by cyclelens characterize"
 """Provenance of this program's own measurements, which are complete in what they state."""
 UNITS_INFERRED = "measured, units inferred"
 """Provenance of records that are complete, but whose units were not measured (data/SOURCES.md)."""
-COMPLETE = frozenset({CHARACTERIZED, UNITS_INFERRED})
+IBENCH, ASMBENCH = "measured by ibench", "measured by asmbench"
+"""Provenances of latencies and throughputs that a user imported."""
+COMPLETE = frozenset({CHARACTERIZED, UNITS_INFERRED, IBENCH, ASMBENCH})
 """Provenances of records that the importer corrects and completes in nothing."""
 _PORT_USE = re.compile(r"(\d+)\*p?([^\s+*]+)")
 _BRANCH_PORTS: tuple[PortUse, ...] = (("06", 1),)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from cyclelens.analyzer.common.own_tables import OWN_TABLES
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.caveats import bit_moves, decided_by
 from cyclelens.analyzer.microarchitectures.values import confidence
@@ -108,4 +111,6 @@ def reservations(prediction: Prediction) -> tuple[str, ...]:
             f"The figures of {estimated} of {total} instructions on {name} were derived from published "
             "tables, not measured."
         )
+    if own := os.environ.get(OWN_TABLES):
+        sentences.append(f"The instruction tables are your own: {os.path.basename(own)}.")
     return tuple(sentences)

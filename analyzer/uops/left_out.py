@@ -144,7 +144,7 @@ def what_counts(instructions: Sequence[InstructionTemplate], store: FactsStore) 
         return None
     why = ""
     for index in absent:
-        if why := instructions[index].left_out or _unit(instructions[index].instruction):
+        if why := instructions[index].left_out or unmodelled(instructions[index].instruction):
             break
     if why == _X87 and any(each.facts and each.facts.extension == "X87" for each in instructions):
         why = "x87 is modelled in part"
@@ -157,7 +157,8 @@ def what_counts(instructions: Sequence[InstructionTemplate], store: FactsStore) 
     return LeftOut(absent, names(instructions), why)
 
 
-def _unit(instruction: Instruction) -> str:
+def unmodelled(instruction: Instruction) -> str:
+    """The sentence that its unit is not modelled, so that no record would give a figure; otherwise empty."""
     for name in instruction.extensions:
         for beginning, why in _UNITS.items():
             if name.startswith(beginning):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.cli.import_tables import run_import
-from cyclelens.analyzer.facts import importer
+from cyclelens.analyzer.facts import collector, importer
 from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
 from cyclelens.analyzer.facts.store import default_tables, open_store
 from published_tables import ADD, document, imported, instruction
@@ -167,7 +167,7 @@ def test_a_failure_while_writing_leaves_nothing_behind(
         path.write_bytes(b"half a table")
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(importer._Collector, "write", full)
+    monkeypatch.setattr(collector.Collector, "write", full)
     with pytest.raises(ImportProblem, match="disk is full"):
         import_tables(tmp_path / "facts.xml", target)
     assert target.read_bytes() == before
