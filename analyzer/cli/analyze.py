@@ -138,20 +138,24 @@ def _can_be_completed(analysis: Analysis) -> bool:
     from cyclelens.analyzer.microarchitectures import registry
     from cyclelens.analyzer.uops.left_out import unmodelled, without_record
 
-    lacking = {
-        (each.microarchitecture, region.region.instructions[index])
+    lacking = [
+        (each.microarchitecture, region, index)
         for region in analysis.regions
-        for each, places in (
-            *((prediction, without_record(prediction.instructions)) for prediction in region.predictions),
-            *((missing, missing.instructions) for missing in region.missing if missing.left_out),
-        )
-        for index in places
-    }
+        for each in region.predictions
+        for index in without_record(each.instructions)
+    ]
+    lacking += [
+        (each.microarchitecture, region, index)
+        for region in analysis.regions
+        for each in region.missing
+        for index in each.instructions * bool(each.left_out)
+    ]
     if not lacking or not PROGRAM.exists():
         return False
     own = registry.native()
     return own is not None and any(
-        name == own.name and not unmodelled(instruction) for name, instruction in lacking
+        name == own.name and not unmodelled(region.region.instructions[index])
+        for name, region, index in lacking
     )
 
 

@@ -4,7 +4,7 @@ Both name a form ``MNEMONIC-OP_OP``. Operands are OSACA's letters in AT&T order,
 ``x``, ``y``, ``z``, ``i``, and ``m`` with letters for the parts of the address), or names in Intel's order
 (``r64``, ``xmm``, ``mem``, ``imd``). ``r`` is a general register of any width.
 
-ibench writes a line per figure, ``NAME-TP: 0.251 (clock cycles)`` or ``NAME-LT: 4.013 (clock cycles)``;
+ibench writes a line per figure, ``NAME-TP: 0.251 (...)`` or ``NAME-LT: 4.013 (...)``, with the unit in parentheses;
 asmbench the name, ``Latency: 4.013 cy``, ``Throughput: 0.251 cy`` and an empty line. Formats: OSACA's
 documents and test inputs (https://github.com/RRZE-HPC/OSACA).
 """
@@ -20,7 +20,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from msgspec import Struct
 
-_IBENCH = re.compile(r"(\S+)-(TP|LT):\s+(\d+(?:\.\d+)?) \(clock cycles\)")
+_IBENCH = re.compile(r"(\S+)-(TP|LT):\s+(\d+(?:\.\d+)?) \(clock c\w+\)")
 _ASMBENCH = re.compile(r"(Latency|Throughput): (\d+(?:\.\d+)?) cy(?:cles)?")
 _WHOLE = 0.05
 """A latency is a whole number of cycles; a figure further from one, as a share, is not a latency."""
