@@ -4,9 +4,9 @@ Both name a form ``MNEMONIC-OP_OP``. Operands are OSACA's letters in AT&T order,
 ``x``, ``y``, ``z``, ``i``, and ``m`` with letters for the parts of the address), or names in Intel's order
 (``r64``, ``xmm``, ``mem``, ``imd``). ``r`` is a general register of any width.
 
-ibench writes a line per figure, ``NAME-TP: 0.251 (...)`` or ``NAME-LT: 4.013 (...)``, with the unit in parentheses;
-asmbench the name, ``Latency: 4.013 cy``, ``Throughput: 0.251 cy`` and an empty line. Formats: OSACA's
-documents and test inputs (https://github.com/RRZE-HPC/OSACA).
+ibench writes a line per figure, ``NAME-TP: 0.251 (...)`` or ``NAME-LT: 4.013 (...)``, with the unit in
+parentheses; asmbench the name, ``Latency: 4.013 cy``, ``Throughput: 0.251 cy`` and an empty line. Formats:
+OSACA's documents and test inputs (https://github.com/RRZE-HPC/OSACA).
 """
 
 from __future__ import annotations
