@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
-from cyclelens.analyzer.insight import as_written, wording
+from cyclelens.analyzer.insight import as_written, vocabulary, wording
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Analysis, RegionAnalysis
 from cyclelens.analyzer.reports import html, timeline
@@ -38,6 +38,7 @@ def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
     lines: list[str] = []
     marks: list[tuple[int, int, int, str]] = []
     about: list[dict[str, object]] = []
+    legends: list[tuple[int, str]] = []
     for prediction in region.predictions:
         model = registry.get(prediction.microarchitecture)
         texts = as_written.texts(region, prediction)
@@ -49,6 +50,7 @@ def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
         lines += ["", heading] if lines else [heading]
         marks.append((len(lines) - 1, 0, len(heading), "heading"))
         about += [{}] * (len(lines) - len(about))
+        legends.append((len(lines) - 1, vocabulary.of(model.name).timeline_legend))
         marks += [(mark.line + len(lines), mark.begin, mark.end, mark.kind) for mark in drawn.marks]
         lines += drawn.lines
         for number, round_, column, note in zip(
@@ -66,4 +68,8 @@ def _drawing(region: RegionAnalysis) -> tuple[str, dict[str, object]]:
                     "source": region.region.lines[region.instruction_lines[number]].line,
                 }
             )
-    return "\n".join(lines), {"marks": [list(mark) for mark in marks], "lines": about}
+    return "\n".join(lines), {
+        "marks": [list(mark) for mark in marks],
+        "lines": about,
+        "legends": [list(legend) for legend in legends],
+    }

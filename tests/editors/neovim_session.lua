@@ -393,6 +393,31 @@ local function run()
   end)
   seen.restarted = true
 
+  -- A chain of many cycles in a window of 80 columns.
+  vim.cmd("CyclelensTimeline")
+  local function timeline()
+    for _, one in ipairs(vim.api.nvim_list_wins()) do
+      if vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(one)):find("Timeline of", 1, true) then
+        return one
+      end
+    end
+  end
+  wait("the timeline of the chain", timeline)
+  vim.api.nvim_set_current_win(timeline())
+  local at = vim.api.nvim_win_get_cursor(0)
+  local chain = { line = vim.api.nvim_get_current_line(), byte = at[2], winbar = vim.wo.winbar }
+  chain.row, chain.height, chain.width = vim.fn.winline(), vim.fn.winheight(0), vim.fn.winwidth(0)
+  for _, other in ipairs(vim.api.nvim_list_wins()) do
+    local config = vim.api.nvim_win_get_config(other)
+    if config.relative ~= "" then
+      local note = vim.api.nvim_win_get_buf(other)
+      chain.float = { anchor = config.anchor, width = config.width, height = config.height }
+      chain.waits = vim.api.nvim_buf_get_lines(note, 0, -1, false)
+    end
+  end
+  seen.chain = chain
+  vim.cmd("close")
+
   vim.cmd("checkhealth cyclelens")
   seen.health = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
   vim.cmd("help cyclelens-commands")

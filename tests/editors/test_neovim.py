@@ -146,6 +146,32 @@ def test_the_timeline_tells_what_the_uop_at_the_cursor_waited_for(seen: dict[str
     assert {"CyclelensExecution", "CyclelensInputs", "CyclelensHeading"} <= seen["marks"].keys()
 
 
+def test_the_timeline_opens_where_the_chain_executes_and_says_what_its_letters_mean(
+    seen: dict[str, Any],
+) -> None:
+    chain = seen["chain"]
+    line, byte = chain["line"], chain["byte"]
+    assert "imul" in line
+    assert line.encode()[byte:].startswith(b"D"), "dispatched: its execution begins"
+    assert all(f"{letter} " in chain["winbar"] for letter in "PQIrDER")
+
+
+def test_what_a_uop_waited_for_fits_beside_its_row(seen: dict[str, Any]) -> None:
+    chain = seen["chain"]
+    waits, window = chain["waits"], chain["float"]
+    assert len(waits) <= window["height"] <= 8
+    assert window["width"] + 2 < chain["width"]
+    assert any("made by imul" in line for line in waits)
+    # Its frame takes two rows.
+    taken = window["height"] + 2
+    free = (
+        range(taken + 1, chain["height"] + 1)
+        if window["anchor"] == "NE"
+        else range(chain["height"] - taken + 1)
+    )
+    assert chain["row"] in free
+
+
 def test_a_measurement_asks_once_and_shows_on_its_line(seen: dict[str, Any]) -> None:
     if not measures():
         pytest.skip("nothing can be measured on this machine")

@@ -1,11 +1,15 @@
 """The timeline: where it begins, and the names of its values."""
 
+import re
+
 from blocks import block_of
+from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
 from cyclelens.analyzer.insight.timelines import shown, steady_row
 from cyclelens.analyzer.insight.waits import ValueEdge
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.reports.timeline import explain as told
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 
@@ -78,3 +82,19 @@ def test_shares_of_ports_are_the_averages_of_the_report():
     prediction = predicted()
     for port, uops in port_pressure(prediction).items():
         assert port_shares(prediction)[port] == uops / prediction.cycles_per_iteration
+
+
+def test_waits_that_recur_are_told_once_with_their_sum():
+    """The chain keeps the load buffer full: every few cycles a uop finds no room and then no issue slot."""
+    prediction = predicted()
+    found = shown(prediction)
+    number = steady_row(prediction, found.rows)
+    lines = list(told(found, number, ["instruction"] * 6, vocabulary.of("SKL")))
+    waits = [wait for wait in found.waits[number] if wait.end > wait.begin]
+    assert len(lines) == len({(wait.cause, wait.value) for wait in waits}) < len(waits) / 2
+    spent = [int(re.findall(r": (\d+) cycles?", line)[0]) for line in lines]
+    assert sum(spent) == sum(wait.end - wait.begin for wait in waits)
+    full = [wait for wait in waits if wait.cause == "full"]
+    start = f"{full[0].begin} to {full[-1].end}: {sum(wait.end - wait.begin for wait in full)} cycles in "
+    assert any(line.startswith(f"{start}{len(full)} waits like the last, for room in") for line in lines)
+    assert not any("in 1 waits" in line for line in lines)

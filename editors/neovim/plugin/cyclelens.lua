@@ -20,7 +20,7 @@ local here = {
   History = "history",
 }
 local descriptions = {
-  Timeline = "The first iterations of the region, cycle by cycle",
+  Timeline = "Iterations of the region in its steady state, cycle by cycle",
   Instructions = "What each instruction of the region costs, and why",
   Compare = "The region on every microarchitecture",
   Alignment = "The region at every offset within a 64-byte line",

@@ -55,6 +55,9 @@ local function paint(buffer, marks)
   end
 end
 
+--- Most lines of the small window.
+local MOST = 8
+
 --- Show in a small corner window what the uop at the cursor waited for.
 ---@param state table
 local function explain(state)
@@ -73,6 +76,12 @@ local function explain(state)
   for _, line in ipairs(lines) do
     width = math.max(width, vim.fn.strdisplaywidth(line))
   end
+  local room = math.max(20, vim.api.nvim_win_get_width(state.window) - 4)
+  width = math.min(width, room)
+  local needed = 0
+  for _, line in ipairs(lines) do
+    needed = needed + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+  end
   if not (state.note and vim.api.nvim_buf_is_valid(state.note)) then
     state.note = vim.api.nvim_create_buf(false, true)
     vim.bo[state.note].bufhidden = "hide"
@@ -87,8 +96,8 @@ local function explain(state)
     anchor = above and "NE" or "SE",
     row = above and 0 or height,
     col = vim.api.nvim_win_get_width(state.window),
-    width = math.min(width, math.max(20, vim.api.nvim_win_get_width(state.window) - 4)),
-    height = #lines,
+    width = width,
+    height = math.max(1, math.min(needed, MOST, height - 4)),
     focusable = false,
     style = "minimal",
     border = "rounded",
@@ -97,6 +106,8 @@ local function explain(state)
     vim.api.nvim_win_set_config(state.float, config)
   else
     state.float = vim.api.nvim_open_win(state.note, false, vim.tbl_extend("force", config, { noautocmd = true }))
+    vim.wo[state.float].wrap = true
+    vim.wo[state.float].linebreak = true
   end
 end
 
@@ -147,6 +158,39 @@ local function source(state)
   end
 end
 
+--- What the letters mean, above the picture, wherever it is scrolled to.
+---@param state table
+---@param row integer
+local function legend(state, row)
+  local words = ""
+  for _, one in ipairs(state.legends) do
+    words = one[1] < row and one[2] or words
+  end
+  vim.wo[state.window].winbar = words .. "%<"
+end
+
+--- The row where the execution of the critical chain begins, and its column in characters; of a region that no
+--- chain limits the first uop.
+---@param answer table
+---@return integer|nil row from one
+---@return integer|nil column
+local function start(answer)
+  for _, mark in ipairs(answer.marks) do
+    if mark[4] == "chain" then
+      for _, other in ipairs(answer.marks) do
+        if other[1] == mark[1] and other[4] == "execution" then
+          return mark[1] + 1, other[2]
+        end
+      end
+    end
+  end
+  for row, about in ipairs(answer.lines) do
+    if about.iteration then
+      return row, about.column
+    end
+  end
+end
+
 --- The cursor goes where something happens to the uop, and stays in its column while it moves sideways.
 ---@param state table
 local function moved(state)
@@ -157,6 +201,7 @@ local function moved(state)
     vim.api.nvim_win_set_cursor(state.window, { row, math.max(0, vim.fn.byteidx(text, about.column)) })
   end
   state.row = row
+  legend(state, row)
   explain(state)
 end
 
@@ -175,7 +220,7 @@ function M.show(origin, answer, show)
   vim.wo[window].cursorline = true
   vim.wo[window].cursorcolumn = true
   vim.wo[window].sidescrolloff = 20
-  local state = { window = window, buffer = buffer, source = origin, lines = answer.lines }
+  local state = { window = window, buffer = buffer, source = origin, lines = answer.lines, legends = answer.legends }
   local function map(keys, action, description)
     vim.keymap.set("n", keys, action, { buffer = buffer, desc = description })
   end
@@ -210,13 +255,12 @@ function M.show(origin, answer, show)
     end,
   })
   vim.api.nvim_create_autocmd("ColorScheme", { group = group, callback = highlights })
-  -- The first uop.
-  for row, about in ipairs(answer.lines) do
-    if about.iteration then
-      vim.api.nvim_win_set_cursor(window, { row, 0 })
-      moved(state)
-      break
-    end
+  local row, column = start(answer)
+  if row then
+    state.row = row
+    local text = vim.api.nvim_buf_get_lines(buffer, row - 1, row, false)[1]
+    vim.api.nvim_win_set_cursor(window, { row, math.max(0, vim.fn.byteidx(text, column)) })
+    moved(state)
   end
 end
 
