@@ -98,16 +98,18 @@ class _Handler(BaseHTTPRequestHandler):
         question = self.server.answers.questions.get(self.path.removeprefix("/"))
         # A page from elsewhere cannot send this type without a preflight request.
         typed = self.headers.get_content_type() == "application/json"
-        length = self.headers.get("Content-Length", "")
+        # Two lengths, or pieces, would leave a part of the body to be read as the next request.
+        lengths = self.headers.get_all("Content-Length", [])
+        sized = len(lengths) == 1 and _is_length(lengths[0]) and "Transfer-Encoding" not in self.headers
         if not self._is_ours():
             return
-        if question is None or not typed or not _is_length(length):
+        if question is None or not typed or not sized:
             self.close_connection = True  # the body is not read
             status = HTTPStatus.NOT_FOUND if question is None else HTTPStatus.BAD_REQUEST
             self._refuse(status, f"a request must be JSON of at most {_MOST_BYTES:,} bytes")
             return
         try:
-            asked = _json(self.rfile.read(int(length)))
+            asked = _json(self.rfile.read(int(lengths[0])))
             if not isinstance(asked, dict):
                 raise BadRequest("a request must be a JSON object")
             self._answer(HTTPStatus.OK, question(asked))

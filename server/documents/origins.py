@@ -42,7 +42,8 @@ def path_of(uri: str) -> str:
         return ""
     try:
         path = to_fs_path(uri) or ""
-    except ValueError:  # malformed, for example an invalid address in brackets
+        os.fsencode(path)
+    except ValueError:  # malformed: an invalid address in brackets, or a letter that no path can have
         return ""
     return "" if "\0" in path else path
 

@@ -68,6 +68,13 @@ def test_a_document_has_the_folders_of_its_workspace() -> None:
     assert origin_of("untitled:1", [], paths, ()) == Origin("", (), ("/usr/inc",))
 
 
+@pytest.mark.parametrize(
+    "uri", ["untitled:x.s", "file:///a%00b.s", "file://[bad/x.s", "file:///\ud800.s", "file:///\udfff/x.s"]
+)
+def test_a_uri_that_names_no_file_has_no_path(uri: str) -> None:
+    assert origin_of(uri, [], [], []).path == ""
+
+
 def test_files_before_a_document_are_looked_for_in_the_workspace_and_beside_what_it_includes(
     tmp_path: Path,
 ) -> None:

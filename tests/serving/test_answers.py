@@ -305,6 +305,16 @@ def test_a_second_host_and_headers_without_end_are_refused(server: PageServer) -
     assert b"400" in _sent(server, asked)
 
 
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [("", b"200"), ("Content-Length: 5\r\n", b"400"), ("Transfer-Encoding: chunked\r\n", b"400")],
+)
+def test_a_body_has_one_length(server: PageServer, more: str, status: bytes) -> None:
+    body = '{"text":"nop","window":"w"}'
+    asked = f"POST /analysis HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
+    assert status in _sent(server, f"{asked}Content-Length: {len(body)}\r\n{more}\r\n{body}")
+
+
 def test_a_report_can_be_framed_by_the_page_alone(server: PageServer) -> None:
     drawn = ask(server, "/comparison", kind="timeline", text=DOT, region="dot")
     _, _, headers = fetch(server, f"/reports/{drawn['page']}")
