@@ -7,6 +7,7 @@ that fit measurements equally well give different figures for a short loop (docs
 from __future__ import annotations
 
 from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.hazards import page_aliasing
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import PortBinding, Prediction
@@ -30,8 +31,11 @@ def port_binding(block: Block, prediction: Prediction, runs: Runs) -> PortBindin
         return None
     cycles = prediction.cycles_per_iteration
     found = _under_other_rules(block, prediction, runs) or PortBinding(cycles, cycles)
-    slowest = cycles * _slowest_state(block, cycles, runs.microarchitecture)
-    if slowest > found.most:
+    slowest = max(
+        cycles * _slowest_state(block, cycles, runs.microarchitecture),
+        _repeating(block, prediction, runs.microarchitecture),
+    )
+    if slowest > max(found.most, LEAST_FACTOR * cycles):
         found = PortBinding(found.least, slowest, steady_states=True)
     return found if found.least < found.most else None
 
@@ -45,6 +49,21 @@ def _slowest_state(block: Block, cycles: float, microarchitecture: Microarchitec
     if not any(use.kind in _ACCESSES for use in uses):
         return 1.0
     return 1 + rules.slowest_state_percent / 100
+
+
+def _repeating(block: Block, prediction: Prediction, microarchitecture: Microarchitecture) -> float:
+    """Cycles of a loop in the state in which every load that meets 4K aliasing is executed again; 0 if none
+    does (docs/zen5.md)."""
+    rules = microarchitecture.macro_ops
+    if rules is None or not block.loop or not rules.page_aliasing_cycles:
+        return 0.0
+    again = {finding.instruction for finding in page_aliasing.find(prediction)}
+    cycles = 0.0
+    for index, template in enumerate(block.instructions):
+        vector = any(not output.width for output in template.register_outputs)
+        loads = sum(access.read for access in template.memory_operands) * (1 + (index in again))
+        cycles += loads / (rules.vector_loads_per_cycle if vector else rules.loads_per_cycle)
+    return cycles if again else 0.0
 
 
 def _under_other_rules(block: Block, prediction: Prediction, runs: Runs) -> PortBinding | None:

@@ -240,3 +240,29 @@ def test_an_instruction_without_figures_leaves_no_range() -> None:
     prediction, bound = found("d9d0 01f7 ffc6 83feff 72f5", "SKL")
     assert any(template.facts is None for template in prediction.instructions)
     assert bound is None
+
+
+# vmovaps ymm0, [rdi+rax]; vaddps ymm0, ymm0, [rdi+rax+second]; vmovaps [rdi+rax+third], ymm0; add rax, 32;
+# dec r15; jnz
+IN_STEP = "c5fc280407 c5fc588407{} c5fc298407{} 4883c020 49ffcf 75e3"
+
+
+@pytest.mark.parametrize(
+    ("name", "second", "third", "slowest"),
+    [
+        ("ZEN3", 4160, 8320, 1.51),  # the lowest of six runs
+        ("ZEN4", 8192, 16448, 1.57),  # in a third of the runs, 1.04 in most others
+    ],
+)
+def test_a_loop_whose_loads_meet_4k_aliasing_has_a_slower_state(
+    name: str, second: int, third: int, slowest: float
+) -> None:
+    def code(distance: int) -> str:
+        return IN_STEP.format(second.to_bytes(4, "little").hex(), distance.to_bytes(4, "little").hex())
+
+    prediction, bound = found(code(third).replace(" ", ""), name)
+    assert bound is not None
+    assert bound.steady_states
+    assert prediction.cycles_per_iteration < slowest <= bound.most == 2.0
+    _, apart = found(code(third + 2048).replace(" ", ""), name)
+    assert apart is None or apart.most < slowest
