@@ -22,15 +22,17 @@ from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, LowerBound, Rate, grid
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.work import work_of
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import Analysis, Prediction, Work
 from cyclelens.analyzer.reports import html
 from msgspec.structs import replace
 
+_MOST_NAMES = 4
 COLUMNS = ("CPU", "cycles/iter", "bottleneck", "front end")
 
 
 def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | ComparisonTable]:
-    title = f"{request.region} on every microarchitecture"
+    title = f"{request.region} on {_which(request.options)}"
     options = on_every_microarchitecture(request.options)
     options = replace(options, detail=replace(options.detail, account=request.html))
     region = found(request, options)
@@ -51,6 +53,17 @@ def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | Compari
     text = "\n".join(part for part in (grid(columns, rows, bars=1), doing, note) if part)
     extra = {"html": html.render(Analysis((region,), ()), title)} if request.html and rows else {}
     yield ComparisonTable(title, columns, rows, text, extra)
+
+
+def _which(options: AnalysisOptions) -> str:
+    """``every microarchitecture``; if the user named some ``SKL``, ``SKL, ICL and ZEN3``, ``5
+    microarchitectures``."""
+    if "arch" not in options.target.forced:
+        return "every microarchitecture"
+    *names, last = options.target.microarchitectures
+    if len(names) >= _MOST_NAMES:
+        return f"{len(names) + 1} microarchitectures"
+    return f"{', '.join(names)} and {last}" if names else last
 
 
 def _figures(prediction: Prediction | None, work: Work | None) -> tuple[float | None, ...]:

@@ -45,6 +45,20 @@ def test_without_a_choice_every_microarchitecture_is_shown(run: Run) -> None:
     assert lines[-2].startswith("ZEN4") and "(approximate)" in lines[-2]
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ("SKL", "SKL"),
+        ("SKL,HSW", "SKL and HSW"),
+        ("SKL,HSW,ZEN3", "SKL, HSW and ZEN3"),
+        ("SNB,IVB,HSW,BDW,SKL", "5 microarchitectures"),
+    ],
+)
+def test_the_title_names_the_microarchitectures_that_were_chosen(run: Run, names: str, shown: str) -> None:
+    _, out = run("--region", "chain", "--arch", names)
+    assert out.splitlines()[0] == f"== chain on {shown} =="
+
+
 def test_a_figure_without_all_instructions_says_so(run: Run) -> None:
     text = KERNEL.replace("imul %rax, %rax", "imul %rax, %rax; clac")
     _, out = run("--region", "chain", "--arch", "SKL", text=text)
