@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -125,6 +126,26 @@ def test_closing_leaves_no_process(client: AssemblerClient) -> None:
     assert replies(client, "b")["b"] == b"b"
 
 
+def test_a_child_started_ahead_answers_the_first_statements(client: AssemblerClient) -> None:
+    client.start()
+    child = client._child
+    assert child is not None
+    client.start()
+    assert replies(client, "a")["a"] == b"a"
+    assert client._child is child
+
+
+def test_a_child_that_is_not_ready_yet_is_not_waited_for() -> None:
+    slow = AssemblerClient((sys.executable, "-c", "import time; time.sleep(60)"))
+    begin = time.monotonic()
+    slow.start()
+    child = slow._child
+    slow.close()
+    assert child is not None
+    assert child.returncode == -signal.SIGKILL
+    assert time.monotonic() - begin < 30
+
+
 def test_the_real_engine_survives_what_hangs_it(real: AssemblerClient) -> None:
     # One of the lines on which this release of Keystone does not return; the gate would not let it pass.
     empty = "vpternlogd $0x3,%ymm0,%ymm1,%ymm2"
@@ -136,7 +157,7 @@ def test_the_real_engine_survives_what_hangs_it(real: AssemblerClient) -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
 def test_the_real_engine_ends_itself_where_it_hangs() -> None:
     """The parent, which would wait for longer, has not killed it."""
-    client = AssemblerClient(timeout=10 * keystone_backend.TIME_LIMIT)
+    client = AssemblerClient(timeout=100 * keystone_backend.TIME_LIMIT)
     replies(client, "incl %eax")
     child = client._child
     assert child is not None
