@@ -329,6 +329,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "predict": (_command("predict"), "predict many blocks of machine code, hexadecimal in, CSV out"),
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
     "serve": (_command("serve"), "a page on this machine: editor, cycles, timeline, CPUs, links"),
+    "mcp": (_command("mcp"), "answer coding agents by the Model Context Protocol"),
     "data": (_data, "build the instruction tables"),
     "bug-report": (_command("bug_report"), "pack the material for a report of a defect or a wrong figure"),
     "arch": (_command("arch"), "list the microarchitectures, or show one"),

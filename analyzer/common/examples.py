@@ -51,6 +51,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "cyclelens measure --blocks --mode unroll < blocks.txt",
     ),
     "serve": ("cyclelens serve --open",),
+    "mcp": ("cyclelens mcp --folder src", "cyclelens mcp --folder src --allow-run"),
     "data": ("cyclelens data import instructions.xml", "cyclelens data import --merge mine.xml"),
     "data import": ("cyclelens data import instructions.xml --output tables.sqlite",),
     "bug-report": (

@@ -296,15 +296,20 @@ def find(name: str, folders: Sequence[str]) -> str | None:
 
 
 def read(path: str, origin: Origin) -> str:
-    """Content of a file that may be read. The check applies to the opened file, even if the name changes
-    meanwhile. Raises OSError."""
-    with open_regular(path, MAXIMUM_BYTES) as file:
+    """Content of a file that may be read. Raises OSError."""
+    return read_permitted(path, origin, MAXIMUM_BYTES).decode("utf-8-sig", "replace")
+
+
+def read_permitted(path: str, origin: Origin, maximum: int) -> bytes:
+    """Content of a file of at most ``maximum`` bytes that may be read. The check applies to the opened file,
+    even if the name changes meanwhile. Raises OSError."""
+    with open_regular(path, maximum) as file:
         # The name may be redirected after the check, but an open file stays the same.
         opened = f"{_OPEN_FILES}/{file.fileno()}"
         real = os.path.realpath(opened if os.path.exists(opened) else path)
         if not may_read(real, origin) or not os.path.samestat(os.fstat(file.fileno()), os.stat(real)):
             raise PermissionError(errno.EACCES, "it is outside of the workspace")
-        return file.read(MAXIMUM_BYTES + 1).decode("utf-8-sig", "replace")
+        return file.read(maximum + 1)
 
 
 def _words(text: str, language: str) -> _IncludeWords:

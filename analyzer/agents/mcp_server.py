@@ -1,0 +1,105 @@
+"""The tools as a server of the Model Context Protocol, by its own SDK (the extra ``agent``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from importlib.metadata import version
+from typing import Annotated
+
+from cyclelens.analyzer.agents.tools import RefusedRequest, Tools
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+INSTRUCTIONS = """\
+Cyclelens simulates x86-64 loops cycle by cycle. A source is an assembly text or the absolute path of a file.
+Regions are loops, or what stands between the comments `# cyclelens-begin NAME` and `# cyclelens-end`.
+Figures are cycles per iteration with data in the first-level cache and branches predicted, unless the answer
+says otherwise; 'at least' means that an instruction has no figures. To make a loop faster: analyze, rewrites
+(or your own version), compare, and check, which runs both versions in a sandbox if the user allows it."""
+
+_READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+Source = Annotated[str, Field(description="an assembly text, or the absolute path of a file")]
+RegionName = Annotated[str, Field(description="name of the only region; empty: all")]
+Core = Annotated[str, Field(description="a core of the list, such as SKL or ZEN4; empty: this machine's")]
+
+
+def _refusing(tool: Callable[..., str]) -> Callable[..., str]:
+    """The tool, whose refusals are errors of the protocol: their text reaches the agent."""
+
+    @wraps(tool)
+    def run(*arguments: object, **named: object) -> str:
+        try:
+            return tool(*arguments, **named)
+        except RefusedRequest as error:
+            raise ToolError(str(error)) from None
+
+    return run
+
+
+def server(tools: Tools) -> MCPServer:
+    """The server, which has not been started."""
+    made = MCPServer(
+        "cyclelens", instructions=INSTRUCTIONS, version=version("cyclelens"), log_level="WARNING"
+    )
+    tool = made.tool(annotations=_READS, structured_output=False)
+
+    @tool
+    @_refusing
+    def analyze(source: Source, region: RegionName = "", function: str = "", core: Core = "") -> str:
+        """Cycles per iteration of each region, what limits it, the critical chain, the costly lines, findings
+        such as stalls with their cost, and what the figure assumes."""
+        return tools.analyze(source, region=region, function=function, core=core)
+
+    @tool
+    @_refusing
+    def compare(before: Source, after: Source, core: Core = "") -> str:
+        """Figures of two versions of a text, region by region (by name), with the gain per unit of work."""
+        return tools.compare(before, after, core=core)
+
+    @tool
+    @_refusing
+    def rewrites(
+        source: Source,
+        region: RegionName = "",
+        core: Core = "",
+        show: Annotated[
+            int, Field(description="number of the rewrite to show as a diff; 0: list them", ge=0)
+        ] = 0,
+    ) -> str:
+        """Rewrites that make regions faster, simplest first, each simulated. They keep results, but check
+        proves it on random inputs."""
+        return tools.rewrites(source, region=region, core=core, show=show)
+
+    @tool
+    @_refusing
+    def check(
+        before: Source,
+        after: Source,
+        region: Annotated[str, Field(description="name of the region in both versions")],
+        times: Annotated[int, Field(description="iterations of before in one of after", ge=1)] = 1,
+    ) -> str:
+        """Run a region of two versions in a sandbox, on the same random registers and memory, and compare the
+        results. Refused unless the user allowed it."""
+        return tools.check(before, after, region=region, times=times)
+
+    @tool
+    @_refusing
+    def explain(code: Annotated[str, Field(description="the code in brackets behind a finding")]) -> str:
+        """What a finding means, when it occurs and how to avoid it."""
+        return tools.explain(code)
+
+    @tool
+    @_refusing
+    def cores() -> str:
+        """The cores that can be simulated, and this machine's."""
+        return tools.cores()
+
+    @made.resource("cyclelens://diagnostics/{code}", mime_type="text/markdown")
+    def page(code: str) -> str:
+        """The page about a diagnostic code."""
+        return tools.explain(code)
+
+    return made
