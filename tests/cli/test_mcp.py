@@ -8,6 +8,7 @@ import pytest
 
 mcp = pytest.importorskip("mcp", reason="the SDK of the Model Context Protocol is not installed")
 from mcp import Client, StdioServerParameters, stdio_client  # noqa: E402
+from mcp.types import TextContent  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DOT = (EXAMPLES / "dot_product.s").read_text()
@@ -23,7 +24,8 @@ async def asked(*requests, options=()):
     async with Client(stdio_client(server)) as client:
         for tool, arguments in requests:
             result = await client.call_tool(tool, arguments)
-            answers.append(("".join(part.text for part in result.content), bool(result.is_error)))
+            texts = [part.text for part in result.content if isinstance(part, TextContent)]
+            answers.append(("".join(texts), bool(result.is_error)))
     return answers
 
 
