@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 _ALIKE = 0.6
 """Smallest similarity of a suggestion (``difflib``)."""
 _MOST_SHOWN = 20
 _MOST_NAMES = 10_000
 """Longer lists get no suggestion: comparing takes time."""
+_MOST_ALIKE = 8
+"""Most names among which letters decide."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The most similar known name, ignoring case; empty if none is similar."""
+    """The most similar known name, ignoring case; empty if none is similar. Of equally similar ones the one
+    with the fewest other letters: ``add`` for ``ad``, not ``and``."""
     spelled: dict[str, str] = {}
     for each in known:
         spelled.setdefault(each.lower(), each)
     if len(spelled) > _MOST_NAMES:
         return ""
-    found = get_close_matches(name.lower(), spelled, 1, _ALIKE)
-    return spelled[found[0]] if found else ""
+    written = name.lower()
+
+    def order(other: str) -> tuple[float, int]:
+        return -SequenceMatcher(None, other, written).ratio(), len(set(other) - set(written))
+
+    found = get_close_matches(written, spelled, _MOST_ALIKE, _ALIKE)
+    return spelled[min(found, key=order)] if found else ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -35,6 +35,7 @@ def run(tmp_path, monkeypatch, capsys) -> Run:
 def test_the_nearest_name_is_found_in_any_case() -> None:
     assert nearest("DTO", ["sum", "dot"]) == "dot"
     assert nearest("xyz", ["sum", "dot"]) == ""
+    assert nearest("ad", ["adc", "add", "and", "sad"]) == "add", "a letter that was left out, not another one"
     assert did_you_mean("dto", ["sum", "dot"]) == "; did you mean 'dot'?"
     assert did_you_mean("xyz", ["sum", "dot"]) == ""
 
