@@ -29,7 +29,8 @@ def main(arguments: list[str]) -> int:
         "--resource",
         type=lambda text: text.split(","),
         metavar="NAME[,NAME]",
-        help=f"one or two of {', '.join(SIZES)}; two make a heat map. lb, lm, sb and bb (load buffer, load "
+        help=f"one or two of {', '.join(SIZES)}; two make a heat map, and one with others (rob,others) "
+        "compares it with all others. lb, lm, sb and bb (load buffer, load "
         "matrix, store buffer, branch buffer), int, vec and regs (integer, vector and all registers) switch "
         "--resources on",
     )

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from cyclelens.analyzer.model.choices import FORMER_UICA, MeasuredIn, Model, MoveElimination, Pointers
+from cyclelens.analyzer.model.choices import (
+    FORMER_UICA,
+    Binding,
+    MeasuredIn,
+    Model,
+    MoveElimination,
+    Pointers,
+)
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 
 
@@ -49,6 +56,13 @@ def add_ablation_arguments(parser: argparse.ArgumentParser) -> None:
     parts.add_argument("--no-lsd-unrolling", action="store_true")
     parts.add_argument("--move-elimination", choices=tuple(MoveElimination), default=DEFAULT.move_elimination)
     parts.add_argument("--random-ports", type=_number, metavar="SEED", help="bind uops to ports at random")
+    parts.add_argument(
+        "--binding",
+        choices=tuple(Binding),
+        default=DEFAULT.binding,
+        help="bind uops to ports by the core's rule (default), or as UFS does: the least loaded port, the "
+        "lowest number on a tie",
+    )
     run = parser.add_argument_group("length of a run", "the second half of a run gives the figure")
     for name, least in (("cycles", DEFAULT.min_cycles), ("iterations", DEFAULT.min_iterations)):
         run.add_argument(
@@ -69,6 +83,7 @@ def ablations(arguments: argparse.Namespace) -> dict[str, Any]:
         "lsd_unrolling": not arguments.no_lsd_unrolling,
         "move_elimination": MoveElimination(arguments.move_elimination),
         "port_seed": arguments.random_ports,
+        "binding": Binding(arguments.binding),
         "min_cycles": arguments.min_cycles,
         "min_iterations": arguments.min_iterations,
     }

@@ -46,30 +46,47 @@ def load_latency(experiment: Experiment, latencies: Sequence[int]) -> LatencySwe
     return LatencySweep(tuple(latencies), cycles)
 
 
+OTHERS = "others"
+"""In place of a second capacity: all others that limit the core, scaled together."""
+
+
 class SizeSweep(Struct, frozen=True):
     """Cycles per iteration for scaled capacities; a grid if there are two."""
 
     names: tuple[str, ...]
     scales: tuple[float, ...]
     sizes: tuple[tuple[int, ...], ...]
-    """The scaled capacities of each name."""
+    """The scaled capacities of each name; for ``OTHERS`` per cent of what they are."""
     cycles: tuple[tuple[float, ...], ...]
     """A row per factor of the second capacity (one row if there is only one), a column
     per factor of the first."""
 
 
 def sizes(experiment: Experiment, names: Sequence[str], scales: Sequence[float]) -> SizeSweep:
-    """The figure for one or two capacities (short names in ``whatif.SIZES``) scaled by each factor.
+    """The figure for one or two capacities (short names in ``whatif.SIZES``) scaled by each factor, or for
+    one and ``OTHERS``.
 
     Raises ChangeError for unknown names and for capacities that do not limit this model.
     """
-    unknown = [name for name in names if name not in SIZES]
-    if unknown or not 1 <= len(names) <= 2:
+    unknown = [name for name in names if name not in SIZES and name != OTHERS]
+    if unknown or names[0] == OTHERS or not 1 <= len(names) <= 2:
         raise ChangeError(f"one or two of {', '.join(SIZES)} can be scaled")
-    columns = [tuple(_capacity(experiment, name, factor) for factor in scales) for name in names]
+    columns = [
+        tuple(
+            round(100 * factor) if name == OTHERS else _capacity(experiment, name, factor)
+            for factor in scales
+        )
+        for name in names
+    ]
+    others = [name for name in SIZES if name not in names and _limits(experiment, name)]
 
     def cycles(*chosen: int) -> float:
-        values: dict[str, Any] = {SIZES[name]: size for name, size in zip(names, chosen, strict=True)}
+        values: dict[str, Any] = {}
+        for name, size in zip(names, chosen, strict=True):
+            if name == OTHERS:
+                values |= {SIZES[each]: _capacity(experiment, each, size / 100) for each in others}
+            else:
+                values[SIZES[name]] = size
         return experiment.with_model(replace(experiment.model, **values)).cycles_per_iteration
 
     if len(names) == 1:
@@ -77,6 +94,12 @@ def sizes(experiment: Experiment, names: Sequence[str], scales: Sequence[float])
     else:
         grid = tuple(tuple(cycles(first, second) for first in columns[0]) for second in columns[1])
     return SizeSweep(tuple(names), tuple(scales), tuple(columns), grid)
+
+
+def _limits(experiment: Experiment, name: str) -> bool:
+    """Whether a capacity limits the model."""
+    known = getattr(experiment.model, SIZES[name]) is not None
+    return known and (name not in OPTIONAL or experiment.options.limited)
 
 
 def _capacity(experiment: Experiment, name: str, factor: float) -> int:

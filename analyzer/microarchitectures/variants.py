@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.choices import MoveElimination
+from cyclelens.analyzer.model.choices import Binding, MoveElimination
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED, Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from msgspec.structs import replace
@@ -16,9 +16,15 @@ def variant(microarchitecture: Microarchitecture, options: ModelOptions) -> Micr
     """The core with its parameters changed by the options, under the same name; itself if nothing
     changes. Raises NoSuchVariant."""
     if microarchitecture.macro_ops is not None and (
-        options.simple_front_end or options.port_seed is not None
+        options.simple_front_end or options.port_seed is not None or options.binding is not Binding.OWN
     ):
-        ablation = "a simple front end" if options.simple_front_end else "random ports"
+        ablation = (
+            "a simple front end"
+            if options.simple_front_end
+            else "random ports"
+            if options.port_seed is not None
+            else "UFS's binding of ports"
+        )
         raise NoSuchVariant(
             f"{microarchitecture.name} counts macro-ops: there is no model of it with {ablation}"
         )

@@ -26,6 +26,15 @@ class Repetition(StrEnum):
     """In a loop of several copies; the figure is per copy."""
 
 
+class Binding(StrEnum):
+    """Rule that binds uops to ports."""
+
+    OWN = "own"
+    """That of the core."""
+    UFS = "ufs"
+    """The least loaded port, the lowest number on a tie, as in UFS's paper."""
+
+
 class Clocks(StrEnum):
     """Source of measured cycles."""
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
+from cyclelens.analyzer.model.choices import Binding, MeasuredIn, Model, MoveElimination, Pointers
 from msgspec import Struct
 
-_CHOICES = {"model": Model, "assume": Pointers, "harness": MeasuredIn, "move_elimination": MoveElimination}
+_CHOICES = {
+    "model": Model,
+    "assume": Pointers,
+    "harness": MeasuredIn,
+    "move_elimination": MoveElimination,
+    "binding": Binding,
+}
 
 MIN_ITERATIONS, MAX_ITERATIONS, MAX_CYCLES = 2, 10_000, 100_000
 """Limits of the least length of a run: one iteration has no steady state, and memory grows with the
@@ -30,6 +36,8 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     move_elimination: MoveElimination = MoveElimination.MODEL
     port_seed: int | None = None
     """Seed for binding uops to ports at random; None: by the model's rule."""
+    binding: Binding = Binding.OWN
+    """The model's rule for binding uops to ports."""
     resources: bool | None = None
     """Limit load, store and branch buffers and register files too (docs/pipeline.md 7).
 

@@ -34,7 +34,11 @@ POLICIES = {
     "store_commit": {"one_line": LineCommit},
     "macro_store_commit": {"two_stores": TwoStores, "one_chunk": OneChunk, "gathered": GatheredStores},
     # By these, options replace a core's own.
-    "ablation": {"simple_front_end": SimpleFrontEnd, "random_ports": RandomPorts},
+    "ablation": {
+        "simple_front_end": SimpleFrontEnd,
+        "random_ports": RandomPorts,
+        "least_loaded": LeastLoaded,
+    },
 }
 # Of the rules above, those that depend on the offset of an access within its line.
 _ASK_FOR_LINES = {"load_words", "one_line"}
@@ -102,7 +106,10 @@ def make_binding(Tables tables, microarchitecture, Queues queues, Entries entrie
             chance = _named("random_ports", "ablation", microarchitecture)
         made = chance(tables, microarchitecture, queues, entries, options.port_seed)
     else:
-        named = _named(_binding_of(microarchitecture, options), "binding", microarchitecture)
+        if options.binding == "ufs":
+            named = _named("least_loaded", "ablation", microarchitecture)
+        else:
+            named = _named(_binding_of(microarchitecture, options), "binding", microarchitecture)
         made = named(tables, microarchitecture, queues, entries)
     return made
 

@@ -189,7 +189,19 @@ def test_two_capacities_make_a_grid():
     assert sweep.cycles == ((3, 3), (3, 3))
 
 
-@pytest.mark.parametrize("names", [("nonsense",), ("rs", "rob", "iq")])
+def test_one_capacity_against_all_others_shows_which_of_them_limits():
+    """The scheduler limits independent chains: larger others gain nothing, a larger scheduler does."""
+    sweep = sweeps.sizes(experiment(PARALLEL, settled=True), ("rs", sweeps.OTHERS), (0.5, 1.0, 2.0))
+    assert sweep.names == ("rs", "others") and sweep.sizes[1] == (50, 100, 200)
+    half, same, double = sweep.cycles
+    assert same[0] > 1.2 * same[1] and double[0] > 1.2 * double[1]
+    assert half[1] > same[1] == double[1]  # half of the others would limit, too
+    # Without a change of the others, the row is that of the scheduler alone.
+    (alone,) = sweeps.sizes(experiment(PARALLEL, settled=True), ("rs",), (0.5, 1.0, 2.0)).cycles
+    assert same == alone
+
+
+@pytest.mark.parametrize("names", [("nonsense",), ("others",), ("others", "rs"), ("rs", "rob", "iq")])
 def test_other_resources_cannot_be_scaled(names):
     with pytest.raises(ChangeError):
         sweeps.sizes(experiment(MULTIPLY), names, (1.0,))

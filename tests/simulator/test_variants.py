@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.engine.prediction import Predictor
-from cyclelens.analyzer.model.choices import Model, MoveElimination, Pointers
+from cyclelens.analyzer.model.choices import Binding, Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from msgspec.structs import replace
 from simulated import cycles, simulated
@@ -58,7 +58,10 @@ def test_ablations(name: str, options: ModelOptions, code: str, published: float
     assert cycles(code, name, options=replace(options, model=Model.UICA)) == changed
 
 
-@pytest.mark.parametrize("options", [ModelOptions(simple_front_end=True), ModelOptions(port_seed=1)])
+@pytest.mark.parametrize(
+    "options",
+    [ModelOptions(simple_front_end=True), ModelOptions(port_seed=1), ModelOptions(binding=Binding.UFS)],
+)
 def test_what_no_stage_of_a_core_knows_is_no_figure(options: ModelOptions) -> None:
     """Zen 3 to 5 have neither a front end without limits nor chance; Zen 2 has both."""
     codes = [bytes.fromhex(ADD_CHAIN), bytes.fromhex(THREE_ADDS)]
@@ -90,6 +93,20 @@ def test_random_ports_cost_throughput_and_repeat() -> None:
     assert cycles(loop(THREE_ADDS), "SKL", options=options) == first
     used = simulated(loop(THREE_ADDS), "SKL", options=options).usage[0].ports
     assert set(used) == set("0156")
+
+
+def test_ufs_binds_to_the_least_loaded_port_and_on_a_tie_to_the_lowest() -> None:
+    """An addition issues every eight cycles and leaves before the next one comes: all its ports
+    are empty, so that the lowest takes every one; the published rule takes the highest. Four
+    additions take all four ports."""
+    ufs = replace(PUBLISHED, binding=Binding.UFS)
+    alone = "8d4301" + 31 * "90"  # lea eax, [rbx+1]: ports 1 and 5
+    for options, port in ((ufs, "1"), (PUBLISHED, "5")):
+        used = simulated(alone, "SKL", options=options).usage[0].ports
+        assert {name for name, uops in used.items() if uops} == {port}
+    four = THREE_ADDS + "4801de"
+    usage = simulated(four, "SKL", options=ufs).usage
+    assert {name for each in usage for name, uops in each.ports.items() if uops} == set("0156")
 
 
 STORE_BYTE = "880424"  # mov [rsp], al
