@@ -26,6 +26,8 @@ class _Language(Struct, frozen=True):
     way_out: str
     is_sure: bool = False
     """One matching line is enough, regardless of other lines."""
+    unless: str = ""
+    """A regular expression: a text that it matches is supported nevertheless."""
 
 
 class UnsupportedText(Struct, frozen=True):
@@ -37,6 +39,15 @@ class UnsupportedText(Struct, frozen=True):
 
 
 _LANGUAGES = (
+    _Language(
+        "code of 32 or 16 bits",
+        r"(?mi)^[ \t]*(?:\.code(?:32|16(?:gcc)?)|\[?[ \t]*bits[ \t]+(?:32|16)|use(?:32|16)|\.[3-6]86p?|"
+        r"(?:push|pop)l?[ \t]+%?e(?:[abcd]x|[sd]i|[bs]p))\b",
+        _OBJECT,
+        True,
+        # Code for several modes.
+        r"(?mi)^[ \t]*(?:[#%.]?[ \t]*if|\.code64\b|\[?[ \t]*bits[ \t]+64\b|use64\b)",
+    ),
     _Language(
         "the disassembly of code for another processor, or of 32-bit code",
         r"(?mi)^.*:[ \t]+file format (?!.*x86[-_]64|binary\b)\S.*",
@@ -271,6 +282,8 @@ def find(source: SourceText) -> UnsupportedText | None:
         if language.telling not in signs:
             continue
         telling = re.compile(language.telling)
+        if language.unless and re.search(language.unless, text):
+            continue
         if not language.is_sure and not _is_in(telling, text):
             continue
         match = telling.search(text)
