@@ -33,8 +33,8 @@ _GNU_SECTION = r"(?i)\s*\.(text|data|bss|section|pushsection|popsection|previous
 _NASM_SECTION = r"(?i)\s*\[?\s*(?:section|segment)\s+([\w.$]+)([^\]\n;]*)\]?"
 _NASM_SWITCH = r"(?i)\s*\[?\s*(?:section|segment)\b"
 _GNU_DATA = (
-    r"(?i)\s*(?:[\w.$]+:\s*)*\.(?:byte|[248]byte|d?c\.\w|hword|short|value|word|int|long|quad|octa|float|single|double|"
-    r"ascii|asciz|string\d*|zero|skip|space|fill|org|incbin|[su]leb128)\b"
+    r"(?i)\s*(?:[\w.$]+:\s*)*\.(?:byte|[248]byte|d?c\.\w|hword|short|value|word|int|long|quad|octa|float|"
+    r"single|double|ascii|asciz|string\d*|zero|skip|space|fill|org|incbin|[su]leb128)\b"
 )
 _NASM_DATA = r"(?i)\s*(?:[\w.$%?@]+:?\s+)?(?:times\s+\S+\s+)?(?:d[bwdqtoyz]|res[bwdqtoyz]|incbin)\b"
 _ALIGNMENT = r"(?i)\s*(?:[\w.$]+:\s*)*\.?(?:p2|b)?align[wl]?(?:mode)?\b"
