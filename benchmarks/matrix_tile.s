@@ -2,7 +2,7 @@
 # 30 instructions, the size of region for which docs/performance.md states how long an edit takes.
 #
 # rsi: end of the rows' panel (4 floats a step); rdi: end of the columns' panel (16 floats a step);
-# rax: minus the bytes of the rows' panel.
+# rcx: minus the bytes of the rows' panel.
 
         .text
         .globl  matrix_tile
@@ -10,12 +10,12 @@ matrix_tile:
         .p2align 4
 # cyclelens-begin tile
 .Lsteps:
-        vmovups (%rdi,%rax,4), %ymm8
-        vmovups 32(%rdi,%rax,4), %ymm9
-        vbroadcastss (%rsi,%rax), %ymm10
-        vbroadcastss 4(%rsi,%rax), %ymm11
-        vbroadcastss 8(%rsi,%rax), %ymm12
-        vbroadcastss 12(%rsi,%rax), %ymm13
+        vmovups (%rdi,%rcx,4), %ymm8
+        vmovups 32(%rdi,%rcx,4), %ymm9
+        vbroadcastss (%rsi,%rcx), %ymm10
+        vbroadcastss 4(%rsi,%rcx), %ymm11
+        vbroadcastss 8(%rsi,%rcx), %ymm12
+        vbroadcastss 12(%rsi,%rcx), %ymm13
         vfmadd231ps %ymm8, %ymm10, %ymm0
         vfmadd231ps %ymm9, %ymm10, %ymm1
         vfmadd231ps %ymm8, %ymm11, %ymm2
@@ -24,12 +24,12 @@ matrix_tile:
         vfmadd231ps %ymm9, %ymm12, %ymm5
         vfmadd231ps %ymm8, %ymm13, %ymm6
         vfmadd231ps %ymm9, %ymm13, %ymm7
-        vmovups 64(%rdi,%rax,4), %ymm8
-        vmovups 96(%rdi,%rax,4), %ymm9
-        vbroadcastss 16(%rsi,%rax), %ymm10
-        vbroadcastss 20(%rsi,%rax), %ymm11
-        vbroadcastss 24(%rsi,%rax), %ymm12
-        vbroadcastss 28(%rsi,%rax), %ymm13
+        vmovups 64(%rdi,%rcx,4), %ymm8
+        vmovups 96(%rdi,%rcx,4), %ymm9
+        vbroadcastss 16(%rsi,%rcx), %ymm10
+        vbroadcastss 20(%rsi,%rcx), %ymm11
+        vbroadcastss 24(%rsi,%rcx), %ymm12
+        vbroadcastss 28(%rsi,%rcx), %ymm13
         vfmadd231ps %ymm8, %ymm10, %ymm0
         vfmadd231ps %ymm9, %ymm10, %ymm1
         vfmadd231ps %ymm8, %ymm11, %ymm2
@@ -38,7 +38,7 @@ matrix_tile:
         vfmadd231ps %ymm9, %ymm12, %ymm5
         vfmadd231ps %ymm8, %ymm13, %ymm6
         vfmadd231ps %ymm9, %ymm13, %ymm7
-        add     $32, %rax
+        add     $32, %rcx
         jnz     .Lsteps
 # cyclelens-end
         ret

@@ -94,6 +94,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("codeLens.enabled", "boolean", True, "Show commands above each region."),
     Setting("diagnostics.enabled", "boolean", True, "Report problems and hazards as diagnostics."),
     Setting(
+        "diagnostics.mistakes",
+        "boolean",
+        True,
+        "Report what is probably a mistake: registers that are read before they are written or not restored, "
+        "flags that are overwritten, a stack pointer that does not return to its value.",
+    ),
+    Setting(
         "diagnostics.documentationUrl",
         "text",
         "",

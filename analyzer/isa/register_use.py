@@ -36,6 +36,13 @@ def used_registers(code: bytes) -> frozenset[str]:
     return frozenset([name for number, name in enumerate(GENERAL_PURPOSE) if used >> number & 1])
 
 
+def address_registers(code: bytes) -> frozenset[str]:
+    """General-purpose registers, by 64-bit name, in the visible address of one instruction."""
+    instruction = Decoder(64, code, OPTIONS).decode()
+    found = (FULL_NAMES.get(each) for each in (instruction.memory_base, instruction.memory_index))
+    return frozenset(name for name in found if name)
+
+
 def with_register(code: bytes, old: str, new: str) -> bytes:
     """Replace a register among an instruction's visible operands by another one of the same width. ``old``
     and ``new`` are canonical names (``RAX``, ``XMM0``). Addresses and implicit operands stay.

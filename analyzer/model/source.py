@@ -39,6 +39,8 @@ class Problem(Struct, frozen=True):
     """For an ``internal-error``: Python's traceback."""
     region: str = ""
     """Name of the region of machine code that it is about; empty for other problems."""
+    replacement: str = ""
+    """The text that was meant in this place; empty if it is not certain."""
 
 
 class Origin(Struct, frozen=True):

@@ -50,6 +50,7 @@ def register(server: CyclelensServer) -> None:
             server.client_capabilities, "workspace.workspace_edit.document_changes", False
         )
         return [
+            *_meant(snapshot, server.converter, params, versioned),
             *_actions(server, snapshot, params, versioned),
             *_checking(server, snapshot, params),
             *_marking(snapshot, server.converter, params, versioned),
@@ -95,6 +96,35 @@ def _actions(
         else:
             action.edit = _workspace_edit(snapshot, server.converter, fix.proposal.edits, versioned)
         yield action
+
+
+def _meant(
+    snapshot: Snapshot, converter: Converter, params: types.CodeActionParams, versioned: bool
+) -> Iterator[types.CodeAction]:
+    """The statements that were certainly meant in place of those with a problem."""
+    first, last = params.range.start.line, params.range.end.line
+    wanted = params.context.only
+    if snapshot.analysed != snapshot.revision or (
+        wanted and not any(_wants(only, KINDS[0]) for only in wanted)
+    ):
+        return
+    for problem in snapshot.problems:
+        if not problem.replacement or not first <= problem.line <= last:
+            continue
+        place = problem.line, problem.column, problem.line, problem.end_column
+        settled = [
+            diagnostic
+            for diagnostic in params.context.diagnostics
+            if (diagnostic.source, diagnostic.code) == (SOURCE, problem.code)
+            and diagnostic.range.start.line == problem.line
+        ]
+        edits = (Replacement(*place, problem.replacement),)
+        yield types.CodeAction(
+            title=f"Write {problem.replacement}",
+            kind=KINDS[0],
+            diagnostics=settled or None,
+            edit=_workspace_edit(snapshot, converter, edits, versioned),
+        )
 
 
 def _regions(snapshot: Snapshot, first: int, last: int) -> list[ShownRegion]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 from cyclelens.analyzer.common.escaping import printable
+from cyclelens.analyzer.frontend.source.problems import LIKELY_MISTAKES
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.server.display import documentation, messages
 from cyclelens.server.documents.session import ShownRegion, Snapshot
@@ -97,6 +98,10 @@ def shown_now(server: CyclelensServer, snapshot: Snapshot) -> list[types.Diagnos
     settings = server.settings
     if not settings["diagnostics.enabled"]:
         return []
+
+    if not settings["diagnostics.mistakes"]:
+        kept = tuple(each for each in snapshot.problems if each.code not in LIKELY_MISTAKES)
+        snapshot = replace(snapshot, problems=kept)
 
     def cost(region: ShownRegion, finding: Problem) -> tuple[float, str] | None:
         return server.searches.cost(snapshot, region, finding) if settings["advice"] else None

@@ -27,6 +27,8 @@ class FoundFunction(Struct, frozen=True):
     """Index of its first statement."""
     last: int
     """Index after its last instruction."""
+    is_declared: bool
+    """The text declares it as a function or as a global symbol."""
 
     def code(self, lines: LineIndex, program: Program) -> CodeRange:
         """The function as a region."""
@@ -60,7 +62,8 @@ def find_functions(program: Program) -> list[FoundFunction]:
             own = indices[bisect_left(indices, index) : bisect_left(indices, end)]
             code = _code(program, own)
             if code and (declared or _ends(program, code[-1])):
-                found.append(FoundFunction(shown(name), in_code[name], own[0], code[-1] + 1))
+                place = in_code[name], own[0], code[-1] + 1
+                found.append(FoundFunction(shown(name), *place, bool(declared)))
     return sorted(found, key=lambda function: function.label.start)
 
 

@@ -152,9 +152,16 @@ class AssemblyRun(Struct, dict=True):
         return kept
 
     def report(
-        self, code: str, message: str, start: int, end: int, severity: Severity = Severity.ERROR
+        self,
+        code: str,
+        message: str,
+        start: int,
+        end: int,
+        severity: Severity = Severity.ERROR,
+        replacement: str = "",
     ) -> None:
-        self.problems.append(make_problem(code, message, *self.lines.span(start, end), severity))
+        place = self.lines.span(start, end)
+        self.problems.append(make_problem(code, message, *place, severity, replacement))
 
     def report_region(
         self, code: str, message: str, span: Span, severity: Severity = Severity.WARNING

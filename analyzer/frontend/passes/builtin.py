@@ -11,6 +11,7 @@ from cyclelens.analyzer.frontend.control_flow.loops import CodeRange, MadeRegion
 from cyclelens.analyzer.frontend.encoding.instructions import Encoded
 from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
 from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
+from cyclelens.analyzer.frontend.passes.function_checks import check_functions
 from cyclelens.analyzer.frontend.passes.remarks import remark
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
@@ -133,6 +134,7 @@ class BuiltinPass:
         firsts = [(window.found.first, one.regions) for window, one in zip(windows, made, strict=False)]
         refused = {index for each in windows if each.code is not None for index in each.code.refused}
         remark_wide_code(self.run, self.program, firsts, refused)
+        check_functions(self.run, self.program, self.layouts, self.encoder)
         return [region for one in kept for region in one.regions]
 
     def _functions(self) -> list[CodeRange]:

@@ -20,6 +20,14 @@ _LEAVING = frozenset(["jmp", "jmpq", "call", "callq", "xbegin"])
 _NUMBER = re.compile(r"(?:^|,)\s*(-?(?:0x[\da-f]{1,3}|\d{1,4}))\s*(?=,|$)", re.IGNORECASE)
 """An operand that is a number without ``$``."""
 _ACCESSES_NOTHING = ("lea", "nop", "prefetch", "invlpg")
+_SIZED = frozenset({
+    "adc", "add", "and", "cmp", "dec", "div", "idiv", "imul", "inc", "mov", "mul", "neg", "not", "or",
+    "rcl", "rcr", "rol", "ror", "sal", "sar", "sbb", "shl", "shr", "sub", "test", "xor",
+})  # fmt: skip
+"""Instructions whose access has any size, which a suffix or a register tells."""
+_ADDRESS = re.compile(r"\([^()]*\)")
+_SIZING = re.compile(r"(?:^|,)\s*%(?!cl\b|[c-gs]s:)", re.IGNORECASE)
+"""A register operand other than a shift's count."""
 _PAGE = 4096
 """Systems keep the first page of memory free, so that null pointers are found."""
 _ONLY_SYMBOL = re.compile(rf"{QUOTED_NAME}|{letters('_.?', digits=False)}{letters('_.$?', digits=True)}*")
@@ -46,7 +54,18 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
             run.report("undefined-symbol", message, *program.span(index), Severity.WARNING)
         elif not isinstance(content, Jump) and (number := _number_as_address(program.statements[index])):
             message = f"This accesses memory at address {number}; did you mean ${number}?"
-            run.report("number-as-address", message, *program.span(index), Severity.WARNING)
+            mnemonic, rest = program.statements[index].text.split(None, 1)
+            meant = f"{mnemonic} ${rest}" if rest.startswith(number) else ""
+            meant = _in_place(run, program, index, meant)
+            run.report("number-as-address", message, *program.span(index), Severity.WARNING, meant)
+        elif not isinstance(content, Jump) and (sized := _without_size(program, index)):
+            stem = sized.split(None, 1)[0][:-1]
+            message = (
+                f"{stem} has no suffix, and no operand tells the size of the access: 32 bits are assumed. "
+                f"Write {stem}b, {stem}w, {stem}l or {stem}q."
+            )
+            meant = _in_place(run, program, index, sized)
+            run.report("missing-suffix", message, *program.span(index), Severity.WARNING, meant)
         elif isinstance(content, Jump) and content.mnemonic not in _LEAVING:
             target = content.target.text.strip()
             symbol = symbol_of(target)
@@ -57,6 +76,26 @@ def remark(run: AssemblyRun, program: Program, code: RegionCode, found: CodeRang
                     f"The label '{name}' is not defined in this file; it is treated as far away{hint or '.'}"
                 )
                 run.report("undefined-label", message, *program.span(index), Severity.WARNING)
+
+
+def _in_place(run: AssemblyRun, program: Program, index: int, text: str) -> str:
+    """The text for a statement; empty where the file says something else, because a macro made it."""
+    start, end = program.span(index)
+    return text if run.text[start:end] == program.statements[index].text else ""
+
+
+def _without_size(program: Program, index: int) -> str:
+    """An AT&T statement whose memory operand has no size, with the suffix that GNU as assumes. Empty for
+    other statements."""
+    statement = program.statements[index]
+    mnemonic, *operands = statement.text.split(None, 1)
+    if not statement.dialect.is_att or mnemonic.lower() not in _SIZED or not operands:
+        return ""
+    has_no_address = "(" not in operands[0]
+    if has_no_address or _SIZING.search(_ADDRESS.sub("", operands[0])) or program.has_register_names:
+        return ""
+    rest = statement.text[len(mnemonic) :]
+    return f"{mnemonic}{'L' if mnemonic.isupper() else 'l'}{rest}"
 
 
 def _number_as_address(statement: Statement) -> str:

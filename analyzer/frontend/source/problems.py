@@ -18,11 +18,13 @@ CODES: Mapping[str, str] = {
     "duplicate-region": "two regions have the same name; the later one was given another",
     "empty-region": "the region contains no code",
     "file-too-large": "more characters or lines than the front end reads",
+    "flags-overwritten": "an instruction overwrites the flags of a comparison before a jump reads them",
     "include-not-read": "an included file does not exist or may not be read",
     "inner-branch": "a region has many paths, or loops; its basic blocks are analysed one by one",
     "internal-error": "a defect of the front end itself; please report it",
     "invalid-marker": "a marker that is not understood, or only partly",
     "left-out": "conditions exclude all code of the text",
+    "missing-suffix": "no suffix and no register tells the size of an access",
     "no-profile": "the recorded profile is of other code, or cannot be read",
     "no-such-function": "the text has no function with the requested name",
     "not-in-profile": "the recorded profile names nothing in this file or text",
@@ -35,8 +37,11 @@ CODES: Mapping[str, str] = {
     "region-end-without-begin": "a closing marker without an opening one",
     "region-not-closed": "an opening marker without a closing one; read up to the next one or the end",
     "region-too-large": "more statements than one region may have",
+    "register-not-restored": "a function changes a register of its caller and returns",
+    "register-not-written": "a function reads a register that nothing has written",
     "scattered-loop": "the code of a loop is not contiguous",
     "sse-avx-mix": "256-bit code without vzeroupper before legacy SSE, a call or a return",
+    "stack-not-restored": "the stack pointer at a return is not that of the function's start",
     "statement-too-long": "a statement is longer than the front end reads",
     "syntax-error": "the statement is not understood",
     "too-many-regions": "too many regions; those from here on are left out",
@@ -47,6 +52,11 @@ CODES: Mapping[str, str] = {
     "unsupported-instruction": "the instruction is unknown to the assembler or beyond it (EVEX ...)",
 }
 
+LIKELY_MISTAKES = frozenset(
+    ("flags-overwritten", "register-not-restored", "register-not-written", "stack-not-restored")
+)
+"""Codes of what is right in rare functions; a setting of the editors leaves them out."""
+
 
 def make_problem(
     code: str,
@@ -55,7 +65,8 @@ def make_problem(
     column: int,
     end_column: int,
     severity: Severity = Severity.ERROR,
+    replacement: str = "",
 ) -> Problem:
     """A problem with one of the codes above."""
     assert code in CODES, code
-    return Problem(line, column, max(end_column, column), code, message, severity)
+    return Problem(line, column, max(end_column, column), code, message, severity, replacement=replacement)
