@@ -216,6 +216,44 @@ ZEN_3_CORES: dict[str, Microarchitecture] = {
 }
 
 
+assert ZEN_4.macro_ops is not None
+
+
+ZEN_4_RULES: dict[str, dict[str, Any]] = {
+    "complete": {},
+    "four cycles of a page's end in the decoders, as on Zen 3 (M1)": {"page_decode_cycles": 4},
+    "long instructions from 9 bytes on, as on Zen 3 (M1)": {"long_instruction_bytes": 8},
+    "a unit for VZEROUPPER (M4)": {"zeroing_upper_needs_unit": True},
+    "partial words wait, as on Zen 3 (M28)": {"store_gathering": ZEN_3.macro_ops.store_gathering},
+    "no limit of the load queue (M29)": {"load_queue": None},
+    "any number of operations for an ALU (M30)": {"one_operation_per_alu": False},
+    "an index without a macro-op (M31)": {"indexed_is_two_ops": False},
+    "vector schedulers of two pipes (M32)": {"vector_pipes_shared": False},
+    "a cycle between domains, as on Zen 3 (M33)": {"domain_cycles": 1},
+    "transfers without an ALU (M34)": {"transfer_alu_cycles": 0},
+    "failed forwarding as on Zen 3 (M35)": {"failed_forwarding": 12, "failed_vector_forwarding": 10},
+    "lines without a limit of fields (M37)": {"line_fields": 99},
+    "lines count in long loops, too (M37)": {"long_line_eighths": 0},
+    "microcode dispatched beside others (M39)": {"microcode_keeps_dispatch": False},
+}
+"""Changes of ``MacroOpRules``; further rows change the core."""
+
+
+ZEN_4_CORES: dict[str, Microarchitecture] = {
+    "two stores of one chunk leave together (M24 for M28)": replace(
+        ZEN_4, policies=replace(ZEN_4.policies, store_commit="one_chunk")
+    ),
+    "memory renamed as on Zen 5 (M18 for M40)": replace(
+        ZEN_4, policies=replace(ZEN_4.policies, memory_renaming="same_registers")
+    ),
+    "memory renamed as on Zen 3 (M36 for M40)": replace(
+        ZEN_4,
+        policies=replace(ZEN_4.policies, memory_renaming="stack_or_learnt"),
+        macro_ops=replace(ZEN_4.macro_ops, learnt_loads=24, unlearnt_loads=25, renaming_distance=14),
+    ),
+}
+
+
 ZEN_3_OTHERS = {
     "llvm-mca 14.0.6, `znver3`": (
         "34.4 / 23.7",

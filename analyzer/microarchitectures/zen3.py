@@ -168,7 +168,8 @@ MODELS = (
             "macro_ops.mask_operations_per_cycle",
             _LLVM: "units",
             _SHARED_UNITS: "macro_ops.units_by_mnemonic macro_ops.wide_constant_units",
-            _MEASURED: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart "
+            _MEASURED: "macro_ops.sse_to_integer_excess macro_ops.zeroing_upper_ends_group "
+            "macro_ops.zeroing_upper_needs_unit macro_ops.divider_apart "
             "macro_ops.decode_bytes macro_ops.long_instruction_bytes macro_ops.long_pair_eighths "
             "macro_ops.line_fields macro_ops.fields_per_entry "
             "macro_ops.one_operation_per_alu macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops "
@@ -246,6 +247,7 @@ MODELS = (
             fuses_memory_with_branch=False,
             vector_bits=256,
             zeroing_upper_ends_group=False,
+            zeroing_upper_needs_unit=False,
             divider_apart=True,
             # Three per cycle, or two and the branch of a loop; which shifting ALU it is, is not known.
             wide_constant_units=("ALU0", "ALU1", "ALU3"),
@@ -267,6 +269,7 @@ MODELS = (
             vector_to_integer_forwarding=6,
             integer_to_vector_forwarding=9,
             to_integer_excess=3,
+            sse_to_integer_excess=3,
             mask_to_integer_excess=6,
             to_vector_excess=1,
             memory_ops_per_cycle=3,

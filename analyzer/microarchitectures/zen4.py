@@ -1,5 +1,5 @@
-"""AMD's Zen 4, by the rules that were measured on Zen 5 (docs/zen5.md) and its own widths and capacities. It
-was measured by time stamps, without performance counters.
+"""AMD's Zen 4, by the rules that were measured on it, on Zen 3 and on Zen 5 (docs/zen5.md), and its own
+widths and capacities. It was measured by time stamps, without performance counters.
 
 Widths are per cycle, sizes are capacities; ``cyclelens arch show ZEN4`` has the sources.
 
@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures import zen3, zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_4
-from cyclelens.analyzer.model.macro_ops import LoadQueue
+from cyclelens.analyzer.model.macro_ops import LoadQueue, StoreGathering
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from msgspec.structs import replace
@@ -57,6 +57,11 @@ from msgspec.structs import replace
 (_ZEN_3,) = zen3.MODELS
 _MEASURED = Source(
     Certainty.MEASURED, "measured", "Measured by time stamps on an EPYC 9004 (docs/zen5.md, Zen 4)"
+)
+_FITTED = Source(
+    Certainty.MEASURED,
+    "fitted",
+    "The value that fits blocks measured by time stamps on an EPYC 9004 (docs/zen5.md, Zen 4)",
 )
 _AS_ZEN_3 = Source(
     Certainty.INFERRED, "as Zen 3", "As measured on Zen 3, which has the same units; not measured on Zen 4"
@@ -73,7 +78,6 @@ MODELS = (
             zen3.GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size "
             "load_buffer_size macro_ops.line_entries macro_ops.window_eighths",
             zen3.MEASURED_BY_OTHERS: "idq_size",
-            zen3.LEFT_OUT: "macro_ops.zeroing_upper_ends_group macro_ops.divider_apart",
             _MEASURED: "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles macro_ops.sse_idioms_execute "
             "macro_ops.page_crossing_store_cycles macro_ops.decode_bytes macro_ops.long_instruction_bytes "
@@ -86,16 +90,18 @@ MODELS = (
             "macro_ops.failed_forwarding macro_ops.page_aliasing_cycles policies.memory_renaming "
             "policies.store_commit "
             "policies.late_operands "
-            "macro_ops.vector_bits",
-            _AS_ZEN_3: "macro_ops.page_decode_cycles macro_ops.line_fields macro_ops.fields_per_entry "
-            "macro_ops.small_loop_entries macro_ops.long_line_eighths macro_ops.store_gathering "
-            "macro_ops.domain_cycles macro_ops.load_queue",
+            "macro_ops.vector_bits macro_ops.sse_to_integer_excess macro_ops.page_decode_cycles "
+            "macro_ops.domain_cycles "
+            "macro_ops.store_gathering macro_ops.failed_vector_forwarding macro_ops.failed_narrow_forwarding "
+            "macro_ops.long_lea_by_encoding macro_ops.one_operation_per_alu macro_ops.vector_pipes_shared "
+            "macro_ops.zeroing_upper_ends_group macro_ops.zeroing_upper_needs_unit macro_ops.divider_apart "
+            "macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops "
+            "macro_ops.microcode_keeps_dispatch",
+            _FITTED: "macro_ops.pipes macro_ops.transfer_alu_cycles",
+            _AS_ZEN_3: "macro_ops.line_fields macro_ops.fields_per_entry macro_ops.small_loop_entries "
+            "macro_ops.long_line_eighths macro_ops.load_queue",
             _NOT_MEASURED: "upper_halves upper_half_switch_cycles macro_ops.long_pair_eighths "
-            "macro_ops.microcode_keeps_dispatch macro_ops.indexed_is_two_ops "
-            "macro_ops.memory_change_is_two_ops macro_ops.long_lea_by_encoding "
-            "macro_ops.one_operation_per_alu "
-            "macro_ops.pipes macro_ops.vector_pipes_shared macro_ops.transfer_alu_cycles "
-            "macro_ops.failed_narrow_forwarding macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
+            "macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
             "macro_ops.renaming_distance macro_ops.learnt_loads macro_ops.unlearnt_loads "
             "macro_ops.steady_states_below macro_ops.slowest_state_percent",
         },
@@ -109,35 +115,33 @@ MODELS = (
         upper_halves=UpperHalfRule.UNKNOWN,
         upper_half_switch_cycles=0,
         load_buffer_size=88,
-        policies=replace(_ZEN_3.policies, memory_renaming="same_registers"),
+        policies=replace(_ZEN_3.policies, memory_renaming="same_names"),
         macro_ops=replace(
             _ZEN_3.macro_ops or zen5.RULES,
             line_entries=9,
             window_eighths=zen3.windows(9),
             long_instruction_bytes=10,
             long_pair_eighths=0,
-            one_operation_per_alu=False,
-            indexed_is_two_ops=False,
-            memory_change_is_two_ops=False,
-            microcode_keeps_dispatch=False,
-            long_lea_by_encoding=False,
-            vector_pipes_shared=False,
-            pipes=zen5.RULES.pipes,
-            transfer_alu_cycles=0,
+            # The one that transfers from integers need comes last.
+            pipes=("FP0", "FP1", "FP2", "FP3"),
+            page_decode_cycles=0,
+            domain_cycles=0,
+            sse_to_integer_excess=4,
             page_crossing_store_cycles=34,
             forwarding=7,
             crowded_loads=0,
             forwarded_load_eighths=0,
-            failed_vector_forwarding=10,
+            failed_forwarding=13,
+            failed_vector_forwarding=12,
             failed_narrow_forwarding=13,
             learnt_loads=34,
             unlearnt_loads=50,
             renaming_distance=0,
             steady_states_below=0,
             slowest_state_percent=0,
+            store_gathering=StoreGathering(chunks=4, in_flight=0, restart=0),
             load_queue=LoadQueue(entries=88, held=22),
             zeroing_upper_ends_group=True,
-            divider_apart=False,
             fuses_nops=True,
         ),
     ),

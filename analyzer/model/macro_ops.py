@@ -119,7 +119,9 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     fuses_memory_with_branch: bool
     """A conditional branch shares the macro-op even of an operation that reads memory (M5)."""
     zeroing_upper_ends_group: bool
-    """Nothing after VZEROUPPER is dispatched in the same cycle (M4); otherwise it uses no unit either."""
+    """Nothing after VZEROUPPER is dispatched in the same cycle (M4)."""
+    zeroing_upper_needs_unit: bool
+    """VZEROUPPER occupies a unit, as its record says."""
     one_operation_per_alu: bool
     """Of the macro-ops dispatched in a cycle, each ALU's scheduler takes one operation (M30)."""
     indexed_is_two_ops: bool
@@ -160,6 +162,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     to_integer_excess: int
     """Cycles by which the tables' latencies from vector to integer registers are too
     high: they are upper bounds."""
+    sse_to_integer_excess: int
+    """As ``to_integer_excess``, of instructions without VEX."""
     mask_to_integer_excess: int
     """As ``to_integer_excess``, from mask registers."""
     to_vector_excess: int

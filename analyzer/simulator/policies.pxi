@@ -26,7 +26,11 @@ POLICIES = {
     "elimination": {"shared_slots": SharedSlots, "every_move": EveryMove},
     "addition": {"owed_constants": OwedConstants},
     "memory_renaming": {"learnt_pairs": LearntPairs},
-    "load_renaming": {"same_registers": SameRegisters, "stack_or_learnt": StackOrLearnt},
+    "load_renaming": {
+        "same_registers": SameRegisters,
+        "same_names": SameNames,
+        "stack_or_learnt": StackOrLearnt,
+    },
     "picker": {"bound_unit": BoundUnit, "shared_results": SharedResults, "every_ready": EveryReady},
     "macro_picker": {"oldest_ready": OldestReady},
     "late_operands": {"wasted_slots": WastedSlots},

@@ -11,7 +11,7 @@ from msgspec import Struct
 _AT_LEAST_ONE = frozenset(
     (
         *("decode_buffer_bytes", "decode_bytes", "decoders", "dsb_block_bytes", "dsb_lines_per_block"),
-        *("dsb_slots_per_line", "dsb_width", "entries", "idq_size", "in_flight", "instruction_queue_size"),
+        *("dsb_slots_per_line", "dsb_width", "entries", "idq_size", "instruction_queue_size"),
         *("issue_to_dispatch_delay", "issue_width", "line_entries", "lines_remembered", "loads_per_cycle"),
         *("memory_ops_per_cycle", "mixed_memory_ops_per_cycle", "move_elimination_pipeline_length"),
         *("ms_width", "predecode_block_bytes", "predecode_width", "reorder_buffer_size"),

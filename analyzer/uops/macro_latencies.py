@@ -99,7 +99,9 @@ def _crossing(
     source = subject.prepared.register_inputs[position].canonical
     result = subject.prepared.register_outputs[number].canonical
     if is_simd(source) and is_general_purpose(result):
-        return max(1, cycles - subject.rules.to_integer_excess)
+        rules = subject.rules
+        excess = rules.to_integer_excess if subject.mnemonic[0] == "v" else rules.sse_to_integer_excess
+        return max(1, cycles - excess)
     if source[0] == "K" and is_general_purpose(result):
         return max(1, cycles - subject.rules.mask_to_integer_excess)
     if is_general_purpose(source) and (is_simd(result) or result[0] == "K"):

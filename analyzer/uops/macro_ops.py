@@ -147,14 +147,19 @@ class _Expander(MacroInstruction):
             decode_slots=2 if self.branch else 1,
             vector_ops=vector_ops,
             begins_decode_group=count > 2,
-            ends_group=self.mnemonic in _ENDS_GROUP and not self._zeroes_upper_for_free(),
+            ends_group=self._ends_group(),
             serializing=self.mnemonic in _SERIALIZES,
             split_by_index=self.split_by_index,
             lost_slots=lost_slots(self, count),
         )
 
+    def _ends_group(self) -> bool:
+        if self.mnemonic == "vzeroupper":
+            return self.rules.zeroing_upper_ends_group
+        return self.mnemonic in _ENDS_GROUP
+
     def _zeroes_upper_for_free(self) -> bool:
-        return self.mnemonic == "vzeroupper" and not self.rules.zeroing_upper_ends_group
+        return self.mnemonic == "vzeroupper" and not self.rules.zeroing_upper_needs_unit
 
     def _uses_pipes(self, uops: Sequence[Draft]) -> bool:
         integer = self.alus.mask

@@ -119,7 +119,8 @@ POLICIES = {
         "SNB IVB HSW BDW SKL SKX KBL CFL CLX ICL TGL RKL ZEN ZEN+ ZEN2": "",
         _COVES: "learnt_pairs",
         "ZEN3": "stack_or_learnt",
-        "ZEN4 ZEN5": "same_registers",
+        "ZEN4": "same_names",
+        "ZEN5": "same_registers",
     },
     "elimination": {_OF_UOPS: "shared_slots", _MACRO: "every_move"},
     "picker": {

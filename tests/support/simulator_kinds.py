@@ -33,8 +33,8 @@ KINDS = {
         back_end.fewest_waiting back_end.learnt_pairs back_end.least_loaded
         back_end.line_commit back_end.load_words
         back_end.move_elimination back_end.oldest_ready back_end.owed_constants
-        back_end.random_ports back_end.same_registers back_end.shared_results back_end.six_ports
-        back_end.store_pairs
+        back_end.random_ports back_end.same_names back_end.same_registers back_end.shared_results
+        back_end.six_ports back_end.store_pairs
         back_end.stack_or_learnt back_end.store_gathering
         back_end.ten_ports back_end.twelve_ports back_end.two_stores back_end.wasted_slots
         back_end.wide_memory

@@ -52,6 +52,13 @@ cdef class SameRegisters(LoadRenaming):
             return False
         return min(self.program.uop[static].bytes, self.tables.store[store].bytes) >= _NARROWEST
 
+    cdef bint _copies(self, int static, int traits) noexcept nogil:
+        """Whether the loaded word goes to a register, or is read, modified and written."""
+        if traits & READ_MODIFY_WRITE_TRAIT:
+            return True
+        result = self.program.uop[static].out0
+        return self.program.uop[static].out_count > 0 and not self.program.result[result].internal
+
     cdef bint _same(self, int static, int slot, int base, int index) noexcept nogil:
         """Whether the store's address is made from the same values, or both use the stack pointer."""
         if self.flight.s_index_value[slot] != index:

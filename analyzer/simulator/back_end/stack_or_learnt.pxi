@@ -37,13 +37,6 @@ cdef class StackOrLearnt(SameRegisters):
     cdef bint _near(self, int store) noexcept nogil:
         return self.tables.stores - 1 - store <= self._distance
 
-    cdef bint _copies(self, int static, int traits) noexcept nogil:
-        """Whether the loaded word goes to a register, or is read, modified and written."""
-        if traits & READ_MODIFY_WRITE_TRAIT:
-            return True
-        result = self.program.uop[static].out0
-        return self.program.uop[static].out_count > 0 and not self.program.result[result].internal
-
     cdef bint _of_stack(self, int static, int slot, int index) noexcept nogil:
         """Whether both addresses are made from the stack pointer alone."""
         return (

@@ -1,0 +1,109 @@
+"""Zen 4: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M40)."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.isa.counted_loop import counted_loop, usual_copies
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.model.choices import Pointers
+from cyclelens.analyzer.model.options import ModelOptions
+from simulated import cycles
+
+SAME = ModelOptions(assume=Pointers.SAME)
+
+
+def measured_as(code: str, mode: str) -> float:
+    """Cycles of the block in straight-line code, in a loop, or of a copy among those of a loop."""
+    if mode == "straight":
+        return cycles(code, "ZEN4", loop=False, options=SAME)
+    copies = usual_copies(decode(bytes.fromhex(code))) if mode == "copies" else 1
+    looped = counted_loop(bytes.fromhex(code), copies)
+    assert looped is not None
+    return cycles(looped.hex(), "ZEN4", loop=True, options=SAME) / copies
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "mode", "measured"),
+    [
+        ("M28: a byte beside another chunk", "884500884520", "copies", 2.00),
+        ("M28: bytes of two chunks in turn", "884500884520884508884528", "loop", 4.00),
+        ("M28: bytes in groups by chunk", "884500884508884520884528", "loop", 2.00),
+        ("M40: any register renames in straight-line code", "48890e488b0e4883c101", "straight", 1.00),
+        ("M40: an operation on the loaded word is not renamed", "48890e48030e", "straight", 8.08),
+        ("M40: through the stack pointer neither", "48890c2448230c24", "loop", 7.89),
+        (
+            "M40: another register of the same value does not rename",
+            "48890e4889f7488b0f4883c101",
+            "straight",
+            7.93,
+        ),
+        ("M40: a byte that is modified is not renamed", "800601", "straight", 6.96),
+        (
+            "M30: shifts after each other leave their ALUs unused",
+            "48c1e00348c1e30348c1e1034883c6014883c7014983c001",
+            "copies",
+            2.00,
+        ),
+        (
+            "M30: in turn with additions they do not",
+            "48c1e0034883c60148c1e3034883c70148c1e1034983c001",
+            "copies",
+            1.51,
+        ),
+        (
+            "M31: an index makes two macro-ops",
+            "4c3b2c0e4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef",
+            "copies",
+            4.36,
+        ),
+        (
+            "M31: without an index it is one",
+            "4c3b2e4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef",
+            "copies",
+            4.18,
+        ),
+        (
+            "M31: a store with an index",
+            "4c892c0e4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef",
+            "copies",
+            4.36,
+        ),
+        (
+            "M39: a string instruction keeps dispatch",
+            "48ab4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef",
+            "copies",
+            6.09,
+        ),
+        (
+            "M39: a rotation through the carry",
+            "49c1d5034889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef4989e84989e94989ea4989eb4989ec4989ee4889e84889eb4889ea4889ef",
+            "copies",
+            7.09,
+        ),
+        ("M33: no cycle between domains", "0f58c10fc6c001", "loop", 4.00),
+        ("M33: nor between logical operations", "660fdbc10f54c1", "loop", 2.00),
+        ("M25: to a vector register and back with VEX", "c5f96ec0c5f97ec0", "loop", 5.99),
+        ("M25: without VEX a cycle more", "660f6ec0660f7ec0", "loop", 7.00),
+        ("M25: a mask of bytes", "660f6ec0660fd7c0", "straight", 7.00),
+        ("M25: converted and back", "f20f2ac0f20f2cc0", "straight", 12.00),
+        ("M25: inserted and extracted", "c4e3f922c801c4e3f916c801", "straight", 7.99),
+        ("M35: a failed forwarding of four bytes", "8906488b06", "straight", 19.00),
+        ("M35: of two halves of a vector", "f20f11060f1006", "loop", 21.00),
+        ("M34: beside shifts", "660f7ec048d1e348d1e1", "loop", 2.00),
+        (
+            "M32: sums and products in turn",
+            "c4c10458c6c4c10459e6c4c10458cec4c10459eec4c10458d6c4c10459f6c4c10458dec4c10459fe",
+            "loop",
+            2.00,
+        ),
+        (
+            "M32: products and minima in turn",
+            "c4c105d5c6c4c1045de6c4c105d5cec4c1045deec4c105d5d6c4c1045df6c4c105d5dec4c1045dfe",
+            "loop",
+            2.00,
+        ),
+    ],
+)
+def test_small_blocks_take_the_measured_time(rule: str, code: str, mode: str, measured: float) -> None:
+    """Within 5 % of the core's time."""
+    assert measured_as(code, mode) == pytest.approx(measured, rel=0.05), rule
