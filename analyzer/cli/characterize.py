@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     parser = new_parser(
         "characterize",
         "Find the latency, throughput, uops and ports of instructions by microbenchmarks, and compare them "
-        "with the tables. The variants are those of the tables.",
+        "with the tables. Every variant of an instruction that the tables list can be measured.",
     )
     parser.add_argument(
         "--machine",

@@ -76,7 +76,7 @@ export async function findServer(
   if (reason) {
     throw new Problem(`The server is installed but does not start: ${reason}`);
   }
-  throw new NotInstalled("Figures need the server, which is not installed yet: about a minute and 135 MB, without a network.");
+  throw new NotInstalled("Figures need the server, which is not installed yet. Installing it takes about a minute and 135 MB, and no network.");
 }
 
 /** No server is installed yet, which is not an error. */
