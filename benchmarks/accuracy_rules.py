@@ -19,6 +19,7 @@ MODELS = {
     "`--model uica --assume stack`": replace(PUBLISHED, assume=Pointers.STACK),
     "`--model uica --resources on`": replace(PUBLISHED, resources=True),
     "`--model bounds`": ModelOptions(model=Model.BOUNDS),
+    "`--model baseline`, of uiCA's paper": ModelOptions(model=Model.BASELINE),
 }
 
 

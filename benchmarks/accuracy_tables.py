@@ -1,9 +1,10 @@
 """Updates the tables of docs/accuracy.md and zen5.md: ``python benchmarks/accuracy_tables.py FOLDER``.
 
-FOLDER holds ``reference/throughput-dev.csv``, ``reference/kernels.csv``, ``reference/alignment.csv``,
-``measured/bhive-dev.csv``, ``measured/redwood-cove-dev.csv``, ``measured/redwood-cove-cases.csv`` and the
-files ``measured/zen5-*.csv``. They are not part of the project. It takes some minutes; ``--limit`` takes
-fewer blocks of each file, ``--only`` makes some of the tables, and ``--output`` writes to another folder.
+FOLDER holds ``reference/throughput-dev.csv``, ``reference/throughput-tgl.csv``, ``reference/kernels.csv``,
+``reference/alignment.csv``, ``measured/bhive-dev.csv``, ``measured/redwood-cove-dev.csv``,
+``measured/redwood-cove-cases.csv`` and the files ``measured/zen5-*.csv``. They are not part of the project.
+It takes some minutes; ``--limit`` takes fewer blocks of each file, ``--only`` makes some of the tables, and
+``--output`` writes to another folder.
 """
 
 from __future__ import annotations
@@ -112,14 +113,15 @@ def of(name: str | None = None, mode: str | None = None) -> Callable[[Sample], b
     return lambda sample: name in (None, sample.microarchitecture) and mode in (None, sample.mode)
 
 
-def agreement(study: Study) -> str:
-    """Agreement with the reference set, by microarchitecture and mode."""
+def agreement(*sets: Study) -> str:
+    """Agreement with the reference sets, by microarchitecture and mode."""
     rows = []
-    for name in study.microarchitectures():
-        for mode in STRAIGHT_AND_LOOP:
-            pairs = study.pairs(PUBLISHED, of(name, mode))
-            shares = (percent(share_equal(pairs)), percent(share_within(pairs, 0.01)))
-            rows.append((name, mode, str(len(pairs)), *shares))
+    for study in sets:
+        for name in study.microarchitectures():
+            for mode in STRAIGHT_AND_LOOP:
+                pairs = study.pairs(PUBLISHED, of(name, mode))
+                shares = (percent(share_equal(pairs)), percent(share_within(pairs, 0.01)))
+                rows.append((name, mode, str(len(pairs)), *shares))
     return table(("microarchitecture", "mode", "blocks", "equal %", "within 1 %"), rows)
 
 
@@ -354,6 +356,7 @@ def main() -> None:
 
     bhive = study(arguments.folder / "measured" / "bhive-dev.csv")
     blocks = study(reference / "throughput-dev.csv")
+    tiger_lake = study(reference / "throughput-tgl.csv")
     small = {f"`{name}`": study(reference / name) for name in ("kernels.csv", "alignment.csv")}
     measured_there = arguments.folder / "measured"
     redwood = read_samples(
@@ -395,7 +398,7 @@ def main() -> None:
         "zen5_sets": lambda: zen_5_sets(measured_there),
         "redwood_cove": lambda: redwood_cove(redwood[::step]),
         "redwood_cove_cases": lambda: known_cases(measured_there / "redwood-cove-cases.csv"),
-        "agreement": lambda: agreement(blocks),
+        "agreement": lambda: agreement(blocks, tiger_lake),
         "small": lambda: small_sets(small),
         "measured": lambda: measured(bhive),
         "ablations": lambda: ablations(bhive, Study(blocks.samples[::ABLATED_SHARE], arguments.jobs)),
