@@ -31,7 +31,7 @@ PURE = (
 )
 
 COMPLETED = {
-    "isa.encodable:_forms": "the encodings of each mnemonic",
+    "isa.encodable:forms": "the encodings of each mnemonic",
     "model.uops:Trait": "the combinations of traits that uops have, as an enumeration of flags keeps them",
     "uops.vector_domains:domain_traits": "the domains of each mnemonic",
     "isa.encodable:_kind": "the kinds of operands that encodings have",
