@@ -31,6 +31,9 @@ from accuracy_rules import (
     ZEN_3_CORES,
     ZEN_3_OTHERS,
     ZEN_3_RULES,
+    ZEN_4,
+    ZEN_4_CORES,
+    ZEN_4_RULES,
     ZEN_5,
     ZEN_5_CORES,
     ZEN_5_ONE_PAGE,
@@ -391,6 +394,19 @@ def main() -> None:
                     Selection(microarchitectures=(ZEN_3.name,), max_spread=0.05, max_pages=12),
                 )[::few]
                 for name in ("zen3-dev.csv", "zen3-kernels-dev.csv")
+            ),
+        ),
+        "zen4_rules": lambda: zen_rules(
+            ZEN_4,
+            ZEN_4_RULES,
+            ZEN_4_CORES,
+            {},
+            *(
+                read_samples(
+                    measured_there / name,
+                    Selection(microarchitectures=(ZEN_4.name,), max_spread=0.05, max_pages=12),
+                )[::few]
+                for name in ("zen4-dev.csv", "zen4-kernels-dev.csv")
             ),
         ),
         "zen5_errors": lambda: zen_5_errors(general[::step], vectors[::step]),
