@@ -134,9 +134,7 @@ def _checked(
 
 
 def _described(number: int, fix: Fix) -> str:
-    from cyclelens.analyzer.insight.work import Pace, change
-
-    return f"   {number:2}  {change(Pace(fix.before), Pace(fix.after))}\n       {fix.proposal.title}"
+    return f"   {number:2}  {fix.gain}\n       {fix.proposal.title}"
 
 
 def _diff(old: str, new: str, name: str) -> Iterator[str]:

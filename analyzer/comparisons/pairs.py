@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.comparisons.predictions import by_name, figure, limits
 from cyclelens.analyzer.comparisons.table import ComparisonTable, Rate, grid
 from cyclelens.analyzer.insight.confidence import is_lower_bound
-from cyclelens.analyzer.insight.work import Pace, difference, work_of
+from cyclelens.analyzer.insight.work import Pace, comparable, difference, work_of
 from cyclelens.analyzer.model.result import RegionAnalysis
 
 _UNKNOWN = (
@@ -25,16 +25,17 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Compa
     names, regions = zip(*sides, strict=True)
     first, second = map(by_name, regions)
     works = [work_of(region) for region in regions]
-    comparable = works[0] is not None and works[1] is not None and works[0].unit == works[1].unit
+    one, other = works
+    both_known = one is not None and other is not None and comparable(one, other)
     # If both do the same work, the columns per unit would repeat the others.
-    unit = works[0].unit if works[0] and comparable and works[0] != works[1] else ""
+    unit = one.unit if one and other and one.unit == other.unit and one != other else ""
     columns = ["CPU", *names, f"{names[subject]}: difference"]
     columns += [f"{name} per {unit}" for name in names] if unit else []
     columns += [f"{name}: bound by" for name in names]
     rows = []
     for microarchitecture in (name for name in first if name in second):
         both = first[microarchitecture], second[microarchitecture]
-        paces = [Pace(figure(one), work) for one, work in zip(both, works, strict=True)]
+        paces = [Pace(figure(each), work) for each, work in zip(both, works, strict=True)]
         exact = not any(map(is_lower_bound, both))
         row: list[str | float | None] = [microarchitecture, *(pace.cycles for pace in paces)]
         row.append((difference(paces[1 - subject], paces[subject]) or "same") if exact else _NOT_KNOWN)
@@ -44,7 +45,7 @@ def table(title: str, subject: int, *sides: tuple[str, RegionAnalysis]) -> Compa
     if rows:
         notes.append(_UNITS)
         notes += [f"{name}: {work}." for name, work in zip(names, works, strict=True) if work]
-        notes += [] if comparable else [_UNKNOWN]
+        notes += [] if both_known else [_UNKNOWN]
     notes += [f"{name}: {region.note}" for name, region in sides if region.note]
     absent = dict.fromkeys(each.reason for region in regions for each in region.missing)
     notes += [f"No figure: {'; '.join(absent)}."] if absent and rows else []

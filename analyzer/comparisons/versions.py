@@ -14,6 +14,7 @@ from cyclelens.analyzer.comparisons.predictions import figure as figure_of
 from cyclelens.analyzer.comparisons.predictions import found, gone, on_every_microarchitecture
 from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable
+from cyclelens.analyzer.insight.work import work_of
 
 _NOW = "now"
 
@@ -32,12 +33,16 @@ def figure(request: ComparisonRequest) -> Iterator[ComparisonProgress | Comparis
         yield ComparisonTable(title, text=gone(request.region, f"{request.revision}'s version of the file"))
         return
     first = old.predictions[0]
+    work = work_of(old)
     source = before.splitlines()[old.region.first_line : old.region.last_line + 1]
     yield ComparisonTable(
         title,
         ("CPU", "cycles/iter"),
         ((first.microarchitecture, figure_of(first)),),
-        extra={"source": "\n".join(source)},
+        extra={
+            "source": "\n".join(source),
+            "work": None if work is None else [work.amount, work.unit, work.source],
+        },
     )
 
 

@@ -1,6 +1,6 @@
 """Labels of regions: from an analysis to parts, and from parts to text.
 
-4.00 cycles/iter · SKL · latency-bound (LCP) · 8.00 B/cycle
+0.500 cycles/float · 4.00 cycles/iter · SKL · latency-bound (LCP)
 3.42 -> 1.00, 3.4x · SKL · issue-bound
 8.00 cycles/iter · SKL · latency-bound · rewrite: 2.00
 predicted 4.00, measured 4.02 · SKL · latency-bound (stale)
@@ -68,15 +68,22 @@ def of_region(region: RegionAnalysis) -> tuple[RegionLabel, ...]:
         of_prediction(first),
         share="" if region.weight is None else f"{region.weight.share:.0%} of the profile",
         stalls=tuple(stalls),
-        rate=work.rate(region, first),
     )
-    return (label, *map(of_prediction, others))
+    return (
+        _with_rate(label, region, first),
+        *(_with_rate(of_prediction(each), region, each) for each in others),
+    )
+
+
+def _with_rate(label: RegionLabel, region: RegionAnalysis, prediction: Prediction) -> RegionLabel:
+    """The label with its figure by work; without one if it shows an average."""
+    return replace(label, rate="" if label.average else work.rate(region, prediction))
 
 
 def headline(labels: Sequence[RegionLabel], *, stale: bool = False) -> str:
     """The figures in a list: ``4.00 cycles/iter · SKL · latency-bound``, then those of the other cores. Empty
     if there are none."""
-    texts = [render(replace(label, share="", stalls=(), rate="")) for label in labels if label.number]
+    texts = [render(replace(label, share="", stalls=())) for label in labels if label.number]
     return ", ".join(texts) + (STALE if stale and texts else "")
 
 
@@ -93,6 +100,7 @@ def status(label: RegionLabel) -> str:
             elsewhere=label.elsewhere,
             once=label.once,
             core=label.core,
+            rate=label.rate,
             stale=label.stale,
         )
     )
@@ -115,10 +123,11 @@ def render(label: RegionLabel, budget: int | None = None) -> str:
 
 
 def _advised(label: RegionLabel, room: int, narrow: bool) -> str:
-    """The figure, its core, what limits it, and the longest advice that fits; without the unit if there is no
-    other way. Empty if nothing fits."""
-    limits = list(_limits(label)) or [""]
-    for figure in (_figure(label, mean=narrow), _figure(label, mean=narrow, with_unit=False)):
+    """The figure, its core, what limits it, and the longest advice that fits; with the rate alone or without
+    the unit if there is no other way. Empty if nothing fits."""
+    limits, rate = list(_limits(label)) or [""], _rate(label)
+    short = rate or _figure(label, mean=narrow, with_unit=False)
+    for figure in (_joined([rate, _figure(label, mean=narrow)]), short):
         for words, limit in product(label.advice, limits):
             text = _joined([figure, label.core, limit, words])
             if len(text) <= room:
@@ -131,13 +140,13 @@ def _explained(label: RegionLabel, room: int, narrow: bool) -> str:
     head = _head(label, room, narrow)
     left = room - len(head)
     joint = len(_JOINT) if head else 0
-    core, limit, rate = [label.core], list(_limits(label)), [label.rate]
+    core, limit = [label.core], list(_limits(label))
     if label.share and narrow:
         ordered = {"share": [label.share], "core": core}
     elif label.change:
-        ordered = {"limit": limit, "rate": rate, "core": core}
+        ordered = {"limit": limit, "core": core}
     else:
-        ordered = {"share": [label.share], "core": core, "limit": limit, "rate": rate}
+        ordered = {"share": [label.share], "core": core, "limit": limit}
     kept: dict[str, str] = {}
     for name, wordings in ordered.items():
         if not any(wordings):
@@ -148,18 +157,36 @@ def _explained(label: RegionLabel, room: int, narrow: bool) -> str:
         if text is None:
             break
         kept[name], left, joint = text, left - joint - len(text), len(_JOINT)
-    return _joined([head, *(kept.get(name, "") for name in ("share", "core", "limit", "rate"))])
+    return _joined([head, *(kept.get(name, "") for name in ("share", "core", "limit"))])
 
 
 def _head(label: RegionLabel, room: int, narrow: bool) -> str:
-    """The figure with the remarks that fit, or why there is none."""
+    """The figure with the remarks that fit, or why there is none.
+
+    A narrow line shows the rate alone if core and limit would not fit behind both figures.
+    """
     if label.reason:
         return _cut(label.reason, room)
-    figure = _figure(label, mean=narrow)
+    figure, rate = _figure(label, mean=narrow), _rate(label)
     if not figure:
         return ""
-    also = f" (also {', '.join(label.also)})" if label.also else ""
-    shown, left = "", room - len(figure) - len(also)
+    if rate:
+        rest = sum(len(_JOINT + part) for part in (label.core, *list(_limits(label))[-1:]) if part)
+        rate += _also(label)
+        left = room - rest - len(rate + _JOINT)
+        both = len(figure) <= left
+        return _joined([rate, _remarked(label, figure, narrow, left)]) if both else _cut(rate, room)
+    also = _also(label)
+    return _cut(_remarked(label, figure, narrow, room - len(also)) + also, room)
+
+
+def _also(label: RegionLabel) -> str:
+    return f" (also {', '.join(label.also)})" if label.also else ""
+
+
+def _remarked(label: RegionLabel, figure: str, narrow: bool, room: int) -> str:
+    """The figure with the remarks that fit."""
+    left = room - len(figure)
     notes: tuple[Note, ...] = (*label.elsewhere, label.once)
     if narrow and label.share:
         notes = ()
@@ -168,13 +195,13 @@ def _head(label: RegionLabel, room: int, narrow: bool) -> str:
     for note in notes:
         text = note.brief if narrow else note.whole
         if len(text) <= left:
-            shown, left = shown + text, left - len(text)
-    return _cut(figure + shown + also, room)
+            figure, left = figure + text, left - len(text)
+    return figure
 
 
 def _figure(label: RegionLabel, *, mean: bool, with_unit: bool = True) -> str:
     """The figure or its change; empty if the measured figure says it already."""
-    mark = "~" if label.approximate else ""
+    mark = _mark(label)
     if label.change:
         return mark + label.change
     if label.measured.predicted and label.measured.predicted == f"{mark}{label.figure}":
@@ -184,6 +211,15 @@ def _figure(label: RegionLabel, *, mean: bool, with_unit: bool = True) -> str:
     if label.average and mean:
         return f"{least}{label.average}{unit}{'' if label.share else ' on average'}"
     return f"{least}{mark}{label.number}{unit}"
+
+
+def _rate(label: RegionLabel) -> str:
+    """The figure by work; empty beside a change or a measurement, which say it in their own way."""
+    return "" if label.change or label.measured.text or not label.rate else _mark(label) + label.rate
+
+
+def _mark(label: RegionLabel) -> str:
+    return "~" if label.approximate else ""
 
 
 def _limits(label: RegionLabel) -> Iterator[str]:

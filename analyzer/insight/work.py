@@ -1,14 +1,14 @@
 """Measures the work of an iteration, so that different loops can be compared: four cycles for 32 bytes are
 not the same as four cycles for 128.
 
-The marker gives it (``per=8`` elements, ``per=32B`` bytes). Otherwise it is the number of bytes by which the
-pointers of the accesses move.
+The marker gives it (``per=8`` elements, ``per=32B`` bytes). Otherwise it is the distance by which the
+pointers of the accesses move: in floats or doubles if the instructions compute with nothing else, in bytes
+otherwise. It is unknown if the pointers move by different distances.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 
 from cyclelens.analyzer.insight.addresses import Access
@@ -20,6 +20,13 @@ from msgspec import Struct
 
 _AMOUNT = r"([1-9]\d{0,8})(B?)"
 _STACK = "RSP"
+_SIZES = {"byte": 1, "float": 4, "double": 8}
+"""Units of known size, in bytes."""
+_ARITHMETIC = re.compile(r"v?(?:add|sub|mul|div|max|min|sqrt|fn?m(?:add|sub)(?:132|213|231))[ps]([sd])")
+"""Arithmetic on floats (``s``) or doubles (``d``)."""
+_PACKED_MOVE = re.compile(r"v?(?:mov[auhl]|movnt)p[sd]")
+"""Moves whose names tell nothing of the type: compilers move doubles by ``movups``."""
+_TYPED_MOVE = re.compile(r"v?(?:movs|broadcasts|maskmovp)([sd])")
 _TIMES = 1.5
 """From this ratio on a gain is stated as a ratio; smaller ones are easier to read as a share of the time."""
 
@@ -37,11 +44,20 @@ class Pace(Struct, frozen=True):
 
     def cycles_for(self, work: Work | None) -> float:
         """Cycles for another amount of work; per iteration unless both amounts are known in the same unit."""
-        if self.work is None or work is None or self.work.unit != work.unit:
+        if self.work is None or work is None or not comparable(self.work, work):
             return self.cycles
-        if self.work.amount == work.amount:
-            return self.cycles  # exactly
-        return self.cycles * work.amount / self.work.amount
+        now, wanted = _size(self.work, work), _size(work, self.work)
+        return self.cycles if now == wanted else self.cycles * wanted / now
+
+
+def comparable(one: Work, other: Work) -> bool:
+    """Whether two amounts have the same unit, or units of known size."""
+    return one.unit == other.unit or (one.unit in _SIZES and other.unit in _SIZES)
+
+
+def _size(work: Work, other: Work) -> int:
+    """The amount of work; in bytes if the other one has another unit."""
+    return work.amount if work.unit == other.unit else work.amount * _SIZES[work.unit]
 
 
 def stated(option: str) -> Work | None:
@@ -61,24 +77,43 @@ def work_of(region: RegionAnalysis) -> Work | None:
 def inferred(
     instructions: Sequence[InstructionTemplate], accessed: Sequence[Sequence[Access]]
 ) -> Work | None:
-    """The step of the addresses in bytes, where it is constant; the smallest if there are several, because
-    rows of a matrix are far apart.
+    """The step of the addresses, where it is constant; None if there are several steps.
 
     ``accessed``: the ``accesses`` of the instructions in two iterations.
     """
     written = {output.canonical for template in instructions for output in template.register_outputs}
-    steps: defaultdict[int, dict[str, None]] = defaultdict(dict)
+    steps: set[int] = set()
+    through: dict[str, None] = {}
+    moving: list[str] = []
     for now, later in zip(*accessed, strict=True):
         moved = later.address.plus(now.address, -1)
         names = [name for name in (now.access.base, now.access.index) if name and canonical(name) in written]
         if names and _STACK not in names and moved.constant and not moved.terms:
-            steps[abs(moved.constant)].update(dict.fromkeys(name.lower() for name in names))
-    if not steps:
+            steps.add(abs(moved.constant))
+            through.update(dict.fromkeys(name.lower() for name in names))
+            moving.append(instructions[now.instruction].instruction.mnemonic)
+    if len(steps) != 1:
         return None
-    least = min(steps)
-    names = list(steps[least])
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return Work(least, "byte", f"{'smallest step, of' if len(steps) > 1 else 'step of'} {listed}")
+    (step,) = steps
+    *names, last = through
+    unit = _element([template.instruction.mnemonic for template in instructions], moving)
+    if step % _SIZES[unit]:
+        unit = "byte"
+    return Work(step // _SIZES[unit], unit, f"step of {', '.join(names)}{' and ' if names else ''}{last}")
+
+
+def _element(mnemonics: Sequence[str], moving: Sequence[str]) -> str:
+    """``float`` or ``double`` if all arithmetic of that kind is on it and all accesses that move
+    (``moving``) may hold it; otherwise ``byte``."""
+    computed = {match[1] for name in mnemonics if (match := _ARITHMETIC.fullmatch(name))}
+    if len(computed) != 1:
+        return "byte"
+    (kind,) = computed
+    for name in moving:
+        typed = _ARITHMETIC.fullmatch(name) or _TYPED_MOVE.fullmatch(name)
+        if (typed[1] != kind) if typed else not _PACKED_MOVE.fullmatch(name):
+            return "byte"
+    return "float" if kind == "s" else "double"
 
 
 def sentence(region: RegionAnalysis, prediction: Prediction) -> str:
@@ -94,14 +129,24 @@ def sentence(region: RegionAnalysis, prediction: Prediction) -> str:
 
 
 def rate(region: RegionAnalysis, prediction: Prediction) -> str:
-    """``8.00 B/cycle`` or ``0.50 cycles/element``; empty if the work is unknown or the
-    figure is a lower bound."""
+    """``0.125 cycles/byte`` or ``0.500 cycles/float``; empty if the work is unknown, if the figure is a lower
+    bound or if it is that of a function."""
     work, cycles = work_of(region), prediction.cycles_per_iteration
-    if work is None or not cycles or is_lower_bound(prediction):
+    if work is None or not cycles or is_lower_bound(prediction) or prediction.once is not None:
         return ""
-    if work.unit == "byte":
-        return f"{work.amount / cycles:.2f} B/cycle"
-    return f"{cycles / work.amount:.2f} cycles/{work.unit}"
+    return f"{written(cycles / work.amount)[0]} cycles/{work.unit}"
+
+
+def leading(region: RegionAnalysis, prediction: Prediction) -> str:
+    """``rate`` in front of the figure per iteration: ``0.500 cycles/float, ``; empty if there is none."""
+    found = rate(region, prediction)
+    return f"{found}, " if found else ""
+
+
+def written(*figures: float) -> list[str]:
+    """Cycles per unit, all with two decimals, or with three if the figures are small: ``0.125``."""
+    digits = 3 if max(figures) < 1 or min(figures) < 0.1 else 2
+    return [f"{figure:.{digits}f}" for figure in figures]
 
 
 def difference(before: Pace, after: Pace) -> str:
@@ -127,18 +172,18 @@ def _percent(share: float, less: bool) -> str:
 
 
 def change(before: Pace, after: Pace) -> str:
-    """Both figures and the difference: ``3.42 -> 1.00, 3.4x``, in cycles per iteration;
-    ``0.125 -> 0.031 cycles/byte, 4.0x`` if an iteration does another amount of work than before.
+    """Both figures and the difference: ``0.500 -> 0.125 cycles/float, 4.0x``; ``3.42 -> 1.00, 3.4x``, in
+    cycles per iteration, if the work is unknown.
 
     Empty if the figures agree to two decimals.
     """
-    found = difference(before, after)
-    first, second = before.per_unit(), after.per_unit()
-    if before.cycles_for(after.work) != before.cycles and first is not None and second is not None:
-        digits = 3 if max(first, second) < 1 else 2
-        unit = after.work.unit if after.work else ""
-        both = f"{first:.{digits}f} -> {second:.{digits}f} cycles/{unit}"
-        return f"{both}, {found.removesuffix(f' per {unit}')}" if found else ""
+    found, work = difference(before, after), after.work
+    if found and work is not None and before.work is not None and comparable(before.work, work):
+        first, second = written(before.cycles_for(work) / work.amount, after.cycles / work.amount)
+        if first != second:
+            return f"{first} -> {second} cycles/{work.unit}, {found.removesuffix(f' per {work.unit}')}"
+    if not found and before.cycles_for(work) != before.cycles:
+        return ""  # as long per unit as before
     both = f"{before.cycles:.2f} -> {after.cycles:.2f}"
     if found:
         return f"{both}, {found}"

@@ -53,9 +53,9 @@ class RegionLabel(Struct, frozen=True):
     """Why the number is a lower bound, in place of ``limits``: ``no figures for add``."""
     stalls: tuple[str, ...] = ()
     rate: str = ""
-    """Work per time: ``8.00 B/cycle``."""
+    """The figure by work, which leads: ``0.500 cycles/float``."""
     change: str = ""
-    """``3.42 -> 1.00, 3.4x``, in place of the number and its unit."""
+    """``3.42 -> 1.00, 3.4x``, in place of the number, its unit and the rate."""
     also: tuple[str, ...] = ()
     """Figures of the other loops that were compiled from the same source loop."""
     advice: tuple[str, ...] = ()

@@ -52,7 +52,7 @@ class Work(Struct, frozen=True):
 
     amount: int
     unit: str
-    """``element`` or ``byte``."""
+    """``element``, ``byte``, ``float`` or ``double``."""
     source: str
     """Where it comes from: ``per=8``, ``step of rsi``."""
 

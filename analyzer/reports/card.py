@@ -203,7 +203,8 @@ def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
     if not region.predictions:
         return f"No prediction: {prose(region.note)}" if region.note else ""
     lines = [
-        f"- **{wording.figure_of(prediction)} {wording.unit(prediction)}**{doubt(prediction)}"
+        f"- **{work.leading(region, prediction)}{wording.figure_of(prediction)} {wording.unit(prediction)}**"
+        f"{doubt(prediction)}"
         f"{wording.elsewhere(prediction)}{wording.one_pass(prediction)} on {prediction.microarchitecture}, "
         f"{wording.mode(prediction.mode)}, {wording.bound_of(prediction)}, {wording.front_end(prediction)}"
         for prediction in region.predictions

@@ -202,7 +202,8 @@ def _body(analysis: Analysis, file: str) -> Iterator[str]:
 def _prediction(region: RegionAnalysis, prediction: Prediction, core: str, identifier: str) -> Iterator[str]:
     model = registry.get(prediction.microarchitecture)
     yield (
-        f'<p class="headline"><b>{wording.figure_of(prediction)} {wording.unit(prediction)}</b>'
+        f'<p class="headline"><b>{work.leading(region, prediction)}{wording.figure_of(prediction)} '
+        f"{wording.unit(prediction)}</b>"
         f"{wording.elsewhere(prediction)}{wording.one_pass(prediction)} "
         f"on {escape(core)}, {wording.mode(prediction.mode)}, "
         f"<b>{escape(wording.bound_of(prediction))}</b></p>"

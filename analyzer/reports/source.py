@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight import wording, work
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound
 from cyclelens.analyzer.insight.source_lines import LineFigures, by_line, home
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
@@ -34,7 +34,7 @@ def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) ->
         for missing in region.missing:
             yield f"   No figure: {missing.reason}"
         for prediction in region.predictions:
-            yield _headline(prediction, wording.default_of(analysis, region))
+            yield _headline(region, prediction, wording.default_of(analysis, region))
             yield ""
             yield from _table(by_line(region, prediction), sources, instructions)
             yield ""
@@ -45,10 +45,10 @@ def text(analysis: Analysis, sources: Sources, *, instructions: bool = False) ->
         yield f"{problem.severity}: {problem.message} [{problem.code}]"
 
 
-def _headline(prediction: Prediction, by_default: str) -> str:
+def _headline(region: RegionAnalysis, prediction: Prediction, by_default: str) -> str:
     mean = wording.on_average(prediction)
     return (
-        f"   {wording.cycles_per(prediction)} on "
+        f"   {work.leading(region, prediction)}{wording.cycles_per(prediction)} on "
         f"{wording.core(prediction, by_default)}{doubt(prediction)} · {wording.bound_of(prediction)}"
         f"{'' if mean is None else f' · {mean:.2f} on average over all paths'}"
     )

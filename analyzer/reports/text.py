@@ -125,7 +125,7 @@ def _prediction(
     microarchitecture = registry.get(prediction.microarchitecture)
     alone = len(prediction.positions) < 2
     yield Line(
-        f"   {wording.cycles_per(prediction)} on "
+        f"   {work.leading(region, prediction)}{wording.cycles_per(prediction)} on "
         f"{core}, {wording.mode(prediction.mode)}"
         + (f", alignment {prediction.alignment}" if prediction.alignment and alone else "")
         + doubt(prediction),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
 from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.rewrites import (
@@ -130,7 +131,8 @@ def tried(
         return None
     primary = region.predictions[0]
     after = found.cycles_per_iteration / proposal.times
-    return Fix(proposal, region.region.name, primary.microarchitecture, primary.cycles_per_iteration, after)
+    before, work = primary.cycles_per_iteration, work_of(region)
+    return Fix(proposal, region.region.name, primary.microarchitecture, before, after, work=work)
 
 
 def judge(
@@ -157,7 +159,8 @@ def judge(
             return None
         slow = [each for each in primary.positions if each.cycles_per_iteration == before]
         where = f" at {len(slow)} of {len(primary.positions)} positions"
-    return Fix(proposal, region.region.name, primary.microarchitecture, before, after, where)
+    work = work_of(region)
+    return Fix(proposal, region.region.name, primary.microarchitecture, before, after, where, work)
 
 
 def _simulated(

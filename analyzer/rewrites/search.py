@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Cancel
 from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.work import work_of, written
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
-from cyclelens.analyzer.model.result import RegionAnalysis
+from cyclelens.analyzer.model.result import RegionAnalysis, Work
 from cyclelens.analyzer.rewrites.loops.body import body_of
 from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, Replacement, apply
 from cyclelens.analyzer.rewrites.registry import (
@@ -57,24 +58,28 @@ class Advice(Struct, frozen=True):
         """``two accumulators: 4.00, four: 2.00``. Empty if nothing helps."""
         return next(self.sentences(), "")
 
-    def sentences(self) -> Iterator[str]:
+    def sentences(self, work: Work | None = None) -> Iterator[str]:
         """Phrases in decreasing detail: the best rewrite with a simpler one, single rewrites, the best
-        figure alone."""
+        figure alone. Figures are cycles per unit of ``work``, the work of an iteration; None: per iteration.
+        """
         if not self.fixes:
             return
         last = self.fixes[-1]
+
+        def figure(fix: Fix) -> str:
+            return written(fix.after / work.amount)[0] if work else f"{fix.after:.2f}"
+
+        def words(fix: Fix) -> str:
+            return f"{fix.proposal.short}: {figure(fix)}"
+
         for simpler in self.fixes[:-1]:
             # After "two accumulators", "four" needs no noun.
             same = last.proposal.counted and last.proposal.counted == simpler.proposal.counted
-            words = f"{last.proposal.count}: {last.after:.2f}" if same else _words(last)
-            yield f"{_words(simpler)}, {words}"
+            second = f"{last.proposal.count}: {figure(last)}" if same else words(last)
+            yield f"{words(simpler)}, {second}"
         for fix in reversed(self.fixes):
-            yield _words(fix)
-        yield f"rewrite: {last.after:.2f}"
-
-
-def _words(fix: Fix) -> str:
-    return f"{fix.proposal.short}: {fix.after:.2f}"
+            yield words(fix)
+        yield f"rewrite: {figure(last)}"
 
 
 _NOTHING = Proposal("", 0, (), kinds=())
@@ -103,7 +108,7 @@ def alternatives(
         return  # the gain over a lower bound is unknown
     left = _MOST
     start = region.predictions[0].cycles_per_iteration
-    latest = [Candidate(Fix(_NOTHING, region.region.name, "", start, start), text)]
+    latest = [Candidate(Fix(_NOTHING, region.region.name, "", start, start, work=work_of(region)), text)]
     for width in _WIDTHS:
         found: list[Candidate] = []
         for first in sorted(latest, key=_promise)[:width]:

@@ -21,7 +21,6 @@ from cyclelens.analyzer.frontend.objects.raw_code import RawCodeError, from_hexa
 from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.insight import label, wording
 from cyclelens.analyzer.insight.findings import at_statement
-from cyclelens.analyzer.insight.work import Pace, change
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail
@@ -200,7 +199,7 @@ class Answers:
                 "microarchitecture": fix.microarchitecture,
                 "before": fix.before,
                 "after": fix.after,
-                "gain": change(Pace(fix.before), Pace(fix.after)),
+                "gain": fix.gain,
                 "where": fix.where,
                 "text": apply(text, fix.proposal.edits),
             }
@@ -293,9 +292,9 @@ def _region(region: RegionAnalysis) -> Answer:
                 "microarchitecture": prediction.microarchitecture,
                 "cycles_per_iteration": prediction.cycles_per_iteration,
                 "figure": wording.figure_of(prediction),
-                "headline": label.headline([label.of_prediction(prediction)]),
+                "headline": label.headline([shown]),
             }
-            for prediction in region.predictions
+            for prediction, shown in zip(region.predictions, label.of_region(region), strict=False)
         ],
         "note": region.note or "; ".join(missing.reason for missing in region.missing),
     }

@@ -1,6 +1,6 @@
 """textDocument/codeAction: rewrites that make the region faster, with their gain.
 
-add $0x1234, %ax     Use eax (its upper half and the flags may differ): 3.42 -> 1.01, 3.4x
+add $0x1234, %ax     3.42 -> 1.01, 3.4x: Use eax (its upper half and the flags may differ)
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
-from cyclelens.analyzer.insight.work import Pace, change
 from cyclelens.analyzer.rewrites.proposal import Fix, Replacement
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import shows
@@ -86,8 +85,7 @@ def _actions(
         # Kinds are hierarchical: "refactor" includes "refactor.rewrite".
         if wanted and not any(_wants(only, kind) for only in wanted):
             continue
-        gain = f"{change(Pace(fix.before), Pace(fix.after))}{fix.where}"
-        title = f"{fix.proposal.title}: {gain}{f' ({result.brief})' if result else ''}"
+        title = f"{fix.gain}{fix.where}: {fix.proposal.title}{f' ({result.brief})' if result else ''}"
         action = types.CodeAction(title=title, kind=kind, diagnostics=settled or None)
         if fix.proposal.whole and shows(able, "previews"):
             action.command = _preview(snapshot, server.converter, fix, result)
@@ -213,7 +211,7 @@ def _described(fix: Fix, result: _Checked | None) -> tuple[str, str]:
         if result
         else "Whether the results are equal is not checked"
     )
-    return f"{fix.region}: {change(Pace(fix.before), Pace(fix.after))}", f"{fix.proposal.title}. {checked}."
+    return f"{fix.region}: {fix.gain}", f"{fix.proposal.title}. {checked}."
 
 
 def _confirmed(

@@ -11,8 +11,9 @@ from typing import Any
 
 from cyclelens.analyzer.common.escaping import printable
 from cyclelens.analyzer.comparisons.table import grid
-from cyclelens.analyzer.insight.work import Pace, difference
+from cyclelens.analyzer.insight.work import Pace, comparable, difference, written
 from cyclelens.server.background.tasks import Task, TaskCancelled, TaskFailed
+from cyclelens.server.documents.baselines import pace_from
 from cyclelens.server.documents.history import RegionVersion, text_of
 from cyclelens.server.documents.origins import path_of
 from cyclelens.server.documents.session import ShownRegion, Snapshot
@@ -49,19 +50,28 @@ def register(server: CyclelensServer) -> None:
         except TaskFailed:
             table = None
         if table is not None and table.rows:
-            cycles = table.rows[0][1]
-            assert isinstance(cycles, float)
-            entries.insert(0, _HistoryEntry("HEAD", Pace(cycles), str(table.extra["source"])))
+            pace = pace_from([table.rows[0][1], table.extra["work"]])
+            entries.insert(0, _HistoryEntry("HEAD", pace, str(table.extra["source"])))
         return _answer(snapshot, region, entries)
 
 
 def strip(versions: Sequence[RegionVersion]) -> str:
-    """``8.00 -> 4.00 -> 2.00``; empty for a single figure."""
-    figures = [f"{version.pace.cycles:.2f}" for version in versions]
-    if len(figures) < 2:
+    """``8.00 -> 4.00 -> 2.00``; ``0.500 -> 0.125 cycles/float`` if the work is known; empty for a single
+    figure."""
+    if len(versions) < 2:
         return ""
+    figures, unit = _figures([version.pace for version in versions])
     shown = figures if len(figures) <= _STRIP else [figures[0], "...", *figures[1 - _STRIP :]]
-    return " -> ".join(shown)
+    return " -> ".join(shown) + (f" {unit}" if unit else "")
+
+
+def _figures(paces: Sequence[Pace]) -> tuple[list[str], str]:
+    """The figures and their unit: cycles per unit of the latest one's work, or per iteration with an empty
+    unit if the amounts of work cannot be compared."""
+    work = paces[-1].work
+    if work is None or not all(pace.work and comparable(pace.work, work) for pace in paces):
+        return [f"{pace.cycles:.2f}" for pace in paces], ""
+    return written(*(pace.cycles_for(work) / work.amount for pace in paces)), f"cycles/{work.unit}"
 
 
 def _entries(versions: Sequence[RegionVersion]) -> list[_HistoryEntry]:
@@ -85,12 +95,23 @@ def _answer(snapshot: Snapshot, region: ShownRegion, entries: Sequence[_HistoryE
         for entry in entries
         if now is not None
     ]
+    figures, unit = _figures([entry.pace for entry in entries]) if entries else ([], "")
+    if unit:
+        by_work = [(figure, *row) for figure, row in zip(figures, rows, strict=True)]
+        text = grid((unit, *_COLUMNS), by_work)
+        figures = [
+            f"{figure} {unit}, {row[1]:.2f} {_COLUMNS[1]}" for figure, row in zip(figures, rows, strict=True)
+        ]
+    else:
+        text = grid(_COLUMNS, rows)
+        figures = [f"{figure} {_COLUMNS[1]}" for figure in figures]
     title = f"History of {region.result.name}"
     return {
         "title": printable(title),
-        "text": printable(grid(_COLUMNS, rows) or "There is no figure yet."),
+        "text": printable(text or "There is no figure yet."),
         "columns": list(_COLUMNS),
         "rows": [list(row) for row in rows],
+        "figures": figures,
         "versions": [entry.text for entry in entries],
         "present": text_of(snapshot, region),
         "firstLine": region.result.first_line,

@@ -16,7 +16,7 @@ from cyclelens.analyzer.hints import heat
 from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints.layout import LINE_BUDGET
 from cyclelens.analyzer.insight.label import render
-from cyclelens.analyzer.insight.work import Pace, change
+from cyclelens.analyzer.insight.work import Pace, change, comparable, written
 from cyclelens.analyzer.model.label import MeasuredFigure, RegionLabel
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.rewrites.search import Advice
@@ -135,9 +135,10 @@ def register(server: CyclelensServer) -> None:
         if hint.kind != region_hint.KIND:
             return _HintPart(hint.label, hint.tooltip, hint.kind == heat.KIND)
         # Every tooltip says that the region is stale; one mark is enough.
-        also = tuple(each.result.figure for each in others if each.result.figure)
         label = replace(
-            shown_label(server, snapshot, region), also=also, measured=measured, stale=region.stale
+            _beside_others(shown_label(server, snapshot, region), region, others),
+            measured=measured,
+            stale=region.stale,
         )
         tooltip = [measurement(snapshot, region), hint.tooltip]
         if snapshot.language:
@@ -180,11 +181,27 @@ def shown_label(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion
     and with advice, as far as the settings want them. Empty if the region has no label."""
     result = region.result
     advice = advice_for(server, snapshot, region)
+    work = result.work if region.label.rate else None
     return replace(
         region.label,
         change=_change(server, snapshot, region),
-        advice=() if advice is None or result.unmarked else tuple(advice.sentences()),
+        advice=() if advice is None or result.unmarked else tuple(advice.sentences(work)),
     )
+
+
+def _beside_others(label: RegionLabel, region: ShownRegion, others: Sequence[ShownRegion]) -> RegionLabel:
+    """The label with the figures of the other loops that were compiled from the same one: by work if all of
+    them can be compared, per iteration otherwise."""
+    shown = [each.result for each in others if each.result.figure]
+    work = region.result.work if label.rate else None
+    paces = [Pace(each.cycles, each.work) for each in shown if each.cycles is not None]
+    if (
+        work is None
+        or len(paces) < len(shown)
+        or not all(pace.work and comparable(pace.work, work) for pace in paces)
+    ):
+        return replace(label, also=tuple(each.figure for each in shown), rate="" if shown else label.rate)
+    return replace(label, also=tuple(written(pace.cycles_for(work) / work.amount)[0] for pace in paces))
 
 
 def measured_figure(server: CyclelensServer, snapshot: Snapshot, region: ShownRegion) -> MeasuredFigure:

@@ -122,9 +122,9 @@ def test_regions_are_compared_by_the_work_that_they_do(run: Run) -> None:
     arguments = ("--region", "two", "--with", "one", "--arch", "SKL")
     code, out = run(*arguments, text=TWO.format(one="", two=""))
     assert code == 0
-    assert "SKL  4.00  4.00  2.0x per byte           0.062         0.125" in out
-    assert "two: 64 bytes per iteration (step of rsi)." in out
-    assert "one: 32 bytes per iteration (step of rsi)." in out
+    assert "SKL  4.00  4.00  2.0x per float           0.250          0.500" in out
+    assert "two: 16 floats per iteration (step of rsi)." in out
+    assert "one: 8 floats per iteration (step of rsi)." in out
     _, out = run(*arguments, "--format", "json", text=TWO.format(one="per=8", two="per=16"))
     (table,) = json.loads(out)
     assert table["columns"][3:6] == ["two: difference", "two per element", "one per element"]
@@ -134,11 +134,11 @@ def test_regions_are_compared_by_the_work_that_they_do(run: Run) -> None:
     assert "state it in the markers" in out
 
 
-def test_processors_are_compared_per_byte_too(run: Run) -> None:
+def test_processors_are_compared_per_float_too(run: Run) -> None:
     _, out = run("--region", "two", "--arch", "SNB,SKL", text=TWO.format(one="", two=""))
-    assert "CPU  cycles/iter  cycles/byte  bottleneck" in out
-    assert "SKL         4.00        0.062  latency-bound" in out
-    assert "64 bytes per iteration (step of rsi)." in out
+    assert "CPU  cycles/iter  cycles/float  bottleneck" in out
+    assert "SKL         4.00         0.250  latency-bound" in out
+    assert "16 floats per iteration (step of rsi)." in out
 
 
 def test_the_committed_file(run: Run, tmp_path: Path) -> None:

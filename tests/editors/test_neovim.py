@@ -110,13 +110,13 @@ def test_what_costs_nothing_is_one_faint_line(seen: dict[str, Any]) -> None:
 
 
 def test_a_rewrite_is_applied_and_the_hints_show_what_it_brought(seen: dict[str, Any]) -> None:
-    assert seen["action"] == "Use eax (its upper half and the flags may differ): 3.44 -> 1.00, 3.4x"
+    assert seen["action"] == "3.44 -> 1.00, 3.4x: Use eax (its upper half and the flags may differ)"
     assert seen["line"] == "    add $0x1234, %eax"
     assert any(label.startswith("3.44 -> 1.00, 3.4x") for _, _, label in seen["edited"])
 
 
 def test_the_history_of_a_figure_opens_as_a_difference(seen: dict[str, Any]) -> None:
-    assert seen["history"] == ["1.00  now", "3.44  opened  now 3.4x"]
+    assert seen["history"] == ["1.00 cycles/iter  now", "3.44 cycles/iter  opened  now 3.4x"]
     assert seen["old"] == "    add $0x1234, %ax"
 
 
@@ -195,7 +195,7 @@ def test_the_health_check_and_the_help_are_found(seen: dict[str, Any]) -> None:
 
 def test_one_accumulator_becomes_four_by_a_code_action(seen: dict[str, Any]) -> None:
     """Looked at as a difference, discarded, and then made."""
-    assert seen["preview"]["title"].startswith("dot: 8.00 -> 2.00, 4.0x")
+    assert seen["preview"]["title"].startswith("dot: 0.500 -> 0.125 cycles/float, 4.0x")
     assert seen["preview"]["differs"] and seen["discarded"]
     assert seen["preview"]["text"] == seen["rewritten"]
     updates = [line.split()[-1] for line in seen["rewritten"] if "vfmadd231ps" in line]
@@ -204,11 +204,11 @@ def test_one_accumulator_becomes_four_by_a_code_action(seen: dict[str, Any]) -> 
 
 
 def test_the_rewritten_loop_is_compared_with_head(seen: dict[str, Any]) -> None:
-    assert "4.0x per byte" in seen["committed"]
-    assert [text.split()[:2] for text in seen["since_head"]] == [
-        ["4.00", "now"],
-        ["8.00", "opened"],
-        ["8.00", "HEAD"],
+    assert "4.0x per float" in seen["committed"]
+    assert [text.partition("  now ")[0] for text in seen["since_head"]] == [
+        "0.125 cycles/float, 8.00 cycles/iter  now",
+        "0.500 cycles/float, 8.00 cycles/iter  opened",
+        "0.500 cycles/float, 8.00 cycles/iter  HEAD",
     ]
 
 

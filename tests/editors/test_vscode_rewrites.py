@@ -38,7 +38,7 @@ def offered(code: Workbench, start: str) -> str:
     def found() -> str:
         code.press("Escape", "Control+.")
         code.page.wait_for_timeout(1000)
-        return next((row for row in code.texts(ROWS) if row.startswith(start)), "")
+        return next((row for row in code.texts(ROWS) if start in row), "")
 
     code.open("dot_product.s")
     code.go(MARKER + 2)
@@ -57,7 +57,7 @@ def discard(code: Workbench) -> None:
 
 
 def test_a_rewrite_is_shown_as_a_difference_and_applied_by_one_click(code: Workbench) -> None:
-    assert offered(code, FOUR).endswith("4.00 -> 1.00, 4.0x")
+    assert offered(code, FOUR).startswith("0.500 -> 0.125 cycles/float, 4.0x: ")
     code.click(ROWS, FOUR)
     wait("the difference", lambda: code.texts(".monaco-diff-editor .line-insert"))
     (details,) = wait("what it does", code.notifications)
@@ -74,7 +74,7 @@ def test_a_rewrite_is_shown_as_a_difference_and_applied_by_one_click(code: Workb
     # The message goes away; the button stays.
     code.run("Notifications: Clear All Notifications")
     decide(code, "Apply the Rewrite")
-    figure = "0.125 -> 0.031 cycles/byte, 4.0x"
+    figure = "0.500 -> 0.125 cycles/float, 4.0x"
     wait("what it brought", lambda: any(figure in text for text in code.lines().values()))
     code.run("File: Revert File")
     wait("the old text", lambda: code.line(MARKER).startswith("# cyclelens-begin dot"))
@@ -85,7 +85,7 @@ def test_a_region_is_compared_with_head_and_nothing_is_cut_off(code: Workbench) 
     code.go(MARKER + 3)
     code.press("End", "Enter")
     code.type("vaddps %ymm0, %ymm0, %ymm0")
-    wait("the change", lambda: "4.00 -> 8.00" in code.line(MARKER))
+    wait("the change", lambda: "0.50 -> 1.00 cycles/float" in code.line(MARKER))
     code.run("Cyclelens: Compare with HEAD")
     wait("the figures", lambda: "+100 % time" in code.panel("dot against HEAD"))
     table, page = code.frame().locator("table"), code.frame().locator("body")
@@ -110,7 +110,7 @@ def test_rewrites_are_checked_after_a_question_and_say_so(code: Workbench) -> No
     wait("the answer", lambda: any(said in each for each in code.notifications()))
     code.screenshot("vscode-checked")
     code.run("Notifications: Clear All Notifications")
-    assert offered(code, FOUR).endswith("4.0x (checked)")
+    assert offered(code, FOUR).endswith("(checked)")
     code.click(ROWS, FOUR)
     details = wait("what it does", code.notifications)[0]
     assert "Checked: the same results on 10,000 random inputs" in details

@@ -162,15 +162,17 @@ ROWS = """() => {
 """Rows of the picture in the hover: those of the text, and those on the screen; null without one."""
 ONE = DOT.format(options="", more="")
 TWO = DOT.format(options="", more="        vfmadd231ps (%rdi), %ymm1, %ymm0\n")
-ADVICE = "4.00 cycles/iter · SKL · latency-bound · rewrite: 1.00"
+ADVICE = "0.500 cycles/float · SKL · latency-bound · rewrite: 0.125"
 STATES = {
-    "plain": State(HASH, "4.00 cycles/iter · SKL · latency-bound"),
-    "hazards": State(STORES, "cycles/iter"),
+    "plain": State(HASH, "4.00 cycles/byte · 4.00 cycles/iter · SKL · latency-bound"),
+    "hazards": State(STORES, "cycles/byte"),
     "advice": State(ONE, ADVICE),
-    "faster": State(TWO, "8.00 cycles/iter", "8.00 -> 4.00, 2.0x", deleted(6)),
-    "slower": State(ONE, "4.00 cycles/iter", "4.00 -> 8.00", typed(5, "vaddps %ymm1, %ymm0, %ymm0")),
-    "measured": State(ONE, "4.00 cycles/iter", "predicted 4.00, measured ", measured),
-    "mistake": State(ONE, "4.00 cycles/iter", "latency-bound (stale)", typed(5, "vmovupps (%rax), %ymm3")),
+    "faster": State(TWO, "1.00 cycles/float", "1.00 -> 0.50 cycles/float, 2.0x", deleted(6)),
+    "slower": State(
+        ONE, "0.500 cycles/float", "0.50 -> 1.00 cycles/float", typed(5, "vaddps %ymm1, %ymm0, %ymm0")
+    ),
+    "measured": State(ONE, "0.500 cycles/float", "predicted 4.00, measured ", measured),
+    "mistake": State(ONE, "0.500 cycles/float", "latency-bound (stale)", typed(5, "vmovupps (%rax), %ymm3")),
     "missing": State(DOT.format(options=" arch=SNB", more=""), "SNB has no FMA", status="no figure · SNB"),
     "left out": State(X87, "SKL: no figure, x87 is not modelled", status="no figure · SKL"),
     "lower bound": State(PART, "at least 3.00 cycles/iter · SKL", status="at least 3.00 cycles/iter · SKL"),
@@ -178,8 +180,8 @@ STATES = {
     # The hint is cut where the editor cuts hints; the status item has all of it.
     "positions": State(
         SCAN,
-        "1.00 cycles/iter",
-        status="1.00 cycles/iter (to 1.07: depends on port binding) (1.72 at 1, 2.00 at 1 of 4",
+        "0.031 cycles/byte",
+        status="0.031 cycles/byte · 1.00 cycles/iter (to 1.07: depends on port binding) (1.72 at 1, 2.00 at 1 of 4",
         line=6,
     ),
 }
@@ -221,7 +223,7 @@ def test_hints_stand_in_one_column_and_a_dot_is_between_two(code: Workbench) -> 
     wait("the bars", lambda: re.search("[▁-█]", code.line(3)))
     lines = code.lines()
     assert "LCP stall · unlaminated" in lines[3]
-    columns = {lines[2].index("10.25"), lines[3].index("LCP"), lines[4].index("LCP"), lines[5].index("LCP")}
+    columns = {lines[2].index("5.12"), lines[3].index("LCP"), lines[4].index("LCP"), lines[5].index("LCP")}
     assert len(columns) == 1
 
 
@@ -257,7 +259,7 @@ def test_a_hover_is_short_and_in_the_syntax_of_the_file(code: Workbench) -> None
 def test_the_timeline_of_a_hover_does_not_wrap(code: Workbench) -> None:
     """Every row of the picture is one line on the screen, at the default width of hovers."""
     code.open("advice.s")
-    wait("the figure", lambda: "4.00 cycles/iter" in code.line(2))
+    wait("the figure", lambda: "0.500 cycles/float" in code.line(2))
 
     def rows() -> list[int]:
         found: list[int] = code.page.evaluate(ROWS)
@@ -277,14 +279,14 @@ def test_the_timeline_of_a_hover_does_not_wrap(code: Workbench) -> None:
 
 def test_a_server_killed_during_edits_remembers_the_last_save(code: Workbench) -> None:
     code.open("slower.s")
-    wait("the figure", lambda: "4.00 cycles/iter" in code.line(2))
+    wait("the figure", lambda: "0.500 cycles/float" in code.line(2))
     typed(5, "vaddps %ymm1, %ymm0, %ymm0")(code)
-    wait("the change", lambda: "4.00 -> 8.00" in code.line(2))
+    wait("the change", lambda: "0.50 -> 1.00 cycles/float" in code.line(2))
     # Enter would take a suggestion that is open.
     code.press("Escape", "Enter")
     code.type("vaddps %ymm1, ")
     code.server.kill("lsp")
     code.type("%ymm0, %ymm0")
-    wait("the change since the last save", lambda: "4.00 -> 12.00" in code.line(2))
+    wait("the change since the last save", lambda: "0.50 -> 1.50 cycles/float" in code.line(2))
     assert code.notifications() == []
     code.run("File: Revert File")

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 FIGURES = st.floats(0.1, 999)
 LINE = 60
 PLAIN = RegionLabel(number="4.00", unit="cycles/iter", core="SKL", limits=("latency-bound",))
-FULL = replace(PLAIN, stalls=("LCP",), rate="8.00 B/cycle")
+FULL = replace(PLAIN, stalls=("LCP",))
+BY_WORK = replace(FULL, rate="0.500 cycles/float")
 CHANGED = "3.42 -> 1.00, 3.4x"
 ADVICE = (
     "two accumulators: 4.00, four: 2.00",
@@ -25,6 +26,10 @@ ADVICE = (
 
 def bytes_(amount):
     return Work(amount, "byte", "step of rsi")
+
+
+def floats(amount):
+    return Work(amount, "float", "step of rsi")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +44,20 @@ def bytes_(amount):
 )
 def test_both_figures_and_the_difference(before, after, shown):
     assert change(Pace(before), Pace(after)) == shown
-    assert change(Pace(before, bytes_(96)), Pace(after, bytes_(96))) == shown
+
+
+def test_figures_are_compared_by_their_work():
+    assert change(Pace(4.0, floats(8)), Pace(1.0, floats(8))) == "0.500 -> 0.125 cycles/float, 4.0x"
+    assert change(Pace(4.0, floats(8)), Pace(4.001, floats(8))) == ""
+    assert change(Pace(4.0, floats(8)), Pace(4.002, floats(8))) == "", "the same to two decimals"
+    assert change(Pace(4.0, floats(8)), Pace(4.01, floats(8))) == "0.500 -> 0.501 cycles/float, +0.2 % time"
+    assert change(Pace(4.0, bytes_(96)), Pace(4.01, bytes_(96))) == "4.00 -> 4.01, +0.2 % time"
+    assert change(Pace(40.0, floats(8)), Pace(2.0, floats(8))) == "5.00 -> 0.25 cycles/float, 20.0x"
+
+
+def test_floats_and_bytes_are_compared_in_the_unit_of_the_second():
+    assert change(Pace(4.0, bytes_(32)), Pace(4.0, floats(16))) == "0.500 -> 0.250 cycles/float, 2.0x"
+    assert change(Pace(4.0, floats(8)), Pace(4.0, bytes_(64))) == "0.125 -> 0.062 cycles/byte, 2.0x"
 
 
 def test_a_loop_that_is_unrolled_is_compared_by_its_work():
@@ -58,9 +76,8 @@ def test_work_that_cannot_be_compared_is_left_aside():
 @pytest.mark.parametrize(
     ("budget", "shown"),
     [
-        (None, "4.00 cycles/iter · SKL · latency-bound (LCP) · 8.00 B/cycle"),
-        (59, "4.00 cycles/iter · SKL · latency-bound (LCP) · 8.00 B/cycle"),
-        (58, "4.00 cycles/iter · SKL · latency-bound (LCP)"),
+        (None, "4.00 cycles/iter · SKL · latency-bound (LCP)"),
+        (44, "4.00 cycles/iter · SKL · latency-bound (LCP)"),
         (43, "4.00 cycles/iter · SKL · latency-bound"),
         (37, "4.00 cycles/iter · SKL"),
         (20, "4.00 cycles/iter"),
@@ -69,6 +86,28 @@ def test_work_that_cannot_be_compared_is_left_aside():
 )
 def test_a_narrow_line_shows_the_parts_that_fit(budget, shown):
     assert render(FULL, budget) == shown
+
+
+@pytest.mark.parametrize(
+    ("changes", "budget", "shown"),
+    [
+        ({}, None, "0.500 cycles/float · 4.00 cycles/iter · SKL · latency-bound (LCP)"),
+        ({}, LINE, "0.500 cycles/float · 4.00 cycles/iter · SKL · latency-bound"),
+        ({}, 57, "0.500 cycles/float · SKL · latency-bound (LCP)"),
+        ({}, 43, "0.500 cycles/float · SKL · latency-bound"),
+        ({}, 24, "0.500 cycles/float · SKL"),
+        ({"advice": ADVICE}, LINE, "0.500 cycles/float · SKL · latency-bound · rewrite: 2.00"),
+        ({"approximate": True}, None, "~0.500 cycles/float · ~4.00 cycles/iter · SKL · latency-bound (LCP)"),
+        ({"change": CHANGED}, LINE, f"{CHANGED} · SKL · latency-bound (LCP)"),
+        (
+            {"elsewhere": (Note(" (3.00 at 2)", " (3.00 at 2)"),)},
+            72,
+            "0.500 cycles/float · 4.00 cycles/iter (3.00 at 2) · SKL · latency-bound",
+        ),
+    ],
+)
+def test_the_figure_by_work_leads_and_takes_the_room_of_the_other_one(changes, budget, shown):
+    assert render(replace(BY_WORK, **changes), budget) == shown
 
 
 @pytest.mark.parametrize(
@@ -130,8 +169,8 @@ def test_a_measured_figure_is_not_cut_and_says_the_predicted_one_once(changes, s
 
 
 def test_a_stale_figure_keeps_whole_words():
-    long = replace(PLAIN, rate="8.00 B/cycle", stale=True)
-    assert render(long, LINE) == "4.00 cycles/iter · SKL · latency-bound (stale)"
+    long = replace(BY_WORK, stale=True)
+    assert render(long, LINE) == "0.500 cycles/float · SKL · latency-bound (LCP) (stale)"
     assert render(RegionLabel(reason="x" * 80, stale=True), LINE) == "x" * 51 + "… (stale)"
 
 
@@ -180,6 +219,8 @@ def test_lists_and_status_bars_show_the_figure_of_every_core_or_of_the_first():
     assert headline(labels, stale=True) == both + STALE
     assert status(replace(FULL, advice=ADVICE, change=CHANGED)) == "4.00 cycles/iter · SKL"
     assert status(replace(FULL, stale=True)) == "4.00 cycles/iter · SKL (stale)"
+    assert status(BY_WORK) == "0.500 cycles/float · 4.00 cycles/iter · SKL"
+    assert headline([BY_WORK]) == "0.500 cycles/float · 4.00 cycles/iter · SKL · latency-bound"
     assert (
         headline([RegionLabel(reason="no prediction")]) == status(RegionLabel(reason="no prediction")) == ""
     )
@@ -211,7 +252,7 @@ PARTS = st.builds(
         [("latency-bound",), ("decoder-, predecoder- and issue-bound", "decoder-bound and 2 more")]
     ),
     stalls=st.sampled_from([(), ("LCP", "JCC erratum at 2 of 4")]),
-    rate=st.sampled_from(["", "8.00 B/cycle"]),
+    rate=st.sampled_from(["", "0.500 cycles/float"]),
     change=st.sampled_from(["", CHANGED]),
     also=st.sampled_from([(), ("2.00", "3.00")]),
     advice=st.sampled_from([(), ADVICE]),

@@ -52,29 +52,29 @@ async def rewrite(editor: Editor, line: int, words: str) -> types.CodeAction:
 async def test_one_accumulator_becomes_four_by_code_actions_alone(editor: Editor) -> None:
     await editor.start(with_code_actions())
     await editor.open(TEXT)
-    assert (await editor.labels())[MARKER].startswith("8.00 cycles/iter · SKL")
-    found = await label(editor, MARKER, "rewrite: 2.00")
-    assert found == "8.00 cycles/iter · SKL · latency-bound · rewrite: 2.00"
+    assert (await editor.labels())[MARKER].startswith("0.500 cycles/float · 8.00 cycles/iter · SKL")
+    found = await label(editor, MARKER, "rewrite: 0.125")
+    assert found == "0.500 cycles/float · SKL · latency-bound · rewrite: 0.125"
     action = await rewrite(editor, MARKER + 3, "in two registers")
-    assert "8.00 -> 4.00, 2.0x" in action.title
+    assert "0.500 -> 0.250 cycles/float, 2.0x" in action.title
     editor.apply(action)
     await editor.analysed()
     first = editor.text.split("\n").index("# cyclelens-begin loop")
-    assert (await editor.labels())[first].startswith("8.00 -> 4.00, 2.0x")
-    action = await rewrite(editor, first + 3, "4.00 -> 2.00, 2.0x")
+    assert (await editor.labels())[first].startswith("0.500 -> 0.250 cycles/float, 2.0x")
+    action = await rewrite(editor, first + 3, "0.250 -> 0.125 cycles/float, 2.0x")
     editor.apply(action)
     await editor.analysed()
     first = editor.text.split("\n").index("# cyclelens-begin loop")
     # Twice the work in the same time.
     shown = (await editor.labels())[first]
-    assert shown.startswith("0.125 -> 0.031 cycles/byte, 4.0x"), shown
+    assert shown.startswith("0.500 -> 0.125 cycles/float, 4.0x"), shown
 
 
 @pytest.mark.asyncio
 async def test_an_edit_of_the_region_ends_its_advice_and_another_one_moves_it(editor: Editor) -> None:
     await editor.start(with_code_actions())
     await editor.open(TEXT)
-    await label(editor, MARKER, "rewrite: 2.00")
+    await label(editor, MARKER, "rewrite: 0.125")
     editor.type(0, 0, "# a comment\n")
     await editor.analysed()
     assert "rewrite: 2.00" in (await editor.labels())[MARKER + 1], "the region is what it was"
@@ -125,7 +125,7 @@ async def test_a_setting_ends_the_search(editor: Editor) -> None:
     await editor.open(TEXT)
     await editor.complete()
     await asyncio.sleep(1.5)
-    assert (await editor.labels())[MARKER].startswith("8.00 cycles/iter · SKL")
+    assert (await editor.labels())[MARKER].startswith("0.500 cycles/float · 8.00 cycles/iter · SKL")
     assert not [each for each in await editor.actions(MARKER) if "registers" in each.title]
 
 
@@ -140,7 +140,7 @@ async def test_a_client_that_shows_previews_gets_rewrites_to_confirm(editor: Edi
     action = await rewrite(editor, MARKER, "in four registers")
     (annotation,) = some(some(action.edit).change_annotations).values()
     assert annotation.needs_confirmation
-    assert annotation.label == "loop: 8.00 -> 2.00, 4.0x"
+    assert annotation.label == "loop: 0.500 -> 0.125 cycles/float, 4.0x"
     assert annotation.description is not None and "not checked" in annotation.description
 
 
@@ -157,5 +157,5 @@ async def test_a_client_that_shows_differences_gets_them_as_its_own_command(edit
     command = literal_eval(action.command)
     assert command["command"] == "cyclelens.previewRewrite"
     uri, version, edits, title, details = command["arguments"]
-    assert (uri, version, title) == (editor.uri, 0, "loop: 8.00 -> 2.00, 4.0x")
+    assert (uri, version, title) == (editor.uri, 0, "loop: 0.500 -> 0.125 cycles/float, 4.0x")
     assert "not checked" in details and all(edit["newText"] for edit in edits)

@@ -43,7 +43,7 @@ async def test_unrolling_shows_as_the_gain_that_it_is(editor: Editor) -> None:
     await editor.open(f"{head}    add $32, %rsi\n{tail}")
     editor.replace_line(3, "    vaddps 32(%rsi), %ymm1, %ymm1\n    add $64, %rsi")
     await editor.analysed()
-    assert (await editor.labels())[0].startswith("0.125 -> 0.062 cycles/byte, 2.0x")
+    assert (await editor.labels())[0].startswith("0.500 -> 0.250 cycles/float, 2.0x")
 
 
 @pytest.mark.asyncio

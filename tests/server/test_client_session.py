@@ -357,8 +357,8 @@ async def test_a_code_action_states_its_gain_and_its_edit_brings_it(editor: Edit
     while not (actions := await editor.client.text_document_code_action_async(request)):
         await asyncio.sleep(0.01)
     titles = [action.title for action in actions]
-    assert "Use eax (its upper half and the flags may differ): 3.44 -> 1.00, 3.4x" in titles
-    action = actions[titles.index("Use eax (its upper half and the flags may differ): 3.44 -> 1.00, 3.4x")]
+    assert "3.44 -> 1.00, 3.4x: Use eax (its upper half and the flags may differ)" in titles
+    action = actions[titles.index("3.44 -> 1.00, 3.4x: Use eax (its upper half and the flags may differ)")]
     assert action.kind == types.CodeActionKind.QuickFix
     (edit,) = action.edit.changes[editor.uri]
     assert edit.range.start.line == edit.range.end.line == line

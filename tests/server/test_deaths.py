@@ -209,22 +209,22 @@ async def test_the_death_of_the_search_loses_nothing(advised: Watched) -> None:
 
     async def advice() -> str:
         async with asyncio.timeout(TIMEOUT):
-            while "rewrite: 2.00" not in (shown := await label()):
+            while "rewrite: 0.125" not in (shown := await label()):
                 await asyncio.sleep(0.05)
         return shown
 
     await advised.start()
     await advised.open(text)
     figure = await label()
-    assert figure.startswith("8.00 cycles/iter")
+    assert figure.startswith("0.500 cycles/float")
     await advised.killed(await searcher(advised))  # while it searches
-    assert (await label()).startswith("8.00 cycles/iter"), "figures are another process's"
+    assert (await label()).startswith("0.500 cycles/float"), "figures are another process's"
     shown = await advice()
     await advised.killed(await searcher(advised))  # while it waits
     assert await label() == shown, "what was found stays"
     advised.type(line + 2, 0, " ")
     await advised.analysed()
-    assert "rewrite: 2.00" in await advice(), "and is found again"
+    assert "rewrite: 0.125" in await advice(), "and is found again"
     assert advised.told == []
 
 
@@ -241,13 +241,13 @@ async def test_a_stopped_search_delays_no_hint(advised: Watched) -> None:
     for number in range(5):
         advised.type(line + 2, 0, " ")
         await advised.analysed()
-        assert (await advised.labels())[line].startswith("8.00 cycles/iter"), number
+        assert (await advised.labels())[line].startswith("0.500 cycles/float"), number
     # One that cannot be told to stop is replaced.
     if search.runs:
         os.kill(search.pid, signal.SIGCONT)
 
     async with asyncio.timeout(TIMEOUT):
-        while "rewrite: 2.00" not in (await advised.labels())[line]:
+        while "rewrite: 0.125" not in (await advised.labels())[line]:
             await asyncio.sleep(0.05)
     assert advised.told == []
 

@@ -99,6 +99,14 @@ def test_a_strip_has_the_first_and_the_last_figures() -> None:
     assert strip(versions) == "1.00 -> ... -> 5.00 -> 6.00 -> 7.00"
 
 
+def test_a_strip_compares_by_work_what_can_be_compared() -> None:
+    one, four = (Pace(4.0, Work(amount, "float", "step of rsi")) for amount in (8, 32))
+    versions = [RegionVersion(pace, "") for pace in (one, four)]
+    assert strip(versions) == "0.500 -> 0.125 cycles/float"
+    assert strip([*versions, RegionVersion(Pace(4.0), "")]) == "4.00 -> 4.00 -> 4.00"
+    assert strip([RegionVersion(Pace(8.0), ""), *versions]) == "8.00 -> 4.00 -> 4.00"
+
+
 def test_what_is_known_is_known_again_from_plain_values() -> None:
     document = Document()
     document.figure(8.0, Work(32, "byte", "step of rsi"))

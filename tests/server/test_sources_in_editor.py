@@ -92,11 +92,11 @@ async def start(editor: Editor, file: Path, **settings: Any) -> None:
 @pytest.mark.asyncio
 async def test_figures_stand_at_the_lines_and_follow_what_is_typed(editor: Editor, project: Path) -> None:
     await start(editor, project / "src" / "dot.c")
-    await labels_with(editor, LOOP, "4.00 cycles/iter · SKL · latency-bound")
+    await labels_with(editor, LOOP, "1.00 cycles/float · SKL · latency-bound")
     assert await labels_with(editor, SUM, "chain +4")
     text = editor.text.split("\n")[SUM]
     editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
-    await labels_with(editor, LOOP, "4.00 -> 8.00, +100 % time")
+    await labels_with(editor, LOOP, "1.00 -> 2.00 cycles/float, +100 % time")
     assert (project / "src" / "dot.c").read_text() == DOT
 
 
@@ -139,11 +139,11 @@ async def test_a_profile_of_other_files_is_reported_once(editor: Editor, project
     kernel.write_text(GNU)
     (project / "perf.txt").write_text(follow_kernel(project, steps(project), kernel).script(symbols=True))
     await start(editor, project / "src" / "dot.c", profile="perf.txt")
-    await labels_with(editor, LOOP, "4.00 cycles/iter · SKL · latency-bound")
+    await labels_with(editor, LOOP, "1.00 cycles/float · SKL · latency-bound")
     assert "This message is shown once" in await editor.message("dot.c: The profile is of other code")
     text = editor.text.split("\n")[SUM]
     editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
-    await labels_with(editor, LOOP, "4.00 -> 8.00, +100 % time")
+    await labels_with(editor, LOOP, "1.00 -> 2.00 cycles/float, +100 % time")
     assert await editor.codes() == []
     assert len([each for each in editor.client.messages if "shown once" in each.message]) == 1
 
@@ -152,7 +152,7 @@ async def test_a_profile_of_other_files_is_reported_once(editor: Editor, project
 @pytest.mark.asyncio
 async def test_a_missing_profile_is_reported_at_the_first_line(editor: Editor, project: Path) -> None:
     await start(editor, project / "src" / "dot.c", profile="absent.txt")
-    await labels_with(editor, LOOP, "4.00 cycles/iter · SKL · latency-bound")
+    await labels_with(editor, LOOP, "1.00 cycles/float · SKL · latency-bound")
     await editor.analysed()
     (shown,) = (each for each in editor.client.published[editor.uri].diagnostics if each.code == "no-profile")
     assert "cannot be read" in shown.message
@@ -162,7 +162,7 @@ async def test_a_missing_profile_is_reported_at_the_first_line(editor: Editor, p
 @pytest.mark.asyncio
 async def test_a_hover_says_what_became_of_the_line(editor: Editor, project: Path) -> None:
     await start(editor, project / "src" / "dot.c", timeoutMs=60_000)
-    await labels_with(editor, LOOP, "cycles/iter")
+    await labels_with(editor, LOOP, "cycles/float")
     await editor.complete()
     card = await editor.hover(SUM, 15)
     assert "mulps" in card
@@ -196,8 +196,8 @@ async def test_loops_compiled_from_one_loop_share_its_line(editor: Editor, proje
     source = project / "src" / "dot.c"
     source.write_text(UNROLLED.replace("GCC unroll", "unroll"))
     await start(editor, source, timeoutMs=60_000)
-    label = await labels_with(editor, 3, "(also 2.00)")
-    assert label.startswith("8.00 cycles/iter (also 2.00) · SKL")
+    label = await labels_with(editor, 3, "(also 0.250)")
+    assert label.startswith("0.250 cycles/byte (also 0.250) · SKL")
     assert len(label) <= 43
     titles = [lens.command.title for lens in await editor.lenses() if lens.command]
     assert titles.count("Timeline") == 1
@@ -216,7 +216,7 @@ async def test_a_hover_on_an_intrinsic_says_what_it_costs(
     source = project / "src" / "dot.c"
     source.write_text(DOT.replace("_cvtss_f32(s)", "_cvtss_f32(_mm_sqrt_ps(s))"))
     await start(editor, project / "src" / "dot.c", timeoutMs=60_000)
-    await labels_with(editor, LOOP, "cycles/iter")
+    await labels_with(editor, LOOP, "cycles/float")
     await editor.complete()
     line = editor.text.split("\n")[SUM]
     multiplied, added = [
@@ -254,7 +254,7 @@ async def test_the_history_has_what_the_committed_source_took(editor: Editor, pr
         )
     source = project / "src" / "dot.c"
     await start(editor, source, timeoutMs=60_000)
-    await labels_with(editor, LOOP, "cycles/iter")
+    await labels_with(editor, LOOP, "cycles/float")
     text = editor.text.split("\n")[SUM]
     editor.replace_line(SUM, text.replace("_mm_add_ps(s, ", "_mm_add_ps(_mm_add_ps(s, s), "))
     await labels_with(editor, LOOP, "8.00")
@@ -266,9 +266,9 @@ async def test_the_history_has_what_the_committed_source_took(editor: Editor, pr
 @pytest.mark.asyncio
 async def test_what_does_not_compile_keeps_the_last_figures(editor: Editor, project: Path) -> None:
     await start(editor, project / "src" / "dot.c")
-    await labels_with(editor, LOOP, "cycles/iter")
+    await labels_with(editor, LOOP, "cycles/float")
     editor.type(SUM, 8, "nonsense ")
-    assert "4.00 cycles/iter" in await labels_with(editor, LOOP, "(stale)")
+    assert "1.00 cycles/float" in await labels_with(editor, LOOP, "(stale)")
     await editor.analysed()
     (shown,) = editor.client.published[editor.uri].diagnostics
     assert shown.code == "not-compiled"
@@ -299,7 +299,7 @@ async def test_no_compiler_runs_without_leave(editor: Editor, project: Path, set
     trusted = {"sources": True, "allowExternalPrograms": True, "advice": False}
     editor.client.set_configuration(trusted, section="cyclelens")
     editor.changed_settings()
-    await labels_with(editor, LOOP, "4.00 cycles/iter")
+    await labels_with(editor, LOOP, "1.00 cycles/float")
     assert (project / "ran").exists()
 
 

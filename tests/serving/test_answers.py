@@ -59,7 +59,7 @@ def test_a_text_gets_figures_hints_and_problems(server: PageServer) -> None:
     answer = ask(server, "/analysis", text=DOT)
     (region, *_) = answer["regions"]
     (figure,) = region["figures"]
-    assert figure["headline"] == "4.00 cycles/iter · SKL · latency-bound"
+    assert figure["headline"] == "0.500 cycles/float · 4.00 cycles/iter · SKL · latency-bound"
     assert figure["cycles_per_iteration"] == 4.0
     lines = DOT.splitlines()
     chained = [hint for hint in answer["hints"] if hint["label"] == "chain +4"]

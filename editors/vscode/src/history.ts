@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 export interface History {
   title: string;
   rows: [string, number, string][];
+  figures: string[];
   versions: string[];
   present: string;
   firstLine: number;
@@ -21,8 +22,8 @@ export function registerHistory(): vscode.Disposable {
 
 /** Ask for a version and show its text beside the present file as a diff, whose arrows copy parts. */
 export async function showHistory(uri: string, history: History): Promise<void> {
-  const items = history.rows.map(([label, cycles, change], index) => ({
-    label: `${cycles.toFixed(2)} cycles/iter`,
+  const items = history.rows.map(([label, , change], index) => ({
+    label: history.figures[index],
     description: `${label}${change ? ` · now ${change}` : ""}`,
     index,
   }));

@@ -4,7 +4,7 @@ local difference = require("cyclelens.difference")
 local M = {}
 
 ---@param origin integer the buffer with the kernel
----@param answer table title, rows, versions, firstLine, lastLine
+---@param answer table title, rows, figures, versions, firstLine, lastLine
 function M.show(origin, answer)
   if #answer.versions == 0 then
     return vim.notify("Cyclelens: there is no figure yet")
@@ -16,8 +16,8 @@ function M.show(origin, answer)
   vim.ui.select(numbers, {
     prompt = answer.title,
     format_item = function(number)
-      local label, cycles, change = unpack(answer.rows[number])
-      return ("%.2f  %s%s"):format(cycles, label, change ~= "" and ("  now " .. change) or "")
+      local label, _, change = unpack(answer.rows[number])
+      return ("%s  %s%s"):format(answer.figures[number], label, change ~= "" and ("  now " .. change) or "")
     end,
   }, function(number)
     if number then
