@@ -41,7 +41,7 @@ def of_prediction(prediction: Prediction) -> RegionLabel:
         unit=wording.unit(prediction),
         elsewhere=(
             Note(binding, binding),
-            Note(wording.at_positions(prediction), wording.at_positions(prediction, "")),
+            Note(wording.at_positions(prediction), wording.by_position(prediction)),
         ),
         once=Note(wording.one_pass(prediction), "" if once is None else f" ({once.cycles} once)"),
         average="" if average is None else f"{average:.2f}",

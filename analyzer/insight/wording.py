@@ -242,7 +242,20 @@ def elsewhere(prediction: Prediction) -> str:
     return binding(prediction) + at_positions(prediction)
 
 
-def at_positions(prediction: Prediction, unit: str = " positions") -> str:
+def by_position(prediction: Prediction) -> str:
+    """``at_positions`` for a narrow line: `` (to 3.00 by position)``, `` (from 2.00 by position)``, `` (2.00 to
+    3.00 by position)``."""
+    whole = at_positions(prediction)
+    cycles = [position.cycles_per_iteration for position in prediction.positions]
+    if not cycles or " at " not in whole:
+        return whole
+    own, least, most = (f"{each:.2f}" for each in (prediction.cycles_per_iteration, min(cycles), max(cycles)))
+    if least == own:
+        return f" (to {most} by position)"
+    return f" (from {least} by position)" if most == own else f" ({least} to {most} by position)"
+
+
+def at_positions(prediction: Prediction) -> str:
     """Suffix of a figure that depends on the position: `` (3.00 at 2 of 4 positions)``, `` (2.00 at 4, 3.00
     at 12 of 64 positions)``; empty if it does not.
 
@@ -260,7 +273,7 @@ def at_positions(prediction: Prediction, unit: str = " positions") -> str:
     parts = [f"{cycles:.2f} at {number}" for cycles, number in others]
     if len(others) > _MOST_FIGURES:
         parts = [f"{others[0][0]:.2f} to {others[-1][0]:.2f} at {count.total()}"]
-    return f" ({', '.join(parts)} of {everywhere}{unit})"
+    return f" ({', '.join(parts)} of {everywhere} positions)"
 
 
 def offsets(numbers: Sequence[int]) -> str:

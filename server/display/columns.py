@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
-WIDEST = 100
+WIDEST = 56
 """Lines longer than this do not move the hints of other lines."""
 
 TAB_SIZE = 8

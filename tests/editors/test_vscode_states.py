@@ -181,7 +181,7 @@ STATES = {
     "positions": State(
         SCAN,
         "0.031 cycles/byte",
-        status="0.031 cycles/byte · 1.00 cycles/iter (to 1.07: depends on port binding) (1.72 at 1, 2.00 at 1 of 4",
+        status="0.031 cycles/byte · 1.00 cycles/iter (to 1.07: depends on port binding)",
         line=6,
     ),
 }

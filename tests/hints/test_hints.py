@@ -29,7 +29,7 @@ def test_the_figures_of_other_positions_come_before_the_bottleneck():
     places = (Position(0, 3.0, frozenset()), Position(16, 2.5, frozenset())) * 2
     block = replace(prediction([template()], cycles=2.5), positions=places)
     (hint,) = hints(analysis(region_analysis(block)))
-    assert hint.label == "2.50 cycles/iter (3.00 at 2 of 4) · SKL · latency-bound"
+    assert hint.label == "2.50 cycles/iter (to 3.00 by position) · SKL · latency-bound"
     assert "2.50 cycles per iteration (3.00 at 2 of 4 positions), loop, latency-bound" in hint.tooltip
 
 

@@ -88,17 +88,18 @@ def test_the_figure_of_most_places_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("figures", "shown"),
+    ("figures", "shown", "brief"),
     [
-        ((2.0, 2.0), ""),
-        ((2.0, 3.0, 2.0, 2.0), " (3.00 at 1 of 4 positions)"),
-        ((2.0, 3.0, 2.0, 1.0), " (1.00 at 1, 3.00 at 1 of 4 positions)"),
-        ((2.0, 3.0, 4.0, 1.0), " (1.00 to 4.00 at 3 of 4 positions)"),
+        ((2.0, 2.0), "", ""),
+        ((2.0, 3.0, 2.0, 2.0), " (3.00 at 1 of 4 positions)", " (to 3.00 by position)"),
+        ((2.0, 1.5, 2.0, 2.0), " (1.50 at 1 of 4 positions)", " (from 1.50 by position)"),
+        ((2.0, 3.0, 2.0, 1.0), " (1.00 at 1, 3.00 at 1 of 4 positions)", " (1.00 to 3.00 by position)"),
+        ((2.0, 3.0, 4.0, 1.0), " (1.00 to 4.00 at 3 of 4 positions)", " (1.00 to 4.00 by position)"),
     ],
 )
-def test_other_figures_stand_beside_the_one_shown(figures: tuple[float, ...], shown: str) -> None:
+def test_other_figures_stand_beside_the_one_shown(figures: tuple[float, ...], shown: str, brief: str) -> None:
     loop = replace(prediction([template()], cycles=2.0), positions=at(*figures))
-    assert wording.elsewhere(loop) == shown
+    assert (wording.elsewhere(loop), wording.by_position(loop)) == (shown, brief)
 
 
 def test_a_place_that_matters_and_is_not_known_is_an_assumption() -> None:
