@@ -126,8 +126,8 @@ def _advised(label: RegionLabel, room: int, narrow: bool) -> str:
     """The figure, its core, what limits it, and the longest advice that fits; with the rate alone or without
     the unit if there is no other way. Empty if nothing fits."""
     limits, rate = list(_limits(label)) or [""], _rate(label)
-    short = rate or _figure(label, mean=narrow, with_unit=False)
-    for figure in (_joined([rate, _figure(label, mean=narrow)]), short):
+    shorter = [rate, rate.split(" ")[0]] if rate else [_figure(label, mean=narrow, with_unit=False)]
+    for figure in (_joined([rate, _figure(label, mean=narrow)]), *shorter):
         for words, limit in product(label.advice, limits):
             text = _joined([figure, label.core, limit, words])
             if len(text) <= room:

@@ -243,8 +243,8 @@ def elsewhere(prediction: Prediction) -> str:
 
 
 def by_position(prediction: Prediction) -> str:
-    """``at_positions`` for a narrow line: `` (to 3.00 by position)``, `` (from 2.00 by position)``, `` (2.00 to
-    3.00 by position)``."""
+    """``at_positions`` for a narrow line: `` (to 3.00 by position)``, `` (from 2.00 by position)``,
+    `` (2.00 to 3.00 by position)``."""
     whole = at_positions(prediction)
     cycles = [position.cycles_per_iteration for position in prediction.positions]
     if not cycles or " at " not in whole:

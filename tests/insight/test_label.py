@@ -97,6 +97,8 @@ def test_a_narrow_line_shows_the_parts_that_fit(budget, shown):
         ({}, 43, "0.500 cycles/float · SKL · latency-bound"),
         ({}, 24, "0.500 cycles/float · SKL"),
         ({"advice": ADVICE}, LINE, "0.500 cycles/float · SKL · latency-bound · rewrite: 2.00"),
+        ({"advice": ADVICE}, 44, "0.500 · SKL · latency-bound · rewrite: 2.00"),
+        ({"advice": ADVICE}, 42, "0.500 cycles/float · SKL · latency-bound"),
         ({"approximate": True}, None, "~0.500 cycles/float · ~4.00 cycles/iter · SKL · latency-bound (LCP)"),
         ({"change": CHANGED}, LINE, f"{CHANGED} · SKL · latency-bound (LCP)"),
         (

@@ -9,6 +9,10 @@ def test_hints_stand_in_the_column_behind_the_widest_line() -> None:
 
 
 def test_one_long_comment_does_not_move_the_hints_of_other_lines() -> None:
-    lines = {1: "dec %rcx", 2: "vaddps %ymm0, %ymm1, %ymm2", 3: "add $32, %rsi".ljust(40) + "# the next eight floats"}
+    lines = {
+        1: "dec %rcx",
+        2: "vaddps %ymm0, %ymm1, %ymm2",
+        3: "add $32, %rsi".ljust(40) + "# the next eight floats",
+    }
     assert len(lines[3]) > WIDEST
     assert paddings(lines, TAB_SIZE) == {1: 18, 2: 0, 3: 0}
