@@ -116,6 +116,5 @@ def of_advice(advice: Advice) -> str:
         return f"{advice.region}: {advice.cycles:.2f} cycles per iteration; no rewrite that was tried helps"
     lines = [f"{advice.region}: {advice.cycles:.2f} cycles per iteration"]
     for number, fix in enumerate(advice.fixes, 1):
-        gain = work.change(Pace(fix.before), Pace(fix.after))
-        lines.append(f"  {number}. {gain}: {fix.proposal.title}")
+        lines.append(f"  {number}. {fix.gain}: {fix.proposal.title}")
     return "\n".join(lines)
