@@ -10,6 +10,7 @@ from cyclelens.analyzer.common.escaping import code, printable, prose
 from cyclelens.analyzer.insight import absence, as_written, costs, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt
 from cyclelens.analyzer.insight.source_lines import by_line
+from cyclelens.analyzer.isa.meanings import meaning
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.uops import InstructionTemplate, Trait
@@ -112,6 +113,9 @@ def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterato
     template = prediction.instructions[index]
     name = prediction.microarchitecture
     text = as_written.text(region, prediction, index) or template.instruction.code.hex()
+    if does := meaning(template.instruction.mnemonic):
+        yield does
+        yield ""
     yield f"**{code(text)}** on {name}"
     yield ""
     encoder = region.region.lines[region.instruction_lines[index]].backend

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from cyclelens.analyzer.facts.store import TablesUnavailable, open_store
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.costs import Cost, costs
+from cyclelens.analyzer.isa.meanings import meaning
 
 Costs = Mapping[str, tuple[Cost, ...]]
 """Mnemonic in lower case -> its variants, the typical one first."""
@@ -49,8 +50,8 @@ def variants(table: Costs, mnemonic: str) -> Sequence[Cost]:
     return table.get(name) or (table.get(name[:-1], ()) if name[-1:] in ("b", "w", "l", "q") else ())
 
 
-def documentation(microarchitecture: str, found: Sequence[Cost]) -> str:
-    """A table of the variants, in Markdown."""
+def documentation(microarchitecture: str, mnemonic: str, found: Sequence[Cost]) -> str:
+    """What the instruction does, and a table of its variants, in Markdown."""
     rows = [
         f"| {', '.join(cost.operands) or '(none)'} | {'?' if cost.uops is None else cost.uops} "
         f"| {cost.ports_text} | {cost.latency_text} "
@@ -60,6 +61,8 @@ def documentation(microarchitecture: str, found: Sequence[Cost]) -> str:
     more = len(found) - MAX_VARIANTS
     return "\n".join(
         [
+            meaning(mnemonic),
+            "",
             f"On {microarchitecture}, each instruction alone; cycles: between independent instances:",
             "",
             f"| operands | uops | {vocabulary.of(microarchitecture).unit}s | latency | cycles |",

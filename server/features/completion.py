@@ -80,7 +80,7 @@ def register(server: CyclelensServer) -> None:
     async def resolve(item: types.CompletionItem) -> types.CompletionItem:
         if isinstance(item.data, list | tuple) and len(item.data) == 2 and item.data[0] in registry.names():
             name, mnemonic = item.data
-            text = documentation(name, (await server.costs.of(name)).get(mnemonic, ()))
+            text = documentation(name, mnemonic, (await server.costs.of(name)).get(mnemonic, ()))
             path = "text_document.completion.completion_item.documentation_format"
             markdown = types.MarkupKind.Markdown in (
                 get_capability(server.client_capabilities, path, None) or ()

@@ -67,7 +67,7 @@ def register(server: CyclelensServer) -> None:
         mnemonic = instruction_at(snapshot.lines[line], column)
         name = server.settings_of(snapshot).cores[0]
         found = variants(await server.costs.of(name), mnemonic) if mnemonic else ()
-        return f"**`{mnemonic}`**\n\n{documentation(name, found)}" if found else ""
+        return documentation(name, mnemonic, found) if found else ""
 
 
 def instruction_at(line: str, column: int) -> str:

@@ -6,6 +6,7 @@ vfmadd231ps (%rdi), |     vfmadd231ps M256, YMM, YMM    2 uops p01 p23 · latenc
 
 from __future__ import annotations
 
+from cyclelens.analyzer.isa.meanings import meaning
 from cyclelens.server.display.costs import variants
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.tokens import TokenKind, line_tokens
@@ -31,7 +32,12 @@ def register(server: CyclelensServer) -> None:
             return None
         name = server.settings_of(snapshot).cores[0]
         signatures = [
-            _signature(mnemonic, cost.operands, f"{cost.short} · {name}", snapshot.dialect == "att")
+            _signature(
+                mnemonic,
+                cost.operands,
+                f"{meaning(mnemonic)}\n{cost.short} · {name}".lstrip(),
+                snapshot.dialect == "att",
+            )
             for cost in variants(await server.costs.of(name), mnemonic)
             if len(cost.operands) > operand
         ]

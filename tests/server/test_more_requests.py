@@ -92,7 +92,9 @@ async def test_signature_help_has_the_operands_in_the_order_of_the_file(editor: 
     assert "vfmadd231ps M256, YMM, YMM" in labels
     memory = found.signatures[labels.index("vfmadd231ps M256, YMM, YMM")]
     assert isinstance(memory.documentation, str)
-    assert "SKL" in memory.documentation and "latency" in memory.documentation
+    does, cost = memory.documentation.split("\n")
+    assert does == "Multiplies the second and the third operand and adds the first, on packed floats."
+    assert "SKL" in cost and "latency" in cost
     assert [memory.label[slice(*each.label)] for each in some(memory.parameters)] == ["M256", "YMM", "YMM"]
     assert await help(5) is None, "the instruction itself is completed"
 
