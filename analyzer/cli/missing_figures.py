@@ -63,7 +63,8 @@ def run(file: str, model: Microarchitecture, opened: Opened) -> int:
         print(f"   {name}: left out, because it is not known which units execute it")
     added = len(measured) - len(left_out)
     if added:
-        print(f"{added} forms of {model.name} added to {own}; --data {own} uses them in every command")
+        forms = "form" if added == 1 else "forms"
+        print(f"{added} {forms} of {model.name} added to {own}; --data {own} uses them in every command")
     return OK if added == len(rows) and not found.unknown else PROBLEMS
 
 
