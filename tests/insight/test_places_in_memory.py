@@ -36,7 +36,12 @@ def at(*figures: float, erratum: frozenset[int] = NOTHING) -> tuple[Position, ..
 @pytest.mark.parametrize("arch", ["SNB", "HSW", "SKL", "ICL", "ZEN4"])
 @pytest.mark.parametrize("name", LOOPS)
 @pytest.mark.parametrize("loop", [True, False], ids=["loop", "unrolled"])
-def test_what_is_simulated_once_is_the_same_everywhere(name: str, arch: str, loop: bool) -> None:
+def test_what_is_simulated_once_is_the_same_everywhere(
+    name: str, arch: str, loop: bool, request: pytest.FixtureRequest
+) -> None:
+    if arch == "ZEN4" and name == "an exit and a fused pair" and not loop:
+        reason = "2.23 to 2.26 by offset with transfers that occupy an ALU (M34), as on Zen 3"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     model = registry.get(arch)
     blocks = [block_of(LOOPS[name], arch, loop=loop, alignment=offset) for offset in range(64)]
     found = positions(blocks.__getitem__, range(64), Runs(model))
