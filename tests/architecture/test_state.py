@@ -34,6 +34,7 @@ COMPLETED = {
     "isa.encodable:forms": "the encodings of each mnemonic",
     "model.uops:Trait": "the combinations of traits that uops have, as an enumeration of flags keeps them",
     "uops.vector_domains:domain_traits": "the domains of each mnemonic",
+    "isa.meanings:meaning": "a sentence about each mnemonic",
     "isa.encodable:_kind": "the kinds of operands that encodings have",
     "microarchitectures.registry:_MODELS": "the cores whose files were loaded, as Python keeps modules",
     "microarchitectures.values:confidence": "a sentence about each core",

@@ -44,7 +44,7 @@ class _Known:
         self.effects: Recent[bytes, tuple[InstructionEffects] | tuple[()]] = caches.recent(_REMEMBERED)
 
 
-class Step(Struct, frozen=True):
+class FunctionStep(Struct, frozen=True):
     """An instruction of a function."""
 
     index: int
@@ -54,33 +54,18 @@ class Step(Struct, frozen=True):
     does: InstructionEffects
     leaves: TransferKind | None
     """How control leaves it; None if it continues."""
-
-    @property
-    def mnemonic(self) -> str:
-        return self.does.mnemonic
-
-    @property
-    def reads(self) -> frozenset[str]:
-        return self.does.effects.read
-
-    @property
-    def writes(self) -> frozenset[str]:
-        return self.does.effects.written
-
-    @property
-    def is_call(self) -> bool:
-        return self.leaves is TransferKind.CALL
-
-    @property
-    def is_return(self) -> bool:
-        return self.leaves is TransferKind.LEAVE and self.mnemonic == "ret"
+    mnemonic: str
+    reads: frozenset[str]
+    writes: frozenset[str]
+    is_call: bool
+    is_return: bool
 
 
 class FunctionFlow(Struct):
     """The instructions of a function that control reaches from its start, the first one first."""
 
     name: str
-    steps: Sequence[Step]
+    steps: Sequence[FunctionStep]
     successors: Sequence[Sequence[int]]
     """Steps that may follow each step; none behind the last instruction of the function."""
     is_declared: bool
@@ -108,7 +93,7 @@ def function_flow(
     """The graph of a function; None if part of it is unknown: data among its code, a jump through a table,
     a statement that cannot be encoded."""
     known = caches.of(_Known).effects
-    found: list[Step] = []
+    found: list[FunctionStep] = []
     targets: list[str] = []
     for index in range(function.first, function.last):
         content = contents.get(index)
@@ -126,9 +111,23 @@ def function_flow(
             return None
         if leaves is TransferKind.CALL and target and never_returns(target):
             leaves = TransferKind.STOP
-        found.append(Step(index, statement.text.split(None, 1)[0], *does, leaves))
+        found.append(_step(index, statement.text, does[0], leaves))
         targets.append(target)
     return _linked(program, function, found, targets)
+
+
+def _step(index: int, text: str, does: InstructionEffects, leaves: TransferKind | None) -> FunctionStep:
+    return FunctionStep(
+        index,
+        text.split(None, 1)[0],
+        does,
+        leaves,
+        does.mnemonic,
+        does.effects.read,
+        does.effects.written,
+        is_call=leaves is TransferKind.CALL,
+        is_return=leaves is TransferKind.LEAVE and does.mnemonic == "ret",
+    )
 
 
 def _code_of(jump: Jump) -> bytes:
@@ -145,7 +144,7 @@ def _effects(code: bytes, caches: Caches) -> tuple[InstructionEffects] | tuple[(
 
 
 def _linked(
-    program: Program, function: FoundFunction, found: Sequence[Step], targets: Sequence[str]
+    program: Program, function: FoundFunction, found: Sequence[FunctionStep], targets: Sequence[str]
 ) -> FunctionFlow | None:
     """The steps with their successors, without those that control does not reach."""
     places = {step.index: at for at, step in enumerate(found)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from cyclelens.analyzer.frontend.mistakes import (
     overwritten_flags,
@@ -19,9 +19,3 @@ CHECKS: tuple[Callable[[FunctionFlow], Iterable[Mistake]], ...] = (
     unrestored_register.find,
     unbalanced_stack.find,
 )
-
-
-def find(flow: FunctionFlow) -> Iterator[Mistake]:
-    """All likely mistakes of a function."""
-    for check in CHECKS:
-        yield from check(flow)

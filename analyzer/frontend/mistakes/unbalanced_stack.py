@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, Step
+from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep
 from cyclelens.analyzer.frontend.mistakes.mistake import Mistake
 from cyclelens.analyzer.isa.stack import StackRule
 
@@ -45,7 +45,7 @@ def find(flow: FunctionFlow) -> Iterator[Mistake]:
             yield Mistake("stack-not-restored", message, step.index)
 
 
-def _behind(step: Step, state: _State) -> _State:
+def _behind(step: FunctionStep, state: _State) -> _State:
     stack, frame = state
     change = step.does.stack
     if change.rule is StackRule.UNKNOWN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, Step, spread
+from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep, spread
 from cyclelens.analyzer.frontend.mistakes.mistake import Mistake
 
 CALLERS = frozenset({"RBX", "RBP", "R12", "R13", "R14", "R15"})
@@ -21,7 +21,7 @@ def find(flow: FunctionFlow) -> Iterator[Mistake]:
     if not flow.is_declared:
         return
     saved = frozenset[str]().union(*(step.reads for step in flow.steps if step.mnemonic in COPIES))
-    changing: dict[str, Step] = {}
+    changing: dict[str, FunctionStep] = {}
 
     def behind(at: int, before: frozenset[str]) -> frozenset[str]:
         step = flow.steps[at]

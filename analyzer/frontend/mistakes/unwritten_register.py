@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, Step, spread
+from cyclelens.analyzer.frontend.mistakes.function_flow import FunctionFlow, FunctionStep, spread
 from cyclelens.analyzer.frontend.mistakes.mistake import Mistake
 from cyclelens.analyzer.frontend.mistakes.unrestored_register import CALLERS, COPIES
 
@@ -42,7 +42,7 @@ def find(flow: FunctionFlow) -> Iterator[Mistake]:
             yield Mistake("register-not-written", message, step.index)
 
 
-def _is_meant(step: Step, name: str) -> bool:
+def _is_meant(step: FunctionStep, name: str) -> bool:
     mnemonic = step.mnemonic
     if name in step.does.addresses:
         return False

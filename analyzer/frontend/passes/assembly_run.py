@@ -39,6 +39,7 @@ from cyclelens.analyzer.model.source import (
     Severity,
 )
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 MAXIMUM_REGION = 20_000
 """Maximum statements of one region."""
@@ -161,7 +162,8 @@ class AssemblyRun(Struct, dict=True):
         replacement: str = "",
     ) -> None:
         place = self.lines.span(start, end)
-        self.problems.append(make_problem(code, message, *place, severity, replacement))
+        problem = make_problem(code, message, *place, severity)
+        self.problems.append(replace(problem, replacement=replacement) if replacement else problem)
 
     def report_region(
         self, code: str, message: str, span: Span, severity: Severity = Severity.WARNING

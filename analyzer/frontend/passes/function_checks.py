@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from cyclelens.analyzer.frontend.control_flow.functions import find_functions
-from cyclelens.analyzer.frontend.mistakes import registry
 from cyclelens.analyzer.frontend.mistakes.function_flow import function_flow
+from cyclelens.analyzer.frontend.mistakes.registry import CHECKS
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.programs.program import Program
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
@@ -27,7 +29,9 @@ def check_functions(run: AssemblyRun, program: Program, layouts: Layouts, encode
         code = RegionCode(layouts, encoder, section, [range(function.first, function.last)])
         code.read()
         flow = function_flow(program, function, code.contents, run.memory.caches)
-        for mistake in registry.find(flow) if flow is not None else ():
+        if flow is None:
+            continue
+        for mistake in chain.from_iterable(check(flow) for check in CHECKS):
             lines = [run.lines.locate(program.span(index)[0])[0] + 1 for index in mistake.others]
             message = mistake.message.format(*lines)
             run.report(mistake.code, message, *program.span(mistake.index), Severity.INFORMATION)

@@ -65,8 +65,7 @@ def make_problem(
     column: int,
     end_column: int,
     severity: Severity = Severity.ERROR,
-    replacement: str = "",
 ) -> Problem:
     """A problem with one of the codes above."""
     assert code in CODES, code
-    return Problem(line, column, max(end_column, column), code, message, severity, replacement=replacement)
+    return Problem(line, column, max(end_column, column), code, message, severity)
