@@ -3,24 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.isa.counted_loop import counted_loop, usual_copies
-from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.model.choices import Pointers
-from cyclelens.analyzer.model.options import ModelOptions
-from simulated import cycles
+from simulated import in_mode
 
-SAME = ModelOptions(assume=Pointers.SAME)
 NOP = "0f1f00"
-
-
-def measured_as(code: str, mode: str) -> float:
-    """Cycles of the block in straight-line code, in a loop, or of a copy among those of a loop."""
-    if mode == "straight":
-        return cycles(code, "ZEN3", loop=False, options=SAME)
-    copies = usual_copies(decode(bytes.fromhex(code))) if mode == "copies" else 1
-    looped = counted_loop(bytes.fromhex(code), copies)
-    assert looped is not None
-    return cycles(looped.hex(), "ZEN3", loop=True, options=SAME) / copies
 
 
 @pytest.mark.parametrize(
@@ -84,7 +69,7 @@ def measured_as(code: str, mode: str) -> float:
     ],
 )
 def test_small_cases(rule: str, code: str, mode: str, measured: float) -> None:
-    assert measured_as(code, mode) == pytest.approx(measured, rel=0.05), rule
+    assert in_mode("ZEN3", code, mode) == pytest.approx(measured, rel=0.05), rule
 
 
 @pytest.mark.parametrize(
@@ -97,7 +82,7 @@ def test_small_cases(rule: str, code: str, mode: str, measured: float) -> None:
 )
 def test_a_change_of_memory_is_two_macro_ops(code: str, measured: float) -> None:
     """M31, among 24 NOPs; one macro-op would take 4.18 cycles."""
-    assert measured_as(code + 24 * NOP, "copies") == pytest.approx(measured, rel=0.02)
+    assert in_mode("ZEN3", code + 24 * NOP, "copies") == pytest.approx(measured, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +102,7 @@ def test_a_change_of_memory_is_two_macro_ops(code: str, measured: float) -> None
 )
 def test_microcode_among_nops(text: str, code: str, measured: float) -> None:
     """M39: 24 NOPs alone take 4.0 cycles, each of the others a cycle less than in a row."""
-    assert measured_as(code + 24 * NOP, "copies") == pytest.approx(measured, rel=0.035), text
+    assert in_mode("ZEN3", code + 24 * NOP, "copies") == pytest.approx(measured, rel=0.035), text
 
 
 @pytest.mark.parametrize(
@@ -135,4 +120,4 @@ def test_microcode_among_nops(text: str, code: str, measured: float) -> None:
     ],
 )
 def test_single_instructions(text: str, code: str, mode: str, measured: float) -> None:
-    assert measured_as(code, mode) == pytest.approx(measured, rel=0.05), text
+    assert in_mode("ZEN3", code, mode) == pytest.approx(measured, rel=0.05), text

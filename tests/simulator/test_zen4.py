@@ -3,23 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from cyclelens.analyzer.isa.counted_loop import counted_loop, usual_copies
-from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.model.choices import Pointers
-from cyclelens.analyzer.model.options import ModelOptions
-from simulated import cycles
-
-SAME = ModelOptions(assume=Pointers.SAME)
-
-
-def measured_as(code: str, mode: str) -> float:
-    """Cycles of the block in straight-line code, in a loop, or of a copy among those of a loop."""
-    if mode == "straight":
-        return cycles(code, "ZEN4", loop=False, options=SAME)
-    copies = usual_copies(decode(bytes.fromhex(code))) if mode == "copies" else 1
-    looped = counted_loop(bytes.fromhex(code), copies)
-    assert looped is not None
-    return cycles(looped.hex(), "ZEN4", loop=True, options=SAME) / copies
+from simulated import in_mode
 
 
 @pytest.mark.parametrize(
@@ -106,4 +90,4 @@ def measured_as(code: str, mode: str) -> float:
 )
 def test_small_blocks_take_the_measured_time(rule: str, code: str, mode: str, measured: float) -> None:
     """Within 5 % of the core's time."""
-    assert measured_as(code, mode) == pytest.approx(measured, rel=0.05), rule
+    assert in_mode("ZEN4", code, mode) == pytest.approx(measured, rel=0.05), rule

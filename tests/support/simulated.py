@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from blocks import block_of, store
+from cyclelens.analyzer.isa.counted_loop import counted_loop, usual_copies
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.variants import variant
+from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation, TraceRow
 from cyclelens.analyzer.simulator import simulate
@@ -36,6 +39,18 @@ def simulated(
 def cycles(code: str, name: str, **options: Any) -> float:
     """Cycles per iteration of these bytes."""
     return simulated(code, name, **options).cycles_per_iteration
+
+
+def in_mode(name: str, code: str, mode: str) -> float:
+    """Cycles of a block in a mode of the measured sets: ``straight`` (decoded anew), ``loop``, or ``copies`` (of
+    one copy among those of a loop). All registers hold the same address."""
+    options = ModelOptions(assume=Pointers.SAME)
+    if mode == "straight":
+        return cycles(code, name, loop=False, options=options)
+    copies = usual_copies(decode(bytes.fromhex(code))) if mode == "copies" else 1
+    looped = counted_loop(bytes.fromhex(code), copies)
+    assert looped is not None
+    return cycles(looped.hex(), name, loop=True, options=options) / copies
 
 
 def rows_of(code: str, name: str, *, rounds: int = 1, **options: Any) -> list[TraceRow]:
