@@ -64,7 +64,7 @@ def test_what_was_measured_gives_the_region_its_figure(core, tables, kernel, mon
 
     assert missing_figures.run(kernel, core, lambda _: nullcontext(whole)) == 0
     said = capsys.readouterr().out
-    assert f"{FORM}: throughput 1.00 cycles, latency 3 to" in said and "1 forms" in said
+    assert f"{FORM}: throughput 1.00 cycles, latency 3 to" in said and "1 form of" in said
     after = figures()
     assert "3.00 cycles/iter" in after and "The instruction tables are your own: own.sqlite." in after
     assert missing_figures.run(kernel, core, lambda _: nullcontext(whole)) == 0

@@ -123,7 +123,7 @@ def test_advice_has_room_behind_a_measured_figure(code: Workbench) -> None:
     except CannotMeasure as error:
         pytest.skip(f"nothing can be measured here: {error}")
     code.open("dot_product.s")
-    wait("the advice", lambda: "rewrite: 1.00" in code.line(MARKER))
+    wait("the advice", lambda: "rewrite: 0.125" in code.line(MARKER))
     code.go(MARKER + 2)
     code.run("Cyclelens: Measure")
 

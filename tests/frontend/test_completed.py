@@ -80,7 +80,10 @@ def test_no_program_is_run(region: Callable[..., AssembledFile], monkeypatch: py
 
     monkeypatch.setattr(external.subprocess, "Popen", fail)
     result = region("vaddps %zmm0, %zmm1, %zmm2\nvfrobnicate %zmm0\nadd $1, (%rax)", external=True)
-    assert [(p.line, p.code) for p in result.problems] == [(2, "unsupported-instruction")]
+    assert [(p.line, p.code) for p in result.problems] == [
+        (2, "unsupported-instruction"),
+        (3, "missing-suffix"),
+    ]
     assert result.regions[0].code.hex() == "62f1744858d0" + "830001"
 
 

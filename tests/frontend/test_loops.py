@@ -154,13 +154,13 @@ global f
 f:
     mov ecx, 5
 .loop:
-    add rax, rbx
+    add rdi, rsi
     dec ecx
     jnz .loop
     ret
 g:
 .loop:
-    imul rax, rbx
+    imul rdi, rsi
     dec ecx
     jnz g.loop
     jnz .loop

@@ -42,8 +42,8 @@ def cycles(code: str, name: str, **options: Any) -> float:
 
 
 def in_mode(name: str, code: str, mode: str) -> float:
-    """Cycles of a block in a mode of the measured sets: ``straight`` (decoded anew), ``loop``, or ``copies`` (of
-    one copy among those of a loop). All registers hold the same address."""
+    """Cycles of a block in a mode of the measured sets: ``straight`` (decoded anew), ``loop``, or ``copies``
+    (of one copy among those of a loop). All registers hold the same address."""
     options = ModelOptions(assume=Pointers.SAME)
     if mode == "straight":
         return cycles(code, name, loop=False, options=options)
