@@ -77,7 +77,7 @@ async def test_an_edit_of_the_region_ends_its_advice_and_another_one_moves_it(ed
     await label(editor, MARKER, "rewrite: 0.125")
     editor.type(0, 0, "# a comment\n")
     await editor.analysed()
-    assert "rewrite: 2.00" in (await editor.labels())[MARKER + 1], "the region is what it was"
+    assert "rewrite: 0.125" in (await editor.labels())[MARKER + 1], "the region is what it was"
     action = await rewrite(editor, MARKER + 1, "in two registers")
     assert action.edit is not None and action.edit.changes is not None
     lines = [edit.range.start.line for edit in action.edit.changes[editor.uri]]

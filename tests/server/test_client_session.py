@@ -90,7 +90,7 @@ async def test_figures_that_later_answers_add_reach_the_screen(editor: Editor) -
     await editor.open(f"# cyclelens-begin long\n1:\n{body}    dec %rcx\n    jnz 1b\n# cyclelens-end\n")
     await editor.until(lambda: len(editor.client.requests) == 2)
     label = (await editor.labels())[0]
-    assert "(30.29 at 10" in label
+    assert "(to 30.43 by position)" in label
     assert "->" not in label, "it is no change of the text"
     await editor.complete()
     assert len(editor.client.requests) == 2, "what is asked for is not announced"
