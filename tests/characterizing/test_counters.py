@@ -272,7 +272,8 @@ def test_units_that_are_chosen_early_are_named_where_they_are_not_certain(store)
     enough to look like one of FP1 to FP3, and beside a load the throughput does not tell them apart. The file
     has no units from cycles alone there, as none were proven on the processor."""
     model = registry.get("ZEN4")
-    rules = replace(model.macro_ops, vector_pipes_shared=False, pipes=registry.get("ZEN5").macro_ops.pipes)
+    pipes = some(registry.get("ZEN5").macro_ops).pipes
+    rules = replace(some(model.macro_ops), vector_pipes_shared=False, pipes=pipes)
     model = replace(model, macro_ops=rules)
     machine = SimulatedMachine(model, store, counted=False)
     row = Characterizer(machine, store, model).row(named(store, "ZEN4", "ANDNPS (XMM, M128)"))

@@ -41,6 +41,16 @@ clamp:
     ret
     .size clamp, .-clamp
 """
+SUM = """\
+    .globl sum
+sum:
+    xor  %eax, %eax
+2:  add  (%rdi), %rax
+    add  $8, %rdi
+    dec  %rsi
+    jnz  2b
+    ret
+"""
 INTEL = """\
 .intel_syntax noprefix
 .globl mul3
@@ -192,14 +202,14 @@ def test_a_trace_of_one_pass_has_its_instructions_alone() -> None:
 
 
 def test_files_with_loops_show_these_alone() -> None:
-    text = MUL + "    .globl sum\nsum:\n xor %eax, %eax\n2: add (%rdi), %rax\n add $8, %rdi\n dec %rsi\n jnz 2b\n ret\n"
+    text = MUL + SUM
     assert [region.name for region in assemble(text).regions] == ["loop-25"]
     for regions in (Regions.MARKERS, Regions.LOOPS):
         assert assemble(MUL, SourceOptions(regions=regions)).regions == ()
 
 
 def test_a_function_is_chosen_by_its_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    text = MUL + "    .globl sum\nsum:\n xor %eax, %eax\n2: add (%rdi), %rax\n add $8, %rdi\n dec %rsi\n jnz 2b\n ret\n"
+    text = MUL + SUM
     for name, regions in (
         ("mul3", ["mul3"]),
         ("sum", ["loop-25"]),
