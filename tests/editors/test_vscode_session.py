@@ -374,7 +374,9 @@ def test_the_figure_in_the_status_bar_is_clicked_to_choose_another_cpu(code: Wor
     wait("a CPU by its product", lambda: ["Zen 5: Ryzen 9000" in row for row in code.texts(rows)] == [True])
     code.press("Control+a", "Delete")
     code.choose("HSW")
-    wait("the figure of the other CPU", lambda: code.status() == "0.625 cycles/float · 5.00 cycles/iter · HSW")
+    wait(
+        "the figure of the other CPU", lambda: code.status() == "0.625 cycles/float · 5.00 cycles/iter · HSW"
+    )
     code.click('.statusbar-item[id^="cyclelens"]', "HSW")
     code.choose("Choose another CPU", last=False)
     code.choose("SNB")
