@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from difflib import unified_diff
 from pathlib import Path
 
@@ -51,39 +51,22 @@ class Tools:
         self.folders = [os.path.realpath(folder) for folder in folders]
         self._may_run = may_run
         self._analyzer: Analyzer | None = None
-        self._one_at_a_time = threading.Lock()
+        # One request after the other, by the thread that has opened the tables.
+        self._thread = ThreadPoolExecutor(max_workers=1)
 
     def analyze(self, source: str, *, region: str = "", function: str = "", core: str = "") -> str:
         """Each region of a text or a file: cycles per iteration, what limits it, and what it assumes."""
-        with self._one_at_a_time:
-            return answers.of_analysis(self._analysis(source, region, function, core))
+        return self._in_turn(lambda: answers.of_analysis(self._analysis(source, region, function, core)))
 
     def compare(self, before: str, after: str, *, core: str = "") -> str:
         """The figures of two versions, region by region, with the gain."""
-        with self._one_at_a_time:
-            return answers.of_comparison(self._analysis(before, core=core), self._analysis(after, core=core))
+        return self._in_turn(
+            lambda: answers.of_comparison(self._analysis(before, core=core), self._analysis(after, core=core))
+        )
 
     def rewrites(self, source: str, *, region: str = "", core: str = "", show: int = 0) -> str:
         """Rewrites that make the regions faster, simplest first; with ``show``, this one as a diff."""
-        with self._one_at_a_time:
-            text = self._text(source)
-            options = self._options(source, region, "", core)
-            analysis = self._analysis(source, region, "", core)
-            found: list[Fix] = []
-            listed: list[str] = []
-            for each in analysis.regions:
-                if each.predictions:
-                    advice = advise(self._own, text, options, analysis.dialect, each, _limit())
-                    found += advice.fixes
-                    listed.append(answers.of_advice(advice))
-            if not show:
-                return "\n".join(listed) or answers.of_analysis(analysis)
-            if not 0 < show <= len(found):
-                raise RefusedRequest(f"there are {len(found)} rewrites, but no number {show}")
-            changed = apply(text, found[show - 1].proposal.edits)
-            return "\n".join(
-                unified_diff(text.split("\n"), changed.split("\n"), "before", "after", lineterm="")
-            )
+        return self._in_turn(lambda: self._rewritten(source, region, core, show))
 
     def check(self, before: str, after: str, *, region: str, times: int = 1) -> str:
         """Whether a region of two versions gives the same results on random registers and memory. ``times``:
@@ -92,18 +75,7 @@ class Tools:
             raise RefusedRequest(
                 "the user has not allowed code to be run: cyclelens mcp --allow-run allows it, in a sandbox"
             )
-        with self._one_at_a_time:
-            analysis = self._analysis(before, region)
-            found = next((each for each in analysis.regions if each.predictions), None)
-            if found is None:
-                return answers.of_analysis(analysis)
-            source = self._options(before, region, "", "").source
-            versions = VersionPair(self._text(before), self._text(after), times)
-            try:
-                with Harness(clock=Clocks.NONE) as harness:
-                    return f"{region}: {compare(harness, versions, source, found)}"
-            except CannotMeasure as error:
-                raise RefusedRequest(f"nothing can be run here: {error}") from None
+        return self._in_turn(lambda: self._checked(before, after, region, times))
 
     def explain(self, code: str) -> str:
         """The page about a diagnostic code."""
@@ -123,6 +95,43 @@ class Tools:
         own = registry.native()
         return "\n".join([*lines, f"this machine: {'not simulated' if own is None else own.name}"])
 
+    def _in_turn(self, answer: Callable[[], str]) -> str:
+        try:
+            return self._thread.submit(answer).result()
+        except Cancelled:
+            raise RefusedRequest(f"this takes longer than {PATIENCE:.0f} s; name a region") from None
+
+    def _rewritten(self, source: str, region: str, core: str, show: int) -> str:
+        text = self._text(source)
+        options = self._options(source, region, "", core)
+        analysis = self._analysis(source, region, "", core)
+        found: list[Fix] = []
+        listed: list[str] = []
+        for each in analysis.regions:
+            if each.predictions:
+                advice = advise(self._own, text, options, analysis.dialect, each, _limit())
+                found += advice.fixes
+                listed.append(answers.of_advice(advice))
+        if not show:
+            return "\n".join(listed) or answers.of_analysis(analysis)
+        if not 0 < show <= len(found):
+            raise RefusedRequest(f"there are {len(found)} rewrites, but no number {show}")
+        changed = apply(text, found[show - 1].proposal.edits)
+        return "\n".join(unified_diff(text.split("\n"), changed.split("\n"), "before", "after", lineterm=""))
+
+    def _checked(self, before: str, after: str, region: str, times: int) -> str:
+        analysis = self._analysis(before, region)
+        found = next((each for each in analysis.regions if each.predictions), None)
+        if found is None:
+            return answers.of_analysis(analysis)
+        source = self._options(before, region, "", "").source
+        versions = VersionPair(self._text(before), self._text(after), times)
+        try:
+            with Harness(clock=Clocks.NONE) as harness:
+                return f"{region}: {compare(harness, versions, source, found)}"
+        except CannotMeasure as error:
+            raise RefusedRequest(f"nothing can be run here: {error}") from None
+
     @property
     def _own(self) -> Analyzer:
         self._analyzer = self._analyzer or Analyzer()
@@ -136,8 +145,6 @@ class Tools:
             return analyze_bytes(self._own, self._read(path), path, options, function or None)
         except InputError as error:
             raise RefusedRequest(str(error)) from None
-        except Cancelled:
-            raise RefusedRequest(f"this takes longer than {PATIENCE:.0f} s; name a region") from None
 
     def _options(self, source: str, region: str, function: str, core: str) -> AnalysisOptions:
         path = self._path(source)

@@ -2,9 +2,11 @@
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.agents.tools import Tools
 
 mcp = pytest.importorskip("mcp", reason="the SDK of the Model Context Protocol is not installed")
 from mcp import Client, StdioServerParameters, stdio_client  # noqa: E402
@@ -35,10 +37,13 @@ def ask(*requests, options=()):
 
 def test_an_agent_makes_a_loop_faster_and_proves_it():
     """Analyse, rewrite, compare and check, as a session does."""
-    (analysis, _), (listed, _) = ask(
+    (analysis, wrong), (listed, refused) = ask(
         ("analyze", {"source": DOT, "region": "dot", "core": "SKL"}),
         ("rewrites", {"source": DOT, "region": "dot", "core": "SKL"}),
     )
+    assert not wrong, analysis
+    assert not refused, listed
+    assert "4.0x" in listed, listed
     assert "region dot (lines 13 to " in analysis and "4.00" in analysis and "SKL" in analysis
     assert "limited by: Dependencies" in analysis
     assert "line 16: vfmadd231ps (%rdi), %ymm1, %ymm0: 4 cycles for ymm0" in analysis
@@ -114,3 +119,12 @@ def test_pages_and_cores_are_listed():
     (page, _), (cores, _) = ask(("explain", {"code": "lcp-stall"}), ("cores", {}))
     assert page.startswith("# ") and "length" in page
     assert "SKL: Skylake" in cores and "this machine: " in cores
+
+
+def test_requests_come_from_any_thread():
+    """The protocol's server runs each request in one of several threads; the tables belong to the first."""
+    tools, answers = Tools(), []
+    for _ in range(3):
+        with ThreadPoolExecutor(1) as thread:
+            answers.append(thread.submit(tools.analyze, DOT, region="dot", core="SKL").result())
+    assert answers[0].startswith("region dot") and len(set(answers)) == 1
