@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 from cyclelens.analyzer.agents import answers
+from cyclelens.analyzer.common.diagnostic_pages import FOLDERS
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.files import ELF_MAGIC, MAXIMUM_BYTES, analyze_bytes, explained, to_text
@@ -29,11 +29,6 @@ from cyclelens.analyzer.simulator.failures import Cancelled
 
 PATIENCE = 60.0
 """Seconds that an answer may take."""
-PAGES = (
-    Path(__file__).resolve().parents[2] / "docs" / "diagnostics",
-    Path(sys.prefix) / "share" / "doc" / "cyclelens" / "diagnostics",
-)
-"""Folders with a page per code: in the source tree, and where the package is installed."""
 
 
 class RefusedRequest(Exception):
@@ -193,5 +188,5 @@ def _limit() -> Callable[[], bool]:
 
 def _pages() -> Iterator[Path]:
     """The pages about diagnostics, by code."""
-    folder = next((each for each in PAGES if each.is_dir()), None)
+    folder = next((each for each in FOLDERS if each.is_dir()), None)
     return iter(() if folder is None else sorted(set(folder.glob("*.md")) - {folder / "README.md"}))
