@@ -52,7 +52,7 @@ from __future__ import annotations
 from cyclelens.analyzer.microarchitectures import zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_3
 from cyclelens.analyzer.microarchitectures.literature import same_as
-from cyclelens.analyzer.model.macro_ops import LoadQueue, StoreGathering
+from cyclelens.analyzer.model.macro_ops import LoadQueue, MemoryGroup, StoreGathering
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Scheduler, Units, UopKind, unit
@@ -188,7 +188,7 @@ MODELS = (
             "macro_ops.load_queue macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
             "macro_ops.transfer_alu_cycles macro_ops.pipes macro_ops.vector_pipes_shared "
             "macro_ops.steady_states_below macro_ops.slowest_state_percent",
-            _AS_ZEN_4: "macro_ops.jump_eighths macro_ops.page_aliasing_cycles "
+            _AS_ZEN_4: "macro_ops.memory_group macro_ops.jump_eighths macro_ops.page_aliasing_cycles "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles "
             "macro_ops.to_integer_excess macro_ops.to_vector_excess",
             LEFT_OUT: "macro_ops.false_renaming_bytes",
@@ -236,6 +236,9 @@ MODELS = (
             # Those come last that some operations need exactly: transfers from integers, moves across lanes.
             pipes=("FP3", "FP1", "FP2", "FP0"),
             one_operation_per_alu=True,
+            memory_group=MemoryGroup(
+                loads=4, vector_loads=3, loads_with_operation=3, stores=4, constant_stores=3, accesses=5
+            ),
             indexed_is_two_ops=True,
             memory_change_is_two_ops=True,
             microcode_keeps_dispatch=True,

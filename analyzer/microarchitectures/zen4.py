@@ -78,7 +78,8 @@ MODELS = (
             zen3.GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size "
             "load_buffer_size macro_ops.line_entries macro_ops.window_eighths",
             zen3.MEASURED_BY_OTHERS: "idq_size",
-            _MEASURED: "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
+            _MEASURED: "upper_halves upper_half_switch_cycles macro_ops.memory_group "
+            "decoders issue_width macro_ops.jump_eighths macro_ops.fuses_memory_with_branch "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles macro_ops.sse_idioms_execute "
             "macro_ops.page_crossing_store_cycles macro_ops.decode_bytes macro_ops.long_instruction_bytes "
             "macro_ops.stack_adjustment_is_two_ops macro_ops.fuses_moves macro_ops.fuses_nops "
@@ -100,7 +101,7 @@ MODELS = (
             _FITTED: "macro_ops.pipes macro_ops.transfer_alu_cycles",
             _AS_ZEN_3: "macro_ops.line_fields macro_ops.fields_per_entry macro_ops.small_loop_entries "
             "macro_ops.long_line_eighths macro_ops.load_queue",
-            _NOT_MEASURED: "upper_halves upper_half_switch_cycles macro_ops.long_pair_eighths "
+            _NOT_MEASURED: "macro_ops.long_pair_eighths "
             "macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
             "macro_ops.renaming_distance macro_ops.learnt_loads macro_ops.unlearnt_loads "
             "macro_ops.steady_states_below macro_ops.slowest_state_percent",
@@ -112,7 +113,7 @@ MODELS = (
         dsb_slots_per_line=9,
         idq_size=144,
         reorder_buffer_size=320,
-        upper_halves=UpperHalfRule.UNKNOWN,
+        upper_halves=UpperHalfRule.MERGED,
         upper_half_switch_cycles=0,
         load_buffer_size=88,
         policies=replace(_ZEN_3.policies, memory_renaming="same_names"),

@@ -1,6 +1,6 @@
 """Parameters of cores that count macro-ops: AMD's from Zen 3 on.
 
-Labels M1 to M39 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
+Labels M1 to M42 refer to docs/zen5.md. Weights and costs in fractions of a cycle are in eighths, so that
 states can be compared.
 """
 
@@ -77,6 +77,19 @@ class LoadQueue(Struct, frozen=True, kw_only=True):
     """Cycles from the pick of a load until its entry is free."""
 
 
+class MemoryGroup(Struct, frozen=True, kw_only=True):
+    """Most memory accesses of the macro-ops that are dispatched in a cycle (M41)."""
+
+    loads: int
+    vector_loads: int
+    loads_with_operation: int
+    """Loads of integer instructions that also need an ALU."""
+    stores: int
+    constant_stores: int
+    accesses: int
+    """Loads and stores, without those of integer instructions that also need an ALU."""
+
+
 class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Parameters beyond those of all cores, in cycles, bytes, macro-ops or instructions as named."""
 
@@ -124,6 +137,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """VZEROUPPER occupies a unit, as its record says."""
     one_operation_per_alu: bool
     """Of the macro-ops dispatched in a cycle, each ALU's scheduler takes one operation (M30)."""
+    memory_group: MemoryGroup | None
+    """None: no limit."""
     indexed_is_two_ops: bool
     """A load with operation and a store whose address has an index are two macro-ops (M31)."""
     memory_change_is_two_ops: bool
@@ -144,8 +159,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     domain_cycles: int
     """Additional latency of a vector result between the domains of floating point and integers (M33)."""
     transfer_alu_cycles: int
-    """Cycles for which the result of a transfer to an integer register occupies one of the shifting ALUs
-    (M34)."""
+    """Cycles for which a transfer to an integer register keeps one of the shifting ALUs from operations other
+    than multiplications (M34)."""
     vector_bits: int
     """A wider operation occupies its pipe for several cycles."""
     divider_apart: bool

@@ -55,6 +55,8 @@ class UpperHalfRule(StrEnum):
     """Saves all upper halves at the first such instruction, and restores them at the first one with VEX."""
     MERGED = "merged"
     """Merges every result of such an instruction with the old register."""
+    MERGED_BY_TARGET = "merged by target"
+    """Merges moves and zero idioms only, where the code has written the target's upper half (M7)."""
     FREE = "free"
     """Costs nothing; used to find the price of the other rules."""
     UNKNOWN = "not known"
@@ -183,7 +185,7 @@ class Microarchitecture(Struct, frozen=True, kw_only=True):
     upper_halves: UpperHalfRule = UpperHalfRule.UNKNOWN
     """What legacy SSE next to 256-bit code costs (UH1).
 
-    Hardware model only, except for a core that counts macro-ops and merges (M7).
+    Hardware model only, except for a core that counts macro-ops and merges (M7, M42).
     """
     upper_half_switch_cycles: int = 0
     """Cycles to save the upper halves, and again to restore them (UH2)."""

@@ -99,9 +99,15 @@ def macro_op_entries(
         ):
             branches.add(position)
     walked = _walked(effects)
-    merging = _merging(known, effects)
+    rule = cache.microarchitecture.upper_halves
+    merging = [False] * count
     upper = NOTHING_KEPT
-    if cache.microarchitecture.upper_halves is UpperHalfRule.PUT_ASIDE and cache.options.hardware:
+    if rule is UpperHalfRule.MERGED_BY_TARGET:
+        merging = _merging(known, effects)
+    elif rule is UpperHalfRule.MERGED:
+        for position, what in enumerate(what_follows(instructions, cache.microarchitecture, branches)):
+            merging[position] = what != 0
+    elif rule is UpperHalfRule.PUT_ASIDE and cache.options.hardware:
         upper = what_follows(instructions, cache.microarchitecture, branches)
     returning = coming_back(instructions) if cache.options.hardware else frozenset()
     entries: list[Entry] = []
@@ -275,7 +281,6 @@ def _template(knowledge: KnownInstruction, context: _MacroContext, cache: CoreCa
         memory_operands=prepared.memory_operands,
         latencies=prepared.latencies,
         macro_ops=expansion.ops,
-        merges_upper_half=context.merges_upper
-        and cache.microarchitecture.upper_halves is UpperHalfRule.MERGED,
+        merges_upper_half=context.merges_upper,
     )
     return changed_by_upper_halves(template, context.upper, cache.microarchitecture)

@@ -10,7 +10,7 @@ import re
 from cyclelens.analyzer.model.facts import NOPS, InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction, OperandKind
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
 from cyclelens.analyzer.model.units import Role, UnitSet
 from cyclelens.analyzer.model.uops import Value, ValueKind
 from cyclelens.analyzer.uops.operands import Prepared
@@ -48,6 +48,8 @@ class MacroInstruction:
         self.branch = branch
         self.walks_stack = walks_stack
         self.merges = merges
+        self.merges_all = merges and microarchitecture.upper_halves is UpperHalfRule.MERGED
+        """True if every result is merged, not only those of moves and zero idioms (M42)."""
         units = self.units = microarchitecture.units
         self.alus = units.having(Role.ALU)
         self.branch_alus = units.having(Role.BRANCH)

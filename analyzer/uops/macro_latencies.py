@@ -110,20 +110,27 @@ def _crossing(
 
 
 def merge_narrow(
-    subject: MacroInstruction, inputs: list[tuple[Value, int]], outputs: list[tuple[str, int, Value]]
+    subject: MacroInstruction,
+    inputs: list[tuple[Value, int]],
+    outputs: list[tuple[str, int, Value]],
+    latencies: list[int],
 ) -> None:
-    """Adds the old register to the inputs of narrow results (8 and 16 bits, M7), CMOV, BSF, BSR and scalar
-    SSE without VEX; the last operation reads it."""
+    """Adds the old register to the inputs of narrow results (8 and 16 bits, M7), CMOV, BSF, BSR, scalar SSE
+    without VEX and results that keep an upper half (M42); the last operation reads it."""
     known = {value for value, _ in inputs}
     if subject.copies():
         inputs += [(value, 0) for value in subject.plain_inputs() if value not in known]
     keeps = (
-        subject.mnemonic.startswith("cmov")
+        subject.merges_all
+        or subject.mnemonic.startswith("cmov")
         or subject.mnemonic in ("bsf", "bsr")
         or bool(_KEEPS_REST.fullmatch(subject.mnemonic))
         or (subject.mnemonic in _SCALAR_MOVES and not subject.memory)
     )
     last = max((late for _, late in inputs), default=0)
+    if subject.merges_all and subject.mnemonic in ("movd", "movq"):
+        # What comes from an integer register is merged when it has arrived.
+        last = max(latencies) - 1
     for output in subject.prepared.register_outputs:
         value: Value = (ValueKind.REGISTER, output.canonical)
         if (keeps or output.width in (8, 16)) and value not in known:

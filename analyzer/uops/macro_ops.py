@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.model.instruction import OperandKind
-from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperHalfRule
+from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import UnitSet, UopKind
 from cyclelens.analyzer.model.uops import MacroOps, MemoryAccess, Trait, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.held import hold, lost_slots
@@ -21,7 +21,14 @@ from cyclelens.analyzer.uops.macro_latencies import (
     merge_first_source,
     merge_narrow,
 )
-from cyclelens.analyzer.uops.macro_units import WIDE_BYTES, Draft, computing_units, occupy
+from cyclelens.analyzer.uops.macro_units import (
+    WIDE_BYTES,
+    Draft,
+    computing_units,
+    is_long_lea,
+    long_lea,
+    occupy,
+)
 from cyclelens.analyzer.uops.operands import Prepared
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose
 from cyclelens.analyzer.uops.vector_domains import domain_traits
@@ -63,14 +70,14 @@ def expand_to_macro_ops(
     """The macro-ops of an instruction.
 
     ``branch``: it has absorbed the next branch. ``moves``: it is the move of a pair, which costs nothing.
-    ``walks_stack``: the code pushes or pops before it.
+    ``walks_stack``: the code pushes or pops before it. ``merges_upper``: its result is merged with the upper
+    half of its target.
     """
     rules = microarchitecture.macro_ops
     assert rules is not None
     if moves:
         return Expansion(ops=MacroOps(entries=0, decode_slots=1, moves=True))
-    merges = merges_upper and microarchitecture.upper_halves is UpperHalfRule.MERGED
-    return _Expander(prepared, microarchitecture, rules, branch, walks_stack, merges).expansion()
+    return _Expander(prepared, microarchitecture, rules, branch, walks_stack, merges_upper).expansion()
 
 
 class _Expander(MacroInstruction):
@@ -130,10 +137,12 @@ class _Expander(MacroInstruction):
         return Expansion(uops=tuple(templates), sizes=sizes, ops=self._ops(count, vector_ops))
 
     def _on_a_pipe(self) -> Expansion:
-        """Expansion of an operation that the renamer would carry out if no upper half had to be kept (M7)."""
+        """Expansion of an operation that the renamer would carry out if no upper half had to be kept (M7,
+        M42)."""
         kept = self.plain_outputs() if self.merges else ()
         inputs = tuple(dict.fromkeys((*self.plain_inputs(), *(value for value, _ in kept)))) if kept else ()
-        results = tuple((value, 2 if kept else 1) for value, _ in self.plain_outputs())
+        cycles = 1 if self.merges_all or not kept else 2
+        results = tuple((value, cycles) for value, _ in self.plain_outputs())
         return Expansion(
             ops=self._ops(1, 1),
             sizes=(1,),
@@ -175,10 +184,10 @@ class _Expander(MacroInstruction):
         """All uops in program order, and the number of macro-ops."""
         if self.mnemonic in ("mov", "movabs") and self.instruction.immediate is not None and not self.memory:
             count = 1
-        if self.mnemonic == "lea" and self._is_long_lea():
+        if self.mnemonic == "lea" and is_long_lea(self):
             count = 2
         if self.mnemonic == "lea" and count == 2 and self.instruction.operands[1].index:
-            return self._long_lea(), count
+            return long_lea(self), count
         integer, vector = computing_units(self)
         computes = [*integer, *vector]
         if self.rules.memory_change_is_two_ops and not self.vector and set(self.reads) & set(self.writes):
@@ -201,25 +210,19 @@ class _Expander(MacroInstruction):
             outputs = [output for output in outputs if output[2] != pointer]
             uops.append(Draft(UopKind.COMPUTE, self.alus, [(frame, 0)], [(pointer, 1)]))
         for k in self.reads:
-            uops.append(self._load(k, bool(computes or self.writes or not outputs), loaded, outputs))
+            internal = bool(computes or self.writes or self.merges_all or not outputs)
+            uops.append(self._load(k, internal, loaded, outputs))
         stored: Value | None = None
         if computes:
             made, stored = self._compute(computes, vector, loaded, outputs)
             uops += made
+        elif self.merges_all and loaded:
+            # A load into a vector register: a pipe merges what it has loaded (M42).
+            merged = [(value, 0) for value in (*loaded.values(), *(value for _, _, value in outputs))]
+            uops.append(Draft(UopKind.COMPUTE, self.pipes, merged, [(value, 1) for _, _, value in outputs]))
         for k in self.writes:
             uops += self._store(k, bool(computes), stored, loaded, store_pipe)
         return self._rest(uops, outputs), count
-
-    def _is_long_lea(self) -> bool:
-        """True if its encoding has base, index and displacement, even a displacement that is 0."""
-        address = self.instruction.operands[1]
-        return (
-            self.rules.long_lea_by_encoding
-            and bool(address.base)
-            and bool(address.index)
-            and address.displacement_bits > 0
-            and self.width >= 32
-        )
 
     def _address(self, access: MemoryAccess) -> list[tuple[Value, int]]:
         names = [name for name in (access.base, access.index) if name and name not in ("RIP", "EIP")]
@@ -284,7 +287,7 @@ class _Expander(MacroInstruction):
         if fast and FP_ADD_FAMILY.fullmatch(self.mnemonic):
             latencies = [min(2, cycles) if cycles <= 3 else cycles for cycles in latencies]
         results = [(value, cycles) for (_, _, value), cycles in zip(outputs, latencies, strict=True)]
-        merge_narrow(self, inputs, outputs)
+        merge_narrow(self, inputs, outputs, latencies)
         merge_first_source(self, inputs, latencies)
         traits = domain_traits(self.mnemonic) if self.vector and self.rules.domain_cycles else Trait.NONE
         if fast and re.fullmatch(_FP_ADDS, self.mnemonic):
@@ -398,18 +401,6 @@ class _Expander(MacroInstruction):
         inputs = [r.canonical for r in self.prepared.register_inputs if r.canonical != "RSP"]
         others = [name for name in inputs if name not in (access.base, access.index)] or inputs
         return (ValueKind.REGISTER, others[0]) if others else None
-
-    def _long_lea(self) -> list[Draft]:
-        """Two dependent operations, first on the base, then on the index (M10)."""
-        address = self.instruction.operands[1]
-        inputs = {r.name: (ValueKind.REGISTER, r.canonical) for r in self.prepared.register_inputs}
-        half = self.fresh()
-        base = [(inputs[address.base], 0)] if address.base in inputs else []
-        index = [(inputs[address.index], 0)] if address.index in inputs else []
-        return [
-            Draft(UopKind.COMPUTE, self.alus, base, [(half, 1)]),
-            Draft(UopKind.COMPUTE, self.alus, [(half, 0), *index], list(self.plain_outputs())),
-        ]
 
     def _rest(self, uops: list[Draft], outputs: list[tuple[str, int, Value]]) -> list[Draft]:
         """Adds results that no uop makes, and occupies the core for instructions that block it."""

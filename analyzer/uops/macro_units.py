@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from cyclelens.analyzer.model.units import UnitSet, UopKind
-from cyclelens.analyzer.model.uops import Trait, UopTemplate, Value
+from cyclelens.analyzer.model.uops import Trait, UopTemplate, Value, ValueKind
 from cyclelens.analyzer.uops.macro_instruction import DOUBLE_SHIFTS, SHIFTS, MacroInstruction
 from msgspec import Struct, field
 
@@ -161,3 +161,28 @@ def occupy(subject: MacroInstruction, uops: list[Draft]) -> None:
 def _cycles_on_a_pipe(subject: MacroInstruction) -> int:
     """Cycles per pipe: 1 except for vectors wider than the pipes."""
     return max(1, WIDE_BYTES * 8 // subject.rules.vector_bits) if subject.prepared.has_zmm_operand else 1
+
+
+def is_long_lea(subject: MacroInstruction) -> bool:
+    """True if its encoding has base, index and displacement, even a displacement that is 0."""
+    address = subject.instruction.operands[1]
+    return (
+        subject.rules.long_lea_by_encoding
+        and bool(address.base)
+        and bool(address.index)
+        and address.displacement_bits > 0
+        and subject.width >= 32
+    )
+
+
+def long_lea(subject: MacroInstruction) -> list[Draft]:
+    """Two dependent operations, first on the base, then on the index (M10)."""
+    address = subject.instruction.operands[1]
+    inputs = {r.name: (ValueKind.REGISTER, r.canonical) for r in subject.prepared.register_inputs}
+    half = subject.fresh()
+    base = [(inputs[address.base], 0)] if address.base in inputs else []
+    index = [(inputs[address.index], 0)] if address.index in inputs else []
+    return [
+        Draft(UopKind.COMPUTE, subject.alus, base, [(half, 1)]),
+        Draft(UopKind.COMPUTE, subject.alus, [(half, 0), *index], list(subject.plain_outputs())),
+    ]

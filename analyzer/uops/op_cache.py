@@ -121,6 +121,8 @@ def _by_lines(
             joins = number > 0 and not spans[number - 1].jumps
             joins = joins and lines[number - 1][-1] + each[0] <= rules.line_entries
             costs.append(EIGHTHS * (len(each) - joins))
+    # No more than a window is read per cycle.
+    costs[-1] += max(0, EIGHTHS * len(costs) - sum(costs)) if small else 0
     filled = [rules.line_entries * (len(each) - 1) + each[-1] for each in lines]
     windows = (
         Window(span.first, span.last, entries, cost)

@@ -25,6 +25,7 @@ _DRAINING = 8
 the measured cost includes them."""
 _DRAINING_MACRO_OPS = 3
 """``_DRAINING`` of a core that counts macro-ops."""
+MERGING = (UpperHalfRule.MERGED, UpperHalfRule.MERGED_BY_TARGET)
 NOTHING_KEPT: Sequence[int] = ()
 MERGES, SWITCHES, FOLLOWS = 1, 2, 4
 """Effects of the state on an instruction, as a sum: its result is merged with the old upper half, it changes
@@ -77,7 +78,7 @@ def effects(
 
     ``before``: possible states before the first round.
     """
-    puts_aside = rule is not UpperHalfRule.MERGED
+    puts_aside = rule not in MERGING
     state = before if puts_aside else before & ~UpperState.PUT_ASIDE
     found: list[UpperEffect | None] = []
     # A round never leaves more possible states than the one before it, and there are three.

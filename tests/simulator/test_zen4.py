@@ -1,9 +1,12 @@
-"""Zen 4: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M40)."""
+"""Zen 4: small blocks with the cycles of a real core, by time stamps (docs/zen5.md, M28 to M42)."""
 
 from __future__ import annotations
 
 import pytest
 from simulated import in_mode
+
+MOVES = 8 * "4889d94889da4989d84989d9"
+"""32 moves that need no unit."""
 
 
 @pytest.mark.parametrize(
@@ -83,6 +86,87 @@ from simulated import in_mode
         (
             "M32: products and minima in turn",
             "c4c105d5c6c4c1045de6c4c105d5cec4c1045deec4c105d5d6c4c1045df6c4c105d5dec4c1045dfe",
+            "loop",
+            2.00,
+        ),
+        (
+            "M41: four loads in a group",
+            "8b068b068b068b068b068b068b068b068b068b068b068b068b068b068b068b06" + MOVES,
+            "loop",
+            9.00,
+        ),
+        (
+            "M41: four stores",
+            "4c8956404c8956404c8956404c8956404c8956404c8956404c8956404c8956404c8956404c8956404c8956404c8956404c8956404c8956404c8956404c895640"
+            + MOVES,
+            "loop",
+            9.00,
+        ),
+        (
+            "M41: three loads of vectors",
+            "c5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100ec5fc100e"
+            + MOVES,
+            "loop",
+            10.33,
+        ),
+        (
+            "M41: three loads with an operation",
+            "3b063b063b063b063b063b063b063b063b063b063b063b063b063b063b063b06" + MOVES,
+            "loop",
+            10.33,
+        ),
+        (
+            "M41: five accesses of both kinds",
+            "8b064c8956408b064c8956408b064c8956408b064c8956408b064c8956408b064c8956408b064c8956408b064c895640"
+            + MOVES,
+            "loop",
+            8.49,
+        ),
+        (
+            "M41: loads with an operation leave room for stores",
+            "3b064c8956403b064c8956403b064c8956403b064c8956403b064c8956403b064c895640" + MOVES,
+            "loop",
+            7.49,
+        ),
+        (
+            "M41: vectors and integers together four loads",
+            "c5fc100e8b06c5fc100e8b06c5fc100e8b06c5fc100e8b06c5fc100e8b06c5fc100e8b06c5fc100e8b06c5fc100e8b06"
+            + MOVES,
+            "loop",
+            9.00,
+        ),
+        (
+            "M30: four operations beside loads, not counting the branch",
+            "4f8d1c2c4f8d1c2c4f8d1c2c8b064f8d1c2c4f8d1c2c4f8d1c2c8b064f8d1c2c4f8d1c2c4f8d1c2c8b064f8d1c2c4f8d1c2c4f8d1c2c8b06"
+            + MOVES,
+            "loop",
+            8.33,
+        ),
+        ("M42: a move waits for the old register", "c5dd58e50f28e1", "loop", 4.00),
+        ("M42: any register of a loop with 256 bits", "c5d558e60f101f0f58da", "loop", 4.00),
+        ("M42: an operation waits as long as it takes", "c5fc10060f51ca0f51ca0f51ca0f51ca", "loop", 59.98),
+        (
+            "M42: moves take a pipe",
+            "c5fc1006410f28c8410f28d0410f28d8410f28e0410f28e8410f28f0410f28f8410f28c8410f28d0410f28d8410f28e0410f28e8410f28f0410f28f8",
+            "loop",
+            3.50,
+        ),
+        (
+            "M42: loads take a pipe",
+            "c5fc10060f100e66410ffee866410ffef066410ffef866450ffec80f100e66410ffee866410ffef066410ffef866450ffec80f100e66410ffee866410ffef066410ffef866450ffec80f100e66410ffee866410ffef066410ffef866450ffec80f100e66410ffee866410ffef066410ffef866450ffec80f100e66410ffee866410ffef066410ffef866450ffec80f100e66410ffee866410ffef066410ffef866450ffec80f100e66410ffee866410ffef066410ffef866450ffec8",
+            "loop",
+            10.00,
+        ),
+        ("M42: not after vzeroupper", "c5d558e6c5f8770f28d90f58da", "loop", 1.00),
+        (
+            "M34: multiplications pass transfers",
+            "660f7ec0660f7ec0660f7ec0660f7ec0446bca03446bca03446bca03",
+            "loop",
+            4.00,
+        ),
+        (
+            "M37: a cycle for each of two windows",
+            "3e3e3e3e3e3e3e3e4889d93e3e3e3e3e3e3e3e4889da3e3e3e3e3e3e3e3e4989d83e3e3e3e3e3e3e3e4989d93e3e3e3e3e3e3e4989da3e3e3e3e3e3e3e4989db",
             "loop",
             2.00,
         ),

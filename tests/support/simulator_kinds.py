@@ -50,7 +50,7 @@ KINDS = {
     # is a part of one stage, of one policy, or of one helper of them
     "helper": """
         back_end.alu_group back_end.emulator back_end.fences back_end.issue_group back_end.load_queue
-        back_end.macro_memory back_end.memory
+        back_end.macro_memory back_end.memory back_end.memory_group
         back_end.one_page back_end.resources
     """,
     # is used by several stages and knows none

@@ -10,7 +10,7 @@ from cyclelens.analyzer.model.microarchitecture import Microarchitecture, UpperH
 from cyclelens.analyzer.model.result import Finding, Prediction
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.model.upper_halves import UpperHalves
-from cyclelens.analyzer.uops.upper_halves import UpperEffect, effects, may_mix, uses_of
+from cyclelens.analyzer.uops.upper_halves import MERGING, UpperEffect, effects, may_mix, uses_of
 
 CODE = "sse-avx-mix"
 _WAY_OUT = (
@@ -38,11 +38,11 @@ def find(prediction: Prediction) -> Iterator[Finding]:
     ):
         if effect is None:
             continue
-        if core.macro_ops and core.upper_halves is UpperHalfRule.MERGED and not template.merges_upper_half:
-            continue  # such cores merge by the target alone
+        if core.upper_halves is UpperHalfRule.MERGED_BY_TARGET and not template.merges_upper_half:
+            continue
         yield Finding(
             code=CODE,
-            severity=Severity.INFORMATION if core.upper_halves is UpperHalfRule.MERGED else Severity.WARNING,
+            severity=Severity.INFORMATION if core.upper_halves in MERGING else Severity.WARNING,
             instruction=index,
             message=_message(core, effect, simulated),
             label="SSE/AVX mix",
@@ -53,10 +53,11 @@ def find(prediction: Prediction) -> Iterator[Finding]:
 
 def _message(core: Microarchitecture, effect: UpperEffect, simulated: bool) -> str:
     """What happens, its cost if known, and what to do about it."""
-    if core.upper_halves is UpperHalfRule.MERGED:
+    if core.upper_halves in MERGING:
+        blend = "moves and zero idioms need a unit" if core.macro_ops else "the blend is one more uop"
         what = (
             "legacy SSE writes a vector register while upper halves are in use, so the result is merged with "
-            "the old register: it waits for that, and the blend is one more uop"
+            f"the old register: it waits for that, and {blend}"
         )
     elif effect.fetches:
         what = "VEX code after legacy SSE makes the core fetch back the upper halves of all vector registers"

@@ -46,9 +46,9 @@ cdef class AluGroup:
 
     cdef bint has_room(self, int first, int i) noexcept nogil:
         """Whether each of the group's operations and those of an instruction finds an ALU of its own. An
-        instruction of more operations goes alone."""
+        instruction of more operations goes alone, and branches always find room."""
         cdef int operations
-        if self.count == 0:
+        if self.count == 0 or self._branches(i):
             return True
         for units in range(self._sets):
             self._added[units] = self._needed[units]
@@ -59,6 +59,17 @@ cdef class AluGroup:
                 self._added[mask >> self._lowest] += 1
                 operations += 1
         return operations == 0 or self._fit()
+
+    cdef bint _branches(self, int i) noexcept nogil:
+        """Whether an instruction is a branch, or shares its uop with the branch behind it."""
+        following = i + 1
+        if self.program.instruction[i].branch:
+            return True
+        return (
+            following < self.program.instructions
+            and self.program.instruction[following].branch
+            and self.program.instruction[following].uop_count == 0
+        )
 
     cdef bint _fit(self) noexcept nogil:
         """Whether no set of ALUs has to execute more operations than it has ALUs (Hall's theorem)."""
@@ -77,7 +88,8 @@ cdef class AluGroup:
 
     cdef void add(self, int uop, int mask) noexcept nogil:
         """An operation of the group is renamed."""
-        self._needed[mask >> self._lowest] += 1
+        if not self._branches(self.tables.uop[uop].position):
+            self._needed[mask >> self._lowest] += 1
         self.uops[self.count] = uop
         self.count += 1
 

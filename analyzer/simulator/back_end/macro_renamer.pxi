@@ -18,6 +18,7 @@ cdef class MacroRenamer:
     cdef SchedulerChoice _schedulers
     cdef LateOperands _late_operands
     cdef LoadQueue _load_queue
+    cdef MemoryGroup _memory_group
     cdef PairQueue _idq
     cdef PairQueue _issued
     cdef PairQueue _rob
@@ -60,6 +61,7 @@ cdef class MacroRenamer:
         self._schedulers = schedulers
         self._late_operands = late_operands
         self._load_queue = LoadQueue(macro.tables, rules.load_queue)
+        self._memory_group = MemoryGroup(macro, microarchitecture)
         self._idq = macro.queues.idq
         self._issued = macro.queues.issued
         self._rob = macro.queues.rob
@@ -100,6 +102,7 @@ cdef class MacroRenamer:
         """Simulate one cycle."""
         self._issued.clear()
         self._schedulers.start_cycle()
+        self._memory_group.clear()
         if not self.program.has_moves:
             self._dispatch(cycle)
             self._schedulers.end_cycle()
@@ -143,6 +146,9 @@ cdef class MacroRenamer:
                     return
                 needed = self.operations.m_vector_ops[i]
                 if needed > vectors and vectors < self._vector_width:
+                    self.tables.refuse(cycle, ISSUE_GROUP, uop)
+                    return
+                if not self._memory_group.take(uop, i):
                     self.tables.refuse(cycle, ISSUE_GROUP, uop)
                     return
                 vectors -= needed

@@ -37,6 +37,7 @@ cdef class OldestReady(Picker):
     cdef int[::1] _counts
     cdef int[::1] _latest  # The uop that each unit took last.
     cdef int[::1] _busy  # Time at which each unit is free again, in eighths of a cycle.
+    cdef int[::1] _results  # The same after a transfer, which delays all operations but multiplications.
     cdef int _admitted  # Vector uops in their schedulers; the others queue in front of them.
     cdef int _last_admitted
     # The latest time, in eighths of a cycle, at which an integer unit is free again.
@@ -47,7 +48,7 @@ cdef class OldestReady(Picker):
     cdef int _integer_debt  # Slots wasted by past picks, in eighths.
     cdef int _address_debt
     cdef int _received  # Eighths of a slot that a load costs that receives a store's data.
-    cdef int _transfer  # Cycles for which a transfer's result occupies a shifting ALU.
+    cdef int _transfer  # Cycles for which a transfer occupies the way of a shifting ALU's results.
     cdef int _transfer_pipes
     cdef int _shifters
 
@@ -92,6 +93,7 @@ cdef class OldestReady(Picker):
         self._counts = ints(3)
         self._latest = ints(len(units))
         self._busy = ints(len(units))
+        self._results = ints(len(units))
 
     cdef int start(self, int most) except -1:
         """Reset: no uop is ready."""
@@ -99,6 +101,7 @@ cdef class OldestReady(Picker):
             self._counts[scheduler] = 0
         for unit in range(self._units):
             self._busy[unit] = 0
+            self._results[unit] = 0
             self._latest[unit] = NONE
         self._admitted = 0
         self._last_admitted = NONE
@@ -179,6 +182,7 @@ cdef class OldestReady(Picker):
         self._record_eighth(state, self._alone_free)
         for unit in range(self._units):
             self._record_eighth(state, self._busy[unit])
+            self._record_eighth(state, self._results[unit])
         # All vector uops from here on queue in front.
         state.add(self.flight.vectors.count)
         state.add(self.flight.vectors.oldest() - state.uop if self.flight.vectors.count > 0 else 0)
@@ -221,12 +225,14 @@ cdef class OldestReady(Picker):
         if slots < 0:
             self._integer_debt -= EIGHTHS * slots
             slots = 0
-        free = self._integer_units
+        free = writing = self._integer_units
         end = EIGHTHS * (cycle + 1)
         if self._integers_busy >= end:
             for unit in range(self._units):
                 if self._busy[unit] >= end:
                     free &= ~(1 << unit)
+                if self._results[unit] >= end:
+                    writing &= ~(1 << unit)
         kept = 0
         for position in range(self._counts[_INTEGER]):
             number = self._ready[position]
@@ -235,6 +241,8 @@ cdef class OldestReady(Picker):
             traits = self.operations.t_traits[static]
             slot = number & self.flight.uop_mask
             mask = self.flight.u_units[slot] & free
+            if self.program.uop[static].port_mask != self._multiply_mask:
+                mask &= writing
             if (traits & ALONE_TRAIT and self._alone_free >= end) or (
                 traits & DIVIDES_TRAIT and self._divider_free >= end
             ):
@@ -353,14 +361,16 @@ cdef class OldestReady(Picker):
             return True
         return cycle - self.tables.uop[uop].issued - self._delay <= self.asks_issued
 
-    cdef void _occupy_shifter(self, int cycle) noexcept nogil:
-        """The result of a transfer takes the shifting ALU that is free first, from the next cycle on."""
+    cdef void _occupy_result(self, int cycle) noexcept nogil:
+        """The result of a transfer takes the way of a shifting ALU's results that is free first, from the
+        next cycle on."""
         first = NONE
         for unit in range(self._units):
-            if self._shifters >> unit & 1 and (first == NONE or self._busy[unit] < self._busy[first]):
+            if self._shifters >> unit & 1 and (first == NONE or self._results[unit] < self._results[first]):
                 first = unit
-        self._busy[first] = max(self._busy[first], EIGHTHS * (cycle + 1)) + EIGHTHS * self._transfer
-        self._integers_busy = max(self._integers_busy, self._busy[first])
+        free = max(self._results[first], EIGHTHS * (cycle + 1)) + EIGHTHS * self._transfer
+        self._results[first] = free
+        self._integers_busy = max(self._integers_busy, free)
 
     cdef void _pick_vectors(self, int cycle) noexcept nogil:
         cdef BlockUop *block_uop
@@ -401,7 +411,7 @@ cdef class OldestReady(Picker):
                 self._admitted -= 1
             block_uop = &self.program.uop[static]
             if self._transfer and block_uop.kind == COMPUTE and block_uop.port_mask == self._transfer_pipes:
-                self._occupy_shifter(cycle)
+                self._occupy_result(cycle)
             self._take(uop, static, unit, cycle)
         self._counts[_VECTOR] = kept
 
