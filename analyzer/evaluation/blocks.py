@@ -17,6 +17,7 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
+from cyclelens.analyzer.uops.left_out import what_counts
 
 
 class Unpredictable(Exception):
@@ -70,8 +71,12 @@ class BlockBuilder:
     def simulate(
         self, sample: Sample, core: Microarchitecture | None = None, *, trace: bool = False
     ) -> tuple[Block, Simulation]:
-        """Block and simulation of a sample; ``core`` as in ``build``. Raises ``Unpredictable``."""
+        """Block and simulation of a sample; ``core`` as in ``build``. Raises ``Unpredictable``: with the
+        hardware model also where an analysis shows no figure."""
         block = self.build(sample, core)
+        lacking = what_counts(block.instructions, self._store) if self._options.hardware else None
+        if lacking is not None:
+            raise Unpredictable(f"{lacking.names}: {lacking.why}")
         return block, simulate(
             block,
             core or self._model(sample),

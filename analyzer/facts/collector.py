@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cyclelens.analyzer.facts import encoding, golden_cove, occupancy, rules, zen, zen1, zen3, zen5
+from cyclelens.analyzer.facts import encoding, golden_cove, occupancy, rules, zen, zen1, zen3, zen4, zen5
 from cyclelens.analyzer.facts.encoding import NO_RECORD, Record, Variant, VariantRecords
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.model.facts import Latency, OperandFacts
@@ -79,6 +79,8 @@ def completed(
         ) | {"provenance": "constructed"}
         if microarchitecture == zen3.NAME:
             figures = zen3.corrected(name, figures)
+        elif microarchitecture == zen4.NAME:
+            figures = zen4.corrected(name, figures)
     elif microarchitecture == zen5.NAME:
         figures = zen5.completed(figures, name=name, locked=locked, operands=operands)
     else:
@@ -86,6 +88,8 @@ def completed(
     latencies = [zen5.best_latency(node) for node in nodes]
     if microarchitecture == zen1.NAME:
         latencies = [zen1.corrected_latency(name, each) for each in latencies]
+    elif microarchitecture == zen4.NAME:
+        latencies = [zen4.corrected_latency(name, each) for each in latencies]
     if not is_complete:
         latencies = [
             zen.measured_latency(each, microarchitecture=microarchitecture, name=name, operands=operands)

@@ -60,6 +60,11 @@ _FUSIBLE_LATER = _FUSIBLE | {"ADD", "SUB", "AND", "OR", "XOR", "INC", "DEC"}
 _SHIFTS_BY_CL = re.compile(r"(SHL|SHR|SAR|ROL|ROR|SHLD|SHRD) \(.*CL\)")
 _WAITS = re.compile("K(XOR|ANDN)|V?PCMPGT|PCMPEQQ|PSUBU?S")
 """With one register as both sources they wait for nothing; otherwise they wait for both."""
+_TO_FLAGS = re.compile(r"V?(U?COMIS[SD]|PTEST|TESTP[SD]) \(")
+_TO_FLAGS_CYCLES = {"ZEN3": (3, 3), "ZEN4": (3, 4)}
+"""Latency from vector registers to the flags: of comparisons, and of tests of all bits."""
+_WIDE_TO_FLAGS = 2
+"""Further cycles of a test of 256 bits, measured on Zen 4."""
 _ELIMINATED_FROM = 32
 _EXPLAINED = 0.95
 """Share of the measured cycles at which units explain them: figures have two digits."""
@@ -254,6 +259,14 @@ def measured_latency(
     """A latency with corrections for Zen 4 that ``cyclelens characterize`` measured; other cores'
     latencies are unchanged."""
     result = dict(attributes)
+    compared = _TO_FLAGS.match(name)
+    if compared and microarchitecture in _TO_FLAGS_CYCLES:
+        # The published figures are upper bounds.
+        if "cycles" in result:
+            cycles = _TO_FLAGS_CYCLES[microarchitecture]["TEST" in compared[1]]
+            result["cycles"] = str(cycles + _WIDE_TO_FLAGS * ("YMM" in name))
+        if "cycles_mem" in result:
+            result["cycles_mem"] = result["cycles_addr"]
     if microarchitecture != "ZEN4":
         return result
     by_index = {str(o.index): o for o in operands}

@@ -191,7 +191,7 @@ MODELS = (
             _AS_ZEN_4: "macro_ops.memory_group macro_ops.jump_eighths macro_ops.page_aliasing_cycles "
             "macro_ops.mask_to_integer_excess macro_ops.string_cycles "
             "macro_ops.to_integer_excess macro_ops.to_vector_excess",
-            LEFT_OUT: "macro_ops.false_renaming_bytes",
+            LEFT_OUT: "macro_ops.x87_forwarding macro_ops.false_renaming_bytes",
             _SECOND_ACCESS: "macro_ops.line_crossing_cycles",
             _SWITCHES: "upper_halves upper_half_switch_cycles",
         },

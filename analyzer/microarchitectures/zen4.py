@@ -86,7 +86,8 @@ MODELS = (
             "macro_ops.load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
             "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
             "macro_ops.stores_committed_per_cycle macro_ops.store_chunk_bytes macro_ops.forwarding "
-            "macro_ops.vector_forwarding macro_ops.wide_forwarding macro_ops.vector_to_integer_forwarding "
+            "macro_ops.x87_forwarding macro_ops.vector_forwarding macro_ops.wide_forwarding "
+            "macro_ops.vector_to_integer_forwarding "
             "macro_ops.integer_to_vector_forwarding macro_ops.to_integer_excess macro_ops.to_vector_excess "
             "macro_ops.failed_forwarding macro_ops.page_aliasing_cycles policies.memory_renaming "
             "policies.store_commit "
@@ -130,6 +131,7 @@ MODELS = (
             sse_to_integer_excess=4,
             page_crossing_store_cycles=34,
             forwarding=7,
+            x87_forwarding=4,
             crowded_loads=0,
             forwarded_load_eighths=0,
             failed_forwarding=13,

@@ -172,6 +172,7 @@ RULES = MacroOpRules(
     store_queue=104,
     forwarding=7,
     vector_forwarding=9,
+    x87_forwarding=0,
     wide_forwarding=(0, 0, 2),
     vector_to_integer_forwarding=6,
     integer_to_vector_forwarding=10,

@@ -214,6 +214,8 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     vector_forwarding: int
     wide_forwarding: tuple[int, int, int]
     """Additional cycles of forwarding for stored vectors of up to 128, 256 and 512 bits."""
+    x87_forwarding: int
+    """Additional cycles of forwarding what x87 code stores."""
     vector_to_integer_forwarding: int
     integer_to_vector_forwarding: int
     forwarding_from_address: int

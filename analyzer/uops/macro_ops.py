@@ -40,6 +40,8 @@ _ENDS_GROUP = ("vzeroupper", "vzeroall", "ldmxcsr", "vldmxcsr")
 _SERIALIZES = ("lfence", "cpuid", "mfence", "rdtsc")
 _LONG_THROUGHPUT = 10
 _VECTOR_OPS_COUNTED = 4
+_RENAMED_MACRO_OPS = 2
+"""Most macro-ops of an instruction that changes memory and whose load is renamed (M40): not of XADD."""
 
 
 ONE_OP = MacroOps()
@@ -257,7 +259,7 @@ class _Expander(MacroInstruction):
             uop.traits |= Trait.VECTOR
             if self._bytes(access) >= WIDE_BYTES:
                 uop.traits |= Trait.WIDE
-        elif k in self.writes:
+        elif k in self.writes and (self.prepared.figures.retire_slots or 1) <= _RENAMED_MACRO_OPS:
             uop.traits |= Trait.READ_MODIFY_WRITE
         return uop
 
@@ -388,7 +390,9 @@ class _Expander(MacroInstruction):
             # 512 bits occupy it for two cycles, whatever the pipes' width (M16).
             data.busy = 2 if size >= WIDE_BYTES else 0
             places = len(self.rules.wide_forwarding)
-            data.outputs = [(self.fresh(), self.rules.wide_forwarding[min(size // 32, places - 1)])]
+            late = self.rules.wide_forwarding[min(size // 32, places - 1)]
+            late += self.rules.x87_forwarding if self.prepared.facts.extension == "X87" else 0
+            data.outputs = [(self.fresh(), late)]
         if computes:
             data.traits |= Trait.OWN_RESULT
         return [address, data]

@@ -170,6 +170,16 @@ MOVES = 8 * "4889d94889da4989d84989d9"
             "loop",
             2.00,
         ),
+        ("a comparison to the flags and back", "660f2eca0f94c0660f6ec8", "loop", 9.00),
+        ("a test of all bits", "660f3817ca0f94c0660f6ec8", "loop", 10.00),
+        ("halves extracted in a chain", "c4e37d39e401c4e37d39e401c4e37d39e401c4e37d39e401", "loop", 11.99),
+        ("halves extracted", "c4e37d39e301c4e37d39e301c4e37d39e301c4e37d39e301", "copies", 2.00),
+        ("M40: XADD with memory is not renamed", "480fc106", "loop", 7.89),
+        ("M40: nor SHLD", "480fa41e03", "loop", 8.00),
+        ("exchanged additions", "480fc1d8480fc1d14d0fc1c84d0fc1da", "copies", 1.34),
+        ("double shifts by CL in a chain", "480fa5d8480fa5d8", "loop", 4.00),
+        ("a test of 256 bits", "c4e27d17ca0f94c0c5f96ec8", "loop", 11.0),
+        ("CMPXCHG with memory", "480fb116", "copies", 9.0),
     ],
 )
 def test_small_blocks_take_the_measured_time(rule: str, code: str, mode: str, measured: float) -> None:

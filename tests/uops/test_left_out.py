@@ -24,7 +24,7 @@ FIGURES = {
 NONE = {
     "a loop of nothing else": ("SKL", CLAC + DEC_JNZ, "most of the code"),
     "more than half": ("SKL", CLAC + STAC + IMUL + DEC_JNZ, "most of the code"),
-    "one x87 instruction among many": ("ZEN4", 8 * IMUL + FLD1, "x87 is not modelled"),
+    "one x87 instruction among many": ("ZEN5", 8 * IMUL + FLD1, "x87 is not modelled"),
     "x87 that was not measured": ("ZEN3", FCHS + FSIN, "x87 is modelled in part"),
     "a push that nothing pops": ("ZEN3", 8 * IMUL + FLD1, MOVES),
     "sums that change places": ("ZEN3", "d8c2d9c9", MOVES),
