@@ -14,6 +14,7 @@ import csv
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ from accuracy_rules import (
     ZEN_5_OTHERS,
     ZEN_5_RULES,
 )
-from cyclelens.analyzer.evaluation.blocks import BlockBuilder
+from cyclelens.analyzer.evaluation.blocks import BlockBuilder, Unpredictable
 from cyclelens.analyzer.evaluation.datasets import Sample, Selection, read_kernels, read_samples
 from cyclelens.analyzer.evaluation.metrics import kendall_tau, mean_error, share_equal, share_within
 from cyclelens.analyzer.evaluation.predictions import Cache, default_jobs, predict_all
@@ -200,11 +201,7 @@ def redwood_cove(samples: Sequence[Sample]) -> str:
         builder = BlockBuilder(REDWOOD_COVE_OPTIONS)
         cells = []
         for mode in STRAIGHT_AND_LOOP:
-            chosen = [sample for sample in samples if sample.mode == mode]
-            found = (
-                (builder.simulate(sample, core)[1].cycles_per_iteration, sample.cycles) for sample in chosen
-            )
-            pairs = list(found)
+            pairs = pairs_of(builder, (sample for sample in samples if sample.mode == mode), core)
             cells.append(f"{percent(mean_error(pairs))} / {percent(share_within(pairs, 0.05))}")
         rows.append((title, *cells))
     rows += [(title, *(f"{error} / -" for error in errors)) for title, errors in OTHER_TOOLS.items()]
@@ -229,11 +226,7 @@ def zen_rules(
         cells = []
         for samples in (general, vectors):
             for mode in ZEN_5_MODES:
-                pairs = [
-                    (predicted(builder, sample, model), sample.cycles)
-                    for sample in samples
-                    if sample.mode == mode
-                ]
+                pairs = pairs_of(builder, (sample for sample in samples if sample.mode == mode), model)
                 cells.append(f"{percent(mean_error(pairs))} / {percent(share_within(pairs, 0.05))}")
         rows.append((title, *cells))
     rows += [(title, *errors) for title, errors in others.items()]
@@ -244,6 +237,17 @@ def zen_rules(
 def predicted(builder: BlockBuilder, sample: Sample, core: Microarchitecture | None = None) -> float:
     """Predicted cycles per copy of a sample's code."""
     return builder.simulate(sample, core)[1].cycles_per_iteration / builder.copies(sample)
+
+
+def pairs_of(
+    builder: BlockBuilder, samples: Iterable[Sample], core: Microarchitecture | None = None
+) -> Pairs:
+    """Predicted and measured cycles of the samples that have a figure."""
+    pairs = []
+    for sample in samples:
+        with suppress(Unpredictable):
+            pairs.append((predicted(builder, sample, core), sample.cycles))
+    return pairs
 
 
 def zen_5_errors(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
@@ -257,7 +261,7 @@ def zen_5_errors(general: Sequence[Sample], vectors: Sequence[Sample]) -> str:
         builder = BlockBuilder(options)
         cells = []
         for mode in ZEN_5_MODES:
-            pairs = [(predicted(builder, each), each.cycles) for each in samples if each.mode == mode]
+            pairs = pairs_of(builder, (each for each in samples if each.mode == mode))
             shares = (percent(mean_error(pairs)), percent(share_within(pairs, 0.05)))
             cells.append(f"{len(pairs)}: {shares[0]} / {shares[1]}")
         rows.append((title, *cells))
@@ -270,7 +274,7 @@ def zen_5_widths(vectors: Sequence[Sample]) -> str:
     builder = BlockBuilder(ZEN_5_OPTIONS)
     pairs: dict[tuple[str, str], Pairs] = {}
     for sample in vectors:
-        pairs.setdefault((sample.width, sample.mode), []).append((predicted(builder, sample), sample.cycles))
+        pairs.setdefault((sample.width, sample.mode), []).extend(pairs_of(builder, [sample]))
     rows = []
     for width in dict.fromkeys(width for width, _ in pairs):
         own = [pairs.get((width, mode), []) for mode in ZEN_5_MODES]

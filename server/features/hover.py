@@ -30,7 +30,7 @@ def register(server: CyclelensServer) -> None:
         snapshot = await server.detailed(params.text_document.uri, PATIENCE)
         if snapshot is None:
             return None
-        text = hover_text(snapshot, params.position.line)
+        text = with_prices(server, snapshot, params.position.line, hover_text(snapshot, params.position.line))
         if text and (drawn := await timeline_text(snapshot, params.position.line)):
             text = f"{text}\n\n{drawn}"
         if call := call_text(snapshot, *server.converter.offset(snapshot.lines, params.position)):
@@ -104,6 +104,19 @@ def name_text(names: Names, line: int, column: int) -> str:
 
 _WORD = re.compile(r"\w+")
 _INTRINSIC = re.compile(r"_mm(?:256|512|_)\w+")
+
+
+def with_prices(server: CyclelensServer, snapshot: Snapshot, line: int, text: str) -> str:
+    """The text with what each finding of the line costs, as far as the search has found that out."""
+    region = snapshot.region_at(line)
+    if region is None or not server.settings["advice"]:
+        return text
+    for finding in region.result.findings:
+        price = server.searches.cost(snapshot, region, finding) if finding.line == line else None
+        if price is not None:
+            shown = f"**{finding.code}**: {prose(finding.message)}"
+            text = text.replace(shown, f"{shown} {price[1]}", 1)
+    return text
 
 
 def hover_text(snapshot: Snapshot, line: int) -> str:

@@ -208,7 +208,7 @@ def test_a_budget_is_compared_with_the_first_figure_and_the_range_follows(check)
 
 
 MIXED = """
-# cyclelens-begin mixed arch=ZEN4
+# cyclelens-begin mixed arch=LNL
 .L1:
     vpaddd %ymm5, %ymm4, %ymm4
     paddd %xmm0, %xmm2
@@ -224,5 +224,5 @@ def test_legacy_sse_beside_256_bit_code_is_named_whether_its_price_is_known_or_n
     assert "LACK kernel.s: mixed: at least 1.00 cycles/iter" in out
     assert "no price for legacy SSE beside 256-bit code" in out and "SSE/AVX mix in lines 4, 5" in out
     assert check("--allow-incomplete", text=MIXED)[0] == OK
-    code, out = check("--model", "hardware", text=MIXED.replace("ZEN4", "HSW"))
+    code, out = check("--model", "hardware", text=MIXED.replace("LNL", "HSW"))
     assert "on HSW (SSE/AVX mix in lines 4, 5)" in out
