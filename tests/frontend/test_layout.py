@@ -246,3 +246,20 @@ def test_an_alignment_in_a_loop_is_filled_as_the_whole_section_asks(
     (region,) = assemble(text, SourceOptions(regions=Regions.LOOPS)).regions
     assert region.code in gnu_code(text)
     assert len(region.code) > 12
+
+
+def test_characters_of_strings_have_the_width_in_the_name(code: Callable[..., str]) -> None:
+    for bits in (8, 16, 32, 64):
+        zeros = "00" * (bits // 8 - 1)
+        assert code(f'jmp 1f\n.string{bits} "ab"\n1: nop').endswith(f"61{zeros}62{zeros}00{zeros}90")
+
+
+def test_repetition_has_a_prefix_for_either_state_of_the_zero_flag(code: Callable[..., str]) -> None:
+    assert code("repnz scasb\nrepne cmpsb\nrepz cmpsb\nrepe scasb\nrep movsb") == "f2aef2a6f3a6f3aef3a4"
+
+
+def test_short_jumps_reach_from_128_bytes_before_to_127_behind(code: Callable[..., str]) -> None:
+    assert code("jmp 1f\n.zero 127\n1: nop").startswith("eb7f")
+    assert code("jmp 1f\n.zero 128\n1: nop").startswith("e980000000")
+    assert code("1: .zero 126\njmp 1b").endswith("eb80")
+    assert code("1: .zero 127\njmp 1b").endswith("e97cffffff")

@@ -230,3 +230,15 @@ def test_experiments_are_made_with_the_options_of_the_prediction():
     code = "880424488b1c24"
     assert cycles(experiment(code, loop=False).baseline()) == 1
     assert cycles(experiment(code, loop=False, model=ModelOptions(model=Model.HARDWARE)).baseline()) == 13
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("yes", True), ("True", True), ("1", True), ("no", False), ("false", False), ("0", False)],
+)
+def test_yes_and_no_have_several_words(word, value):
+    core = registry.get("SKL")
+    name = next(field for field in core.__struct_fields__ if isinstance(getattr(core, field), bool))
+    assert getattr(changed(core, name, word), name) is value
+    with pytest.raises(ChangeError, match="is yes or no"):
+        changed(core, name, "perhaps")

@@ -3,8 +3,17 @@
 import pytest
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.findings import find
-from cyclelens.analyzer.insight.wording import bound_by, elsewhere, explanations, figure, front_end
+from cyclelens.analyzer.insight.wording import (
+    bound_by,
+    elsewhere,
+    explanations,
+    figure,
+    front_end,
+    places,
+    problem_place,
+)
 from cyclelens.analyzer.model.result import PortBinding, Position
+from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
 from factories import prediction, template
 from msgspec.structs import replace
 
@@ -102,3 +111,23 @@ def test_a_figure_of_several_steady_states_says_so(least, words):
         port_binding=PortBinding(least, 1.25, steady_states=True),
     )
     assert elsewhere(block) == words
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([11], "line 12"),
+        ([11, 11], "line 12"),
+        ([12, 11], "lines 12 and 13"),
+        ([10, 11, 12], "lines 11 to 13"),
+        ([11, 14, 47, 48, 49, 50], "lines 12, 15 and 48 to 51"),
+    ],
+)
+def test_neighbouring_lines_are_a_range(lines, words):
+    assert places(SourceLine(line, 4, 7, "nop", b"\x90", "keystone") for line in lines) == words
+
+
+def test_lines_and_columns_count_from_one():
+    problem = Problem(11, 4, 7, "syntax-error", "What is this?")
+    assert problem_place(problem, "a.s") == "a.s:12:5"
+    assert problem_place(replace(problem, line=UNKNOWN_LINE), "a.s") == "a.s"
