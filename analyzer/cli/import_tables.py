@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from cyclelens.analyzer.common.own_tables import OWN_TABLES
 from cyclelens.analyzer.common.regular_files import open_given
 from cyclelens.analyzer.facts import benchmarks
-from cyclelens.analyzer.facts.importer import ImportSummary, import_benchmarks, import_tables
+from cyclelens.analyzer.facts.importer import (
+    ImportProblem,
+    ImportSummary,
+    import_benchmarks,
+    import_tables,
+)
 from cyclelens.analyzer.facts.store import default_tables, open_store, shipped_tables
 from tqdm import tqdm
 
@@ -28,7 +35,7 @@ def run_benchmarks(
 ) -> tuple[ImportSummary, benchmarks.Found]:
     """Add results of ibench or asmbench for a core to the tables ``target``, as ``run_import`` with
     ``merge``."""
-    path = Path(default_tables()) if target is None else target
+    path = _own(target)
     base = open_store(path if path.exists() else shipped_tables())
     try:
         return import_benchmarks(source, path, base, microarchitecture)
@@ -39,11 +46,11 @@ def run_benchmarks(
 def run_import(source: Path, target: Path | None = None, *, merge: bool = False) -> ImportSummary:
     """Import the XML file ``source`` into ``target``, by default the tables that the program uses.
 
-    ``merge``: add to the tables of ``target``, or to the shipped ones if it does not exist. Draws a progress
-    bar on standard error if that is a terminal, and prints nothing else. Raises ``ImportProblem`` and
-    ``TablesUnavailable``.
+    ``merge``: add to the tables of ``target``, or to a copy of the shipped ones if it does not exist; the
+    default is then the user's own tables. Draws a progress bar on standard error if that is a terminal, and
+    prints nothing else. Raises ``ImportProblem`` and ``TablesUnavailable``.
     """
-    path = Path(default_tables()) if target is None else target
+    path = _own(target) if merge else Path(default_tables()) if target is None else target
     base = open_store(path if path.exists() else shipped_tables()) if merge else None
     with tqdm(desc="Importing", unit="B", unit_scale=True, leave=False, disable=None) as bar:
 
@@ -56,3 +63,14 @@ def run_import(source: Path, target: Path | None = None, *, merge: bool = False)
         finally:
             if base is not None:
                 base.close()
+
+
+def _own(target: Path | None) -> Path:
+    """Tables that figures may be added to: the given ones or the user's own. Raises ``ImportProblem``."""
+    path = target or os.environ.get(OWN_TABLES)
+    if not path:
+        raise ImportProblem(
+            "--merge does not change the tables that ship with Cyclelens unless --output names them: "
+            "name tables of your own with --data own.sqlite or --output own.sqlite"
+        )
+    return Path(path)

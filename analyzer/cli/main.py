@@ -243,12 +243,15 @@ def _data(arguments: list[str]) -> int:
         help="XML (also .xz) in the schema of uops.info, or what ibench or asmbench printed",
     )
     importer.add_argument(
-        "--output", metavar="PATH", type=output_path, help="default: the tables that Cyclelens itself uses"
+        "--output",
+        metavar="PATH",
+        type=output_path,
+        help="default: the tables of --data, or the shipped ones without --merge",
     )
     importer.add_argument(
         "--merge",
         action="store_true",
-        help="add to the existing tables; keep records that the file does not contain",
+        help="add to the tables of --output or --data, which begin as a copy of the shipped ones",
     )
     importer.add_argument("--arch", metavar="NAME", help="the core that ibench or asmbench ran on")
     options = parser.parse_args(arguments)

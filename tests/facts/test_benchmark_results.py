@@ -82,10 +82,16 @@ def test_predictions_use_the_imported_figures(core, text, tmp_path, monkeypatch,
     assert cycles == [7.0, 5.0, 3.0]  # no result names the 32-bit multiplication
 
 
-def test_the_core_must_be_named_and_the_tables_exist(tmp_path, capsys):
+def test_the_core_must_be_named_and_the_tables_exist(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("CYCLELENS_DATA", "")
     source = tmp_path / "results.txt"
     source.write_text(IBENCH_TEXT)
-    for words, said in (([], "add --merge"), (["--merge"], "give it with --arch")):
+    without_tables = ["--merge", "--arch", "SKL"]
+    for words, said in (
+        ([], "add --merge"),
+        (["--merge"], "give it with --arch"),
+        (without_tables, "tables of your own"),
+    ):
         assert main(["data", "import", *words, str(source)]) == 1
         assert said in capsys.readouterr().err
 

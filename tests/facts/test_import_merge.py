@@ -1,9 +1,11 @@
 """The importer adds a user's measurements to existing tables."""
 
+import shutil
+
 import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
-from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.facts.store import open_store, shipped_tables
 
 XML = """<root>
   <instruction category="BINARY" extension="BASE" iform="IMUL_GPRv_GPRv" string="IMUL (R64, R64)">
@@ -32,6 +34,23 @@ def merged(tmp_path):
     source.write_text(XML.format(name="SKL"))
     assert main(["data", "import", "--merge", "--output", str(target), str(source)]) == 0
     return open_store(target)
+
+
+def test_the_shipped_tables_are_not_changed(tmp_path, monkeypatch, capsys):
+    """Without tables of the user's own the command writes nothing; with them it writes these."""
+    source, own, shipped = (tmp_path / name for name in ("mine.xml", "own.sqlite", "shipped.sqlite"))
+    source.write_text(XML.format(name="SKL"))
+    shutil.copy(shipped_tables(), shipped)
+    for module in ("facts.store", "cli.import_tables"):
+        monkeypatch.setattr(f"cyclelens.analyzer.{module}.shipped_tables", lambda: str(shipped))
+    before = shipped.read_bytes()
+    monkeypatch.setenv("CYCLELENS_DATA", "")
+    assert main(["data", "import", "--merge", str(source)]) == 1
+    assert "tables of your own with --data own.sqlite" in capsys.readouterr().err
+    monkeypatch.setenv("CYCLELENS_DATA", str(own))
+    assert main(["data", "import", "--merge", str(source)]) == 0
+    assert shipped.read_bytes() == before
+    assert imul(open_store(own), "SKL").latencies[2, 1].cycles == 7
 
 
 def test_what_is_stated_is_replaced_and_the_rest_stays(merged):
