@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cyclelens.analyzer.insight import label, wording, work
+from cyclelens.analyzer.insight import label, mispredictions, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
@@ -61,6 +61,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
         yield f"bounds in cycles per iteration: {bounds}"
     if doing := work.sentence(region, prediction):
         yield f"work: {doing}"
+    yield from (f"branches: {sentence}" for sentence in mispredictions.sentences(prediction))
     yield from (line.strip() for line in chains.lines(region, prediction))
     yield from _costly(region, prediction)
     findings = [
@@ -102,8 +103,8 @@ def of_comparison(before: Analysis, after: Analysis) -> str:
         for first, second in zip(old.predictions, other.predictions, strict=False):
             if first.microarchitecture == second.microarchitecture:
                 paces = (
-                    Pace(first.cycles_per_iteration, work.work_of(old)),
-                    Pace(second.cycles_per_iteration, work.work_of(other)),
+                    Pace(first.shown_cycles, work.work_of(old)),
+                    Pace(second.shown_cycles, work.work_of(other)),
                 )
                 lines.append(f"  {first.microarchitecture}: {work.change(*paces) or 'no difference'}")
     lines += [f"{name}: only after: {_figures(region)}" for name, region in new.items()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.engine.analysis import Analyzer
@@ -22,6 +22,8 @@ from msgspec.structs import replace
 
 Source = str | os.PathLike[str]
 """The text of an assembly file, or the path of an assembly or ELF file."""
+Shares = str | Mapping[str, str]
+"""Shares of branches, written as in a marker: for all regions, or by the name of a region."""
 
 
 def analyze(
@@ -35,6 +37,8 @@ def analyze(
     function: str | None = None,
     syntax: str = "auto",
     model: str = "hardware",
+    taken: Shares = "",
+    mispredicted: Shares = "",
     external_programs: bool = True,
 ) -> Report:
     """The analysis of all regions of an assembly text (``str``) or of a file (``pathlib.Path``: assembly, or
@@ -45,7 +49,9 @@ def analyze(
     within a 64-byte line, instead of where the text puts it. ``regions``: ``auto``, ``markers``, ``loops`` or
     ``both``; ``region``: only the one of this name. ``function``: only this one, by its label or symbol, in
     an ELF file also by an address. ``syntax``: ``auto``, ``att`` or ``intel``.
-    ``external_programs``: whether the machine's assemblers and C preprocessor may be run.
+    ``taken`` and ``mispredicted``: how often branches are taken and mispredicted, instead of what markers say
+    (``0.9``, ``.Lskip:0.9``; docs/branches.md). ``external_programs``: whether the machine's
+    assemblers and C preprocessor may be run.
 
     Errors in the text become ``problems`` of the report. Raises ValueError for an argument that is not one of
     the allowed values and for an unsupported file, OSError if the file cannot be opened, and
@@ -73,12 +79,19 @@ def analyze(
             mode=Mode(mode or "auto"),
             alignment=alignment,
             model=ModelOptions(model=model_named(model)),
+            taken=_by_region(taken),
+            mispredicted=_by_region(mispredicted),
             forced=frozenset(name for name, value in forced.items() if value is not None),
         ),
     )
     with shared_workspace() as workspace:
         analysis = analysis_of(Analyzer(workspace), source, options)
         return Report.of(document(analysis, "" if isinstance(source, str) else os.fspath(source)))
+
+
+def _by_region(shares: Shares) -> tuple[tuple[str, str], ...]:
+    """Pairs of a region's name (empty: all regions) and its shares."""
+    return tuple(shares.items()) if isinstance(shares, Mapping) else (("", shares),) if shares else ()
 
 
 def analysis_of(analyzer: Analyzer, source: Source, options: AnalysisOptions) -> Analysis:

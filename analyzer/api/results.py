@@ -192,6 +192,20 @@ class OnePass(_TableRow, frozen=True):
     """Instructions of that path, by index."""
 
 
+class Mispredictions(_TableRow, frozen=True):
+    """What mispredicted branches add to a figure."""
+
+    cycles_per_iteration: float
+    """``base`` and the penalties; ``base`` alone if the penalty is not known."""
+    base: float
+    """Cycles per iteration if every branch is predicted."""
+    per_iteration: float
+    """Mispredicted branches per iteration."""
+    penalty: float | None
+    """Cycles per mispredicted branch; None if not known."""
+    at_least: bool
+
+
 class Instruction(_TableRow, frozen=True):
     """One instruction of a region, with averages per iteration in uops."""
 
@@ -245,6 +259,8 @@ class RegionPrediction(Struct, frozen=True):
     document: Mapping[str, Any]
     once: OnePass | None = None
     """One pass; for functions, and with ``mode="once"``."""
+    mispredictions: Mispredictions | None = None
+    """None unless ``mispredicted`` is given, by an argument or a marker."""
 
     def __repr__(self) -> str:
         return _without(self, "document")
@@ -305,7 +321,13 @@ class RegionPrediction(Struct, frozen=True):
                 document["once"]["path_cycles"],
                 tuple(step["instruction"] for step in document["once"]["path"]),
             ),
+            mispredictions=_mispredictions(document.get("mispredictions")),
         )
+
+
+def _mispredictions(document: Mapping[str, Any] | None) -> Mispredictions | None:
+    names = Mispredictions.__struct_fields__
+    return None if document is None else Mispredictions(**{name: document[name] for name in names})
 
 
 class Region(Struct, frozen=True):

@@ -306,11 +306,11 @@ def _judged(
 ) -> _Verdict:
     """Compare a region with its limit and baseline. A baseline with another amount of work is scaled to the
     present one. A lower bound above the limit is too slow; below it, nothing follows."""
-    from cyclelens.analyzer.insight.confidence import is_lower_bound
+    from cyclelens.analyzer.insight.confidence import shows_at_least
     from cyclelens.analyzer.insight.work import Pace, difference, work_of
 
     work = work_of(region)
-    now = Pace(prediction.cycles_per_iteration, work)
+    now = Pace(prediction.shown_cycles, work)
     slow = False
     remarks = []
     if limit is not None:
@@ -318,16 +318,17 @@ def _judged(
         remarks.append(f"limit {limit:.2f}")
     if earlier is not None:
         slow |= now.cycles > earlier.cycles_for(work) * (1 + tolerance) + _ROUNDING
-        change = "" if is_lower_bound(prediction) and not slow else difference(earlier, now)
+        change = "" if shows_at_least(prediction) and not slow else difference(earlier, now)
         remarks.append(", ".join(filter(None, (f"baseline {earlier.cycles:.2f}", change))))
     return _Verdict(file, region, prediction, slow, tuple(remarks))
 
 
 def _completed(verdict: _Verdict, allowed: bool) -> _Verdict:
     """The verdict with a remark on what the figure lacks. ``allowed``: lower bounds pass."""
+    from cyclelens.analyzer.insight import mispredictions
     from cyclelens.analyzer.insight.confidence import lacking
 
-    missing = lacking(verdict.prediction)
+    missing = lacking(verdict.prediction) or mispredictions.lacking(verdict.prediction)
     if not missing:
         return verdict
     remark = missing if allowed else f"{missing}: {_ALLOW}"
@@ -370,10 +371,12 @@ def _read_baseline(path: Path) -> _Baseline:
                 work = Work(**region["work"]) if region.get("work") else None  # older reports have none
                 for prediction in region["predictions"]:
                     key = (str(region["name"]), str(prediction["microarchitecture"]))
-                    if prediction.get("at_least", False):  # older reports have none
+                    # Older reports have neither.
+                    shown = prediction.get("mispredictions") or prediction
+                    if prediction.get("at_least", False) or shown.get("at_least", False):
                         baseline.bounds.setdefault(str(document["file"]), set()).add(key)
                         continue
-                    figures[key] = Pace(float(prediction["cycles_per_iteration"]), work)
+                    figures[key] = Pace(float(shown["cycles_per_iteration"]), work)
         return baseline
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None

@@ -75,7 +75,7 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
             told["type"] = alignment
         else:
             told |= {"action": "append", "default": []}
-        if name == "taken":
+        if name in ("taken", "mispredicted"):
             told["type"] = shares
         parser.add_argument(setting.option, dest=name, **told)
 
@@ -86,7 +86,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
     add_settings(parser, "microarchitectures", "mode", "alignment", "model")
     add_resources_argument(parser)
-    add_settings(parser, "taken")
+    add_settings(parser, "taken", "mispredicted")
 
 
 def add_profile_argument(parser: argparse.ArgumentParser) -> None:
@@ -181,6 +181,7 @@ def analysis_options(options: argparse.Namespace, detail: Detail | None = None) 
             chosen.target,
             model=model,
             taken=tuple(options.taken),
+            mispredicted=tuple(options.mispredicted),
             forced=forced(given),
         ),
         detail or Detail(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import LowerBound
 from cyclelens.analyzer.insight import wording
-from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
+from cyclelens.analyzer.insight.confidence import doubt, lacking, shows_at_least
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
@@ -58,5 +58,5 @@ def limits(prediction: Prediction) -> str:
 
 def figure(prediction: Prediction) -> float:
     """The figure for a table cell; a LowerBound if it is one."""
-    cycles = prediction.cycles_per_iteration
-    return LowerBound(cycles) if is_lower_bound(prediction) else cycles
+    cycles = prediction.shown_cycles
+    return LowerBound(cycles) if shows_at_least(prediction) else cycles

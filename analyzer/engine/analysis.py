@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.suggestions import among
+from cyclelens.analyzer.engine.mispredictions import MispredictionReader, with_each
 from cyclelens.analyzer.engine.regions import ALIGNMENTS, RegionRequest, analyse_region, at_line, plan
 from cyclelens.analyzer.engine.workspace import Cancel, Workspace
 from cyclelens.analyzer.frontend.assemble import assemble
@@ -144,6 +145,7 @@ class _Text:
         self.workspace, self.text, self.assembled = workspace, text, assembled
         self.options, self.cancel = options, cancel
         self.problems = list(assembled.problems)
+        self.mispredictions = MispredictionReader(options.target, text, self.problems)
         self.blocks = {region.name: region for region in assembled.regions}
         self.parts = {name for branching in assembled.branchings for name in branching.blocks}
         """Names of regions that are basic blocks of a branching."""
@@ -175,6 +177,10 @@ class _Text:
         for name in dict.fromkeys(name for name, _ in self.options.target.taken):
             if name not in ("", *names):
                 self._report_no_region(f"region '{name}' with a branch within it", name, names)
+        names = list(dict.fromkeys((*names, *(each.name for each in chosen))))
+        for name in dict.fromkeys(name for name, _ in self.options.target.mispredicted):
+            if name not in ("", *names):
+                self._report_no_region(f"region '{name}'", name, names)
 
     def _report_no_region(self, what: str, name: str, names: Sequence[str]) -> None:
         known = among(name, names) if names else ", and no other region"
@@ -200,7 +206,19 @@ class _Text:
         result = analyse_region(request, region, planned, through, is_part=is_part)
         if is_part:
             self.figures[region.name] = _cycles(result)
-        return result
+        if region.block_of:
+            return result
+        plain, result = result, self._mispredicted(result, through)
+        given = tuple(each.mispredictions for each in result.predictions)
+        version = self.workspace.versions.of((plain.version, given)) if any(given) else plain.version
+        return replace(result, version=version)
+
+    def _mispredicted(self, result: RegionAnalysis, through: BranchingAnalysis | None) -> RegionAnalysis:
+        """The region with its mispredicted branches."""
+        if through is None:
+            return self.mispredictions.of_region(result)
+        found = through.mispredictions
+        return with_each(result, lambda each: found.get(each.microarchitecture)) if found else result
 
     def _follow_paths(self) -> None:
         """The cycles of branchings whose paths are unknown, from their blocks."""
@@ -258,7 +276,7 @@ class _Text:
                 given = weights.GIVEN if any(share is not None for share in shares) else ""
         except paths.SharesError as error:
             self.problems.append(at_line(branching.first_line, self.text, "bad-option-value", str(error)))
-        return paths.analyse(
+        found = paths.analyse(
             branching,
             shares,
             given,
@@ -266,6 +284,7 @@ class _Text:
             figures,
             [cycles(paths.along(branching, path, blocks)) for path in branching.paths],
         )
+        return self.mispredictions.of_branching(found)
 
 
 def _cycles(region: RegionAnalysis) -> dict[str, float]:

@@ -148,7 +148,7 @@ def analyse_region(
     loop = plan.mode == Mode.LOOP or (plan.mode == Mode.AUTO and region.ends_in_jump_to_start)
     once = plan.mode == Mode.ONCE
     instructions = region.instructions
-    lines = _statement_of_each(instructions, region)
+    lines = statement_of_each(instructions, region)
     simulated = instructions
     latencies = {
         index: region.latencies[line] for index, line in enumerate(lines) if line in region.latencies
@@ -230,7 +230,7 @@ def _priced(request: RegionRequest, region: RegionAnalysis) -> RegionAnalysis:
     return replace(region, findings=(*left, *findings))
 
 
-def _statement_of_each(instructions: Iterable[Instruction], region: Region) -> tuple[int, ...]:
+def statement_of_each(instructions: Iterable[Instruction], region: Region) -> tuple[int, ...]:
     """For every instruction, the index of the statement that contains its first byte."""
     # Statements without bytes (.p2align at an aligned place) start where the next one starts, so the last
     # statement that starts at or before an instruction is the right one.

@@ -225,6 +225,20 @@ OF_REGIONS: tuple[Setting, ...] = (
         part=Target,
     ),
     Setting(
+        "mispredicted",
+        "text",
+        "",
+        "How often the conditional jumps are mispredicted, in code order (0.1, or 0.1,2%), or some of them "
+        "by label, line or address (.Lskip:0.1).",
+        option="--mispredicted",
+        metavar="[REGION=]SHARES",
+        help="how often the conditional jumps of a region are mispredicted, in code order (0.1, or 0.1,2%%), "
+        "or some of them by label, line or address (.Lskip:0.1): adds what that costs; may be repeated",
+        markers=("mispredicted",),
+        examples=("0.05", "0.5"),
+        part=Target,
+    ),
+    Setting(
         "work",
         "text",
         "",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
-from cyclelens.analyzer.insight import absence, label, vocabulary, wording, work
+from cyclelens.analyzer.insight import absence, label, mispredictions, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 
@@ -50,6 +50,7 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     yield f"{words.uop.capitalize()} come from {wording.front_end(prediction)}."
     if bounds := wording.bounds(prediction):
         yield f"Bounds: {', '.join(bounds)}."
+    yield from mispredictions.sentences(prediction)
     if prediction.account is not None:
         yield f"{words.slots.capitalize()}: {wording.slots(words, prediction.account)}."
     yield from reservations(prediction)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from cyclelens.analyzer.insight.addresses import Access
-from cyclelens.analyzer.microarchitectures import caveats, extensions
+from cyclelens.analyzer.microarchitectures import caveats, extensions, registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -224,7 +224,10 @@ def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Itera
     )
     if found:
         what = "The branch is" if len(found) == 1 else "The branches are"
-        message = f"{what} not taken, and predicted so: a wrong prediction costs more than ten cycles."
+        penalty = registry.get(prediction.microarchitecture).misprediction_penalty
+        cost = "more than ten" if penalty is None else f"about {penalty:g}"
+        price = f"a wrong prediction costs {cost} cycles (mispredicted= adds them)"
+        message = f"{what} not taken, and predicted so: {price}."
         yield Assumption("predicted-branches", message, found)
 
 

@@ -30,6 +30,13 @@ def is_lower_bound(prediction: Prediction) -> bool:
     )
 
 
+def shows_at_least(prediction: Prediction) -> bool:
+    """Whether the shown figure is a lower bound: ``is_lower_bound``, or with mispredicted branches of which
+    not all is known."""
+    given = prediction.mispredictions
+    return is_lower_bound(prediction) or (given is not None and given.is_lower_bound)
+
+
 def _lacks_records(prediction: Prediction) -> bool:
     return any(template.facts is None for template in prediction.instructions)
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from cyclelens.analyzer.insight import vocabulary, wording, work
-from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
+from cyclelens.analyzer.insight.confidence import doubt, lacking, shows_at_least
+from cyclelens.analyzer.insight.mispredictions import suffix
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.label import AT_LEAST, Note, RegionLabel
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
@@ -33,18 +34,20 @@ def of_prediction(prediction: Prediction) -> RegionLabel:
     average, name = wording.on_average(prediction), prediction.microarchitecture
     once = prediction.once if prediction.mode is not Mode.ONCE else None
     lacks, words, binding = lacking(prediction), vocabulary.of(name), wording.binding(prediction)
+    sum_of = suffix(prediction)
     limits = (wording.bound_by(words, prediction.bottlenecks, limit) for limit in (None, 0))
     return RegionLabel(
-        number=f"{prediction.cycles_per_iteration:.2f}",
-        least=is_lower_bound(prediction),
+        number=f"{prediction.shown_cycles:.2f}",
+        least=shows_at_least(prediction),
         approximate=bool(doubt(prediction)),
         unit=wording.unit(prediction),
         elsewhere=(
+            Note(sum_of, sum_of),
             Note(binding, binding),
             Note(wording.at_positions(prediction), wording.by_position(prediction)),
         ),
         once=Note(wording.one_pass(prediction), "" if once is None else f" ({once.cycles} once)"),
-        average="" if average is None else f"{average:.2f}",
+        average="" if average is None or sum_of else f"{average:.2f}",
         core=name,
         limits=() if lacks else tuple(dict.fromkeys(limits)),
         lacks=lacks,

@@ -31,24 +31,28 @@ def parse_shares(text: str, branching: Branching) -> Shares:
     A place is the label that a jump goes to, its line, or its address. Raises SharesError.
     """
     forks = branching.forks
-    found: list[float | None] = [None] * len(forks)
     if not forks:
         raise SharesError(f"'{branching.name}' has no branch within it, so there is no share to give")
     items = [item.strip() for item in text.split(",") if item.strip()]
     if any(":" in item for item in items):
-        for item in items:
-            place, colon, share = item.rpartition(":")
-            which = [at for at, fork in enumerate(forks) if place in _names(branching.jumps[fork])]
-            if not colon or len(which) != 1:
-                raise SharesError(
-                    f"'{item}' is not PLACE:SHARE for one of its branches: {_listed(branching)}"
-                )
-            found[which[0]] = _share(share)
-        return tuple(found)
+        return at_places(items, [branching.jumps[fork] for fork in forks])
     if len(items) != len(forks):
         given = f"{len(items)} share{'s' * (len(items) != 1)}"
         raise SharesError(f"taken={text} has {given} for {len(forks)}: {_listed(branching)}")
-    return tuple(_share(item) for item in items)
+    return tuple(share_of(item) for item in items)
+
+
+def at_places(items: Sequence[str], jumps: Sequence[JumpPlace]) -> Shares:
+    """Parses ``PLACE:SHARE`` for some jumps; None for the others. Raises SharesError."""
+    found: list[float | None] = [None] * len(jumps)
+    for item in items:
+        place, colon, share = item.rpartition(":")
+        which = [at for at, jump in enumerate(jumps) if place in _names(jump)]
+        if not colon or len(which) != 1:
+            listed = ", ".join(map(described, jumps))
+            raise SharesError(f"'{item}' is not PLACE:SHARE for one of its branches: {listed}")
+        found[which[0]] = share_of(share)
+    return tuple(found)
 
 
 def missing(branching: Branching, shares: Shares, given: str) -> str:
@@ -59,7 +63,8 @@ def missing(branching: Branching, shares: Shares, given: str) -> str:
     return f"taken={given} gives no share for {', '.join(map(described, left))}"
 
 
-def _share(text: str) -> float:
+def share_of(text: str) -> float:
+    """Parses a share, ``0.9`` or ``90%``. Raises SharesError."""
     try:
         value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:

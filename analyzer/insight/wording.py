@@ -9,7 +9,8 @@ from posixpath import basename
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
-from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, lacking
+from cyclelens.analyzer.insight.confidence import doubt, lacking, shows_at_least
+from cyclelens.analyzer.insight.mispredictions import suffix
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
@@ -56,8 +57,8 @@ def figure_of(prediction: Prediction, *, mark: str = "") -> str:
 
     ``mark``: prefix of the number on a core whose values are not all known.
     """
-    least = AT_LEAST if is_lower_bound(prediction) else ""
-    return f"{least}{mark if doubt(prediction) else ''}{prediction.cycles_per_iteration:.2f}"
+    least = AT_LEAST if shows_at_least(prediction) else ""
+    return f"{least}{mark if doubt(prediction) else ''}{prediction.shown_cycles:.2f}"
 
 
 def cycles_per(prediction: Prediction) -> str:
@@ -237,9 +238,9 @@ def binding(prediction: Prediction) -> str:
 
 
 def elsewhere(prediction: Prediction) -> str:
-    """Suffixes of a figure that depends on port binding (``binding``) or on the position
-    (``at_positions``)."""
-    return binding(prediction) + at_positions(prediction)
+    """Suffixes of a figure with mispredicted branches (``mispredictions.suffix``), or that depends on port
+    binding (``binding``) or on the position (``at_positions``)."""
+    return suffix(prediction) + binding(prediction) + at_positions(prediction)
 
 
 def by_position(prediction: Prediction) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.insight.addresses import Access
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import shows_at_least
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, Work
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.registers import canonical
@@ -119,10 +119,10 @@ def _element(mnemonics: Sequence[str], moving: Sequence[str]) -> str:
 def sentence(region: RegionAnalysis, prediction: Prediction) -> str:
     """``32 bytes per iteration (step of rsi), 0.125 cycles per byte, 8.00 bytes per cycle``; only the work
     for a lower bound; empty if the work is unknown."""
-    work, cycles = work_of(region), prediction.cycles_per_iteration
+    work, cycles = work_of(region), prediction.shown_cycles
     if work is None:
         return ""
-    if is_lower_bound(prediction):
+    if shows_at_least(prediction):
         return str(work)
     rate = f", {work.amount / cycles:.2f} {work.unit}s per cycle" if cycles else ""
     return f"{work}, {cycles / work.amount:.3f} cycles per {work.unit}{rate}"
@@ -131,8 +131,8 @@ def sentence(region: RegionAnalysis, prediction: Prediction) -> str:
 def rate(region: RegionAnalysis, prediction: Prediction) -> str:
     """``0.125 cycles/byte`` or ``0.500 cycles/float``; empty if the work is unknown, if the figure is a lower
     bound or if it is that of a function."""
-    work, cycles = work_of(region), prediction.cycles_per_iteration
-    if work is None or not cycles or is_lower_bound(prediction) or prediction.once is not None:
+    work, cycles = work_of(region), prediction.shown_cycles
+    if work is None or not cycles or shows_at_least(prediction) or prediction.once is not None:
         return ""
     return f"{written(cycles / work.amount)[0]} cycles/{work.unit}"
 

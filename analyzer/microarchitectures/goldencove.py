@@ -98,6 +98,11 @@ _POPPING = Source(
     "Chips and Cheese",
     "chipsandcheese.com, Popping the Hood on Golden Cove (2021), measured",
 )
+_PENALTY = Source(
+    Certainty.INFERRED,
+    "Architecture Day",
+    "Reports on Intel's Architecture Day 2021 say a cycle more than on Sunny Cove; not measured",
+)
 _GOLDEN_COVE_BLOCKS = Source(
     Certainty.MEASURED,
     "blocks",
@@ -174,6 +179,7 @@ _ELSEWHERE = {
     _ADDITIONS: "chained_addition_cycles",
     _REGISTERS: "integer_registers vector_registers",
     _LSD_OFF: "lsd_unroll lsd_has_borders",
+    _PENALTY: "misprediction_penalty",
     same_as("Ice Lake"): "dsb_lines_per_block dsb_to_ms_stall mite_to_ms_stall ms_width "
     "failed_forwarding_cycles",
 }
@@ -255,6 +261,7 @@ _GRANITE_RAPIDS = Microarchitecture(
     upper_halves=UpperHalfRule.PUT_ASIDE,
     upper_half_switch_cycles=199,
     failed_forwarding_cycles=14,
+    misprediction_penalty=17,
     load_buffer_size=192,
     store_buffer_size=114,
     branch_buffer_size=128,

@@ -33,6 +33,7 @@ from __future__ import annotations
 from cyclelens.analyzer.microarchitectures.instruction_sets import BROADWELL, HASWELL
 from cyclelens.analyzer.microarchitectures.literature import (
     FITTED,
+    MISPREDICTION_HASWELL,
     UFS,
     UICA,
     UOPS_INFO,
@@ -71,6 +72,7 @@ _HASWELL = Microarchitecture(
         UICA,
         {
             UOPS_INFO: "load_latency vector_load_latency",
+            MISPREDICTION_HASWELL: "misprediction_penalty",
             FITTED: "failed_forwarding_cycles policies.hardware_binding",
             UPPER_HALVES_PUT_ASIDE: "upper_halves upper_half_switch_cycles",
             UFS: _RESOURCES,
@@ -109,6 +111,7 @@ _HASWELL = Microarchitecture(
     upper_halves=UpperHalfRule.PUT_ASIDE,
     upper_half_switch_cycles=70,
     failed_forwarding_cycles=13,
+    misprediction_penalty=16,
     load_buffer_size=72,
     load_matrix_size=32,
     store_buffer_size=42,

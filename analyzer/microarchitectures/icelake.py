@@ -40,6 +40,7 @@ from cyclelens.analyzer.microarchitectures.literature import (
     UICA,
     UOPS_INFO,
     UPPER_HALVES_MERGED,
+    same_as,
 )
 from cyclelens.analyzer.microarchitectures.tables import (
     free_integer_registers,
@@ -85,6 +86,7 @@ _ICE_LAKE = Microarchitecture(
         {
             _UNCERTAIN: "instruction_queue_size",
             UOPS_INFO: "load_latency vector_load_latency",
+            same_as("Skylake"): "misprediction_penalty",
             FITTED: "failed_forwarding_cycles",
             UPPER_HALVES_MERGED: "upper_halves upper_half_switch_cycles",
             INTEL_MANUAL: "load_buffer_size store_buffer_size",
@@ -124,6 +126,7 @@ _ICE_LAKE = Microarchitecture(
     fast_pointer_chasing=False,
     upper_halves=UpperHalfRule.MERGED,
     failed_forwarding_cycles=12,
+    misprediction_penalty=16.5,
     load_buffer_size=128,
     store_buffer_size=72,
     integer_registers=free_integer_registers(280),

@@ -103,6 +103,13 @@ _UNKNOWN = Source(
     "Not published; Redwood Cove's rule, or enough room for the core's width",
 )
 
+_RECOVERY = Source(
+    Certainty.ASSUMED,
+    "unknown",
+    "Intel's manual says that recovery from a misprediction is faster than on Redwood Cove, "
+    "and not by how much",
+)
+
 _ARROW_LAKE = derived(
     METEOR_LAKE,
     name="ARL",
@@ -115,8 +122,10 @@ _ARROW_LAKE = derived(
         _UNKNOWN: "instruction_queue_size predecode_width lsd_enabled taken_branch_units retire_width "
         "policies chained_addition_cycles upper_halves upper_half_switch_cycles shared_integer_results "
         "shared_vector_results",
+        _RECOVERY: "misprediction_penalty",
     },
     inherited=same_as("Redwood Cove"),
+    misprediction_penalty=None,
     facts_name="Lion Cove",
     extensions=LION_COVE,
     instruction_queue_size=64,

@@ -39,6 +39,23 @@ UPPER_HALVES_MERGED = Source(
     "Skylake on: a dependency on the old destination, and a blend uop for every SSE instruction (event "
     "UOPS_ISSUED.VECTOR_WIDTH_MISMATCH)",
 )
+MISPREDICTION_SANDY_BRIDGE = Source(
+    Certainty.PUBLISHED,
+    "Agner Fog",
+    "Agner Fog: The microarchitecture of Intel, AMD and VIA CPUs, Sandy Bridge: 15 cycles or more for code "
+    "in the uop cache",
+)
+MISPREDICTION_HASWELL = Source(
+    Certainty.PUBLISHED,
+    "LLVM, Agner Fog",
+    "LLVM: X86SchedHaswell.td; Agner Fog measured 15 to 20 cycles",
+)
+MISPREDICTION_SKYLAKE = Source(
+    Certainty.PUBLISHED,
+    "7-cpu, Agner Fog",
+    "7-cpu.com, Skylake: 16.5 cycles for code in the uop cache, 19 to 20 for other code; Agner Fog measured "
+    "15 to 20",
+)
 FITTED = Source(Certainty.INFERRED, "fitted", "Fitted to measured blocks (docs/accuracy.md)")
 FREE_REGISTERS = Source(
     Certainty.INFERRED,

@@ -31,6 +31,7 @@ from __future__ import annotations
 from cyclelens.analyzer.microarchitectures.instruction_sets import INTEL, IVY_BRIDGE
 from cyclelens.analyzer.microarchitectures.literature import (
     FITTED,
+    MISPREDICTION_SANDY_BRIDGE,
     UFS,
     UICA,
     UOPS_INFO,
@@ -60,6 +61,7 @@ _SANDY_BRIDGE = Microarchitecture(
         UICA,
         {
             UOPS_INFO: "load_latency vector_load_latency",
+            MISPREDICTION_SANDY_BRIDGE: "misprediction_penalty",
             FITTED: "failed_forwarding_cycles policies.hardware_binding",
             UPPER_HALVES_PUT_ASIDE: "upper_halves upper_half_switch_cycles",
             UFS: "load_buffer_size load_matrix_size store_buffer_size branch_buffer_size integer_registers "
@@ -99,6 +101,7 @@ _SANDY_BRIDGE = Microarchitecture(
     upper_halves=UpperHalfRule.PUT_ASIDE,
     upper_half_switch_cycles=70,
     failed_forwarding_cycles=13,
+    misprediction_penalty=15,
     load_buffer_size=64,
     load_matrix_size=32,
     store_buffer_size=36,

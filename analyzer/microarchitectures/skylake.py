@@ -35,6 +35,7 @@ from cyclelens.analyzer.microarchitectures.literature import (
     FITTED,
     FREE_REGISTERS,
     INTEL_MANUAL,
+    MISPREDICTION_SKYLAKE,
     UICA,
     UOPS_INFO,
     UPPER_HALVES_MERGED,
@@ -70,6 +71,7 @@ _SKYLAKE = Microarchitecture(
         UICA,
         {
             UOPS_INFO: "load_latency vector_load_latency",
+            MISPREDICTION_SKYLAKE: "misprediction_penalty",
             FITTED: "failed_forwarding_cycles",
             UPPER_HALVES_MERGED: "upper_halves upper_half_switch_cycles",
             INTEL_MANUAL: "load_buffer_size store_buffer_size",
@@ -108,6 +110,7 @@ _SKYLAKE = Microarchitecture(
     fast_pointer_chasing=True,
     upper_halves=UpperHalfRule.MERGED,
     failed_forwarding_cycles=12,
+    misprediction_penalty=16.5,
     load_buffer_size=72,
     store_buffer_size=56,
     integer_registers=free_integer_registers(180),

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 OPTIONAL = "out-of-order resources (optional)"
+MISPREDICTION = "mispredicted branches"
 _SECTIONS = {
     "instruction_queue_size": "front end",
     "issue_width": "renamer",
     "reorder_buffer_size": "back end",
     "load_buffer_size": OPTIONAL,
+    "misprediction_penalty": MISPREDICTION,
     "macro_ops": "macro-ops",
 }
 """First field of each section, in the order of ``Microarchitecture``."""
+_NOT_COUNTED = (OPTIONAL, MISPREDICTION)
 _DOUBTFUL = (Certainty.INFERRED, Certainty.ASSUMED, Certainty.UNRECORDED)
 _TOLERATED = 10
 """One in this many values may be doubtful before the core's figures count as approximate."""
@@ -62,10 +65,13 @@ def confidence(name: str) -> str:
     """A note on every figure of this core if more than one in ten of its values are neither measured nor
     published; otherwise empty.
 
-    Unused values and the optional resources do not count.
+    Unused values, the optional resources and the penalty of a misprediction, which no simulation uses, do not
+    count.
     """
     core = registry.get(name)
-    every = [core.sources.of(name).certainty for section, name, _ in _each(core) if section != OPTIONAL]
+    every = [
+        core.sources.of(name).certainty for section, name, _ in _each(core) if section not in _NOT_COUNTED
+    ]
     counted = [certainty for certainty in every if certainty is not Certainty.UNUSED]
     doubtful: Counter[Certainty] = Counter(certainty for certainty in counted if certainty in _DOUBTFUL)
     if doubtful.total() * _TOLERATED <= len(counted):

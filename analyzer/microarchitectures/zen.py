@@ -58,6 +58,12 @@ _GUIDE_17 = Source(
     "AMD 17h",
     f"AMD: Software Optimization Guide for the processors of family 17h, {_GUIDE_CHAPTERS}",
 )
+_PENALTY = Source(
+    Certainty.PUBLISHED,
+    "AMD 17h",
+    "AMD: Software Optimization Guide for the processors of family 17h, on branches: 12 to 18 cycles, "
+    "commonly 16",
+)
 _INTELS = Source(
     Certainty.UNUSED,
     "Intel's",
@@ -132,6 +138,7 @@ _ZEN_2 = Microarchitecture(
             "dsb_slots_per_line idq_size issue_width reorder_buffer_size retire_width "
             "reservation_station_size load_latency vector_load_latency store_buffer_size "
             "upper_halves upper_half_switch_cycles",
+            _PENALTY: "misprediction_penalty",
             _LOAD_QUEUE: "load_matrix_size",
             _INTELS: "jcc_erratum both_halves_cacheable length_changing_prefix_penalty "
             "pop_rsp_needs_complex_decoder pop_rsp_ends_decode_group several_uops_need_complex_decoder "
@@ -207,6 +214,7 @@ _ZEN_2 = Microarchitecture(
     # "Approximately 100" in either direction.
     upper_half_switch_cycles=100,
     failed_forwarding_cycles=12,
+    misprediction_penalty=16,
     load_matrix_size=44,
     store_buffer_size=48,
 )

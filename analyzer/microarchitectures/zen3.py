@@ -111,6 +111,11 @@ GUIDE = Source(
     "AMD: Software Optimization Guide for the processors of family 19h, chapters on instruction fetch and "
     "decode, op cache, integer execution, load-store and FP unit",
 )
+_PENALTY = Source(
+    Certainty.PUBLISHED,
+    "AMD 19h",
+    "AMD: Software Optimization Guides for Zen 3 and Zen 4, on branches: 11 to 18 cycles, commonly 13",
+)
 MEASURED_BY_OTHERS = Source(
     Certainty.PUBLISHED,
     "C&C",
@@ -164,6 +169,7 @@ MODELS = (
             "macro_ops.vector_load_latency macro_ops.loads_per_cycle macro_ops.vector_loads_per_cycle "
             "macro_ops.mixed_memory_ops_per_cycle macro_ops.stores_per_cycle macro_ops.memory_ops_per_cycle "
             "macro_ops.store_queue macro_ops.fast_fp_adds policies.front_end",
+            _PENALTY: "misprediction_penalty",
             MEASURED_BY_OTHERS: "macro_ops.vector_dispatch_width macro_ops.taken_branch_eighths "
             "macro_ops.mask_operations_per_cycle",
             _LLVM: "units",
@@ -198,6 +204,7 @@ MODELS = (
         inherited=same_as("Zen 5"),
         facts_name="ZEN3",
         extensions=ZEN_3,
+        misprediction_penalty=13,
         dsb_lines_per_block=8,
         dsb_slots_per_line=8,
         idq_size=72,

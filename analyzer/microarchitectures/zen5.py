@@ -203,6 +203,12 @@ _GUIDE = Source(
     "AMD 1Ah",
     "AMD: Software Optimization Guide for the Zen 5 microarchitecture",
 )
+_PENALTY = Source(
+    Certainty.PUBLISHED,
+    "AMD 1Ah",
+    "AMD: Software Optimization Guide for the Zen 5 microarchitecture, on branches: 12 to 18 cycles, "
+    "commonly 15",
+)
 _SHARED = Source(
     Certainty.INFERRED,
     "shared units",
@@ -235,6 +241,7 @@ MODELS = (
             {
                 _GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line issue_width "
                 "reorder_buffer_size retire_width reservation_station_size",
+                _PENALTY: "misprediction_penalty",
                 _SHARED: "units.ALU2 units.ALU3 units.ALU4 units.ALU5",
                 _SOONEST: "issue_to_dispatch_delay",
                 _FITS: "macro_ops.pipes",
@@ -309,6 +316,7 @@ MODELS = (
         fast_pointer_chasing=False,
         upper_halves=UpperHalfRule.MERGED_BY_TARGET,
         failed_forwarding_cycles=9,
+        misprediction_penalty=15,
         store_buffer_size=104,
         macro_ops=RULES,
     ),

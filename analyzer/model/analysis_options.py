@@ -47,6 +47,8 @@ class Target(Struct, frozen=True):
     taken: tuple[tuple[str, str], ...] = ()
     """Pairs of a region's name (empty: all regions) and how often its inner branches jump, written like a
     marker's ``taken=``. A later pair wins over an earlier one, and every pair wins over a marker."""
+    mispredicted: tuple[tuple[str, str], ...] = ()
+    """The same pairs with how often branches are mispredicted, written like a marker's ``mispredicted=``."""
     forced: frozenset[str] = frozenset()
     """The marker options (``arch mode alignment align``) that do not win, because the user set them."""
 

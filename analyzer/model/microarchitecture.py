@@ -206,6 +206,12 @@ class Microarchitecture(Struct, frozen=True, kw_only=True):
     vector_registers: int | None = None
     all_registers: int | None = None
     """Integer and vector registers together."""
+    misprediction_penalty: float | None = None
+    """Cycles that a mispredicted branch adds if its code is in the uop cache (docs/branches.md). None: not
+    known.
+
+    No simulation uses it.
+    """
     macro_ops: MacroOpRules | None = None
     """Rules of a core that counts macro-ops and picks uops by age; None for others."""
 

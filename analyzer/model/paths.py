@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.source import Branching
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class Path(Struct, frozen=True):
@@ -62,6 +63,8 @@ class BranchingAnalysis(Struct, frozen=True):
     core; empty without shares."""
     weight: Weight | None = None
     """Weight in a recorded profile; None without one."""
+    mispredictions: Mapping[str, Mispredictions] = field(default_factory=dict)
+    """What mispredicted branches add, by core; empty unless the user or a profile says how often they are."""
 
     @property
     def path(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
 from cyclelens.analyzer.model.simulation import Simulation
 from cyclelens.analyzer.model.source import CompiledInstruction, Problem, Region, Severity
@@ -113,6 +114,14 @@ class Prediction(Struct, frozen=True):
     """A single pass; only for functions and on request."""
     tracks_values: bool = False
     """As in ``Block``."""
+    mispredictions: Mispredictions | None = None
+    """What mispredicted branches add; None unless the user or a profile says how often they are."""
+
+    @property
+    def shown_cycles(self) -> float:
+        """The figure that a headline shows: with mispredicted branches, if their shares are given."""
+        given = self.mispredictions
+        return self.cycles_per_iteration if given is None else given.cycles
 
 
 class Finding(Struct, frozen=True):

@@ -12,7 +12,7 @@ from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
-from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
+from cyclelens.analyzer.insight import absence, as_written, mispredictions, vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import is_lower_bound, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.rates import rates
@@ -234,6 +234,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, core: str, ident
     if prediction.bounds:
         bounds = sorted(prediction.bounds.items(), key=lambda bound: -bound[1])
         notes.append("Bounds: " + ", ".join(f"{words.limit(name)} {cycles:.2f}" for name, cycles in bounds))
+    notes += mispredictions.sentences(prediction)
     notes += reservations(prediction)
     notes += [f"Assumed: {assumption.message} [{assumption.code}]" for assumption in prediction.assumptions]
     if doing := work.sentence(region, prediction):

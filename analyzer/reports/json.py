@@ -15,6 +15,7 @@ from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.insight.timelines import shown
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
 from cyclelens.analyzer.model.result import (
     Analysis,
@@ -91,6 +92,28 @@ def _branching(analysis: BranchingAnalysis) -> dict[str, Any]:
         ],
         "average": _figures(analysis.averages),
         "weight": _weight(analysis.weight),
+        "mispredictions": {name: _mispredictions(each) for name, each in analysis.mispredictions.items()},
+    }
+
+
+def _mispredictions(found: Mispredictions) -> dict[str, Any]:
+    return {
+        "given": found.given,
+        "cycles_per_iteration": round(found.cycles, _DECIMALS),
+        "base": round(found.base, _DECIMALS),
+        "per_iteration": round(found.count, _DECIMALS),
+        "penalty": found.penalty,
+        "at_least": found.is_lower_bound,
+        "branches": [
+            {
+                "line": _line(each.jump.line),
+                "address": each.jump.address,
+                "source_text": each.jump.text,
+                "mispredicted": round(each.share, _DECIMALS),
+                "executions": round(each.executions, _DECIMALS),
+            }
+            for each in found.branches
+        ],
     }
 
 
@@ -180,6 +203,8 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
                 for instruction, latency, value in once.path
             ],
         }
+    if prediction.mispredictions is not None:
+        result["mispredictions"] = _mispredictions(prediction.mispredictions)
     result["reservations"] = list(reservations(prediction))
     result["assumptions"] = [_assumption(analysis, each) for each in prediction.assumptions]
     result["dependencies"] = _dependencies(dependencies(prediction))

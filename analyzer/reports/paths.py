@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cyclelens.analyzer.insight import paths
+from cyclelens.analyzer.insight import mispredictions, paths
+from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.paths import BlockFigure, BranchingAnalysis, Path
 from cyclelens.analyzer.model.source import UNKNOWN_LINE
 
@@ -20,6 +21,11 @@ def lines(analysis: BranchingAnalysis) -> Iterator[str]:
     rows = [(_described(analysis, path), path.cycles, _share(path.share)) for path in analysis.paths]
     if analysis.averages:
         rows.append((f"on average {analysis.given}", analysis.averages, ""))
+    sums = analysis.mispredictions
+    if sums:
+        given = next(iter(sums.values())).given
+        shown = {name: each.cycles for name, each in sums.items()}
+        rows.append((f"{given[:1].upper()}{given[1:]}", shown, _sum_of(sums)))
     rows += [(_block(block), block.cycles, _executions(block)) for block in analysis.blocks]
     title = "Paths and blocks:" if analysis.paths else "Blocks:"
     width = max(len(title), *(len(text) for text, _, _ in rows))
@@ -47,6 +53,13 @@ def _block(block: BlockFigure) -> str:
         return block.name
     first, last = block.first_line + 1, block.last_line + 1
     return f"{block.name}, {f'line {first}' if first == last else f'lines {first} to {last}'}"
+
+
+def _sum_of(sums: Mapping[str, Mispredictions]) -> str:
+    """The parts of the first core's sum, and which cores have only a lower bound."""
+    least = [name for name, each in sums.items() if each.is_lower_bound]
+    parts = f"= {mispredictions.parts(next(iter(sums.values())))}"
+    return f"{parts}; at least on {', '.join(least)}" if least else parts
 
 
 def _share(share: float | None) -> str:

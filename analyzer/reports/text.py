@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from cyclelens.analyzer.insight import absence, as_written, vocabulary, wording, work
-from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, reservations
+from cyclelens.analyzer.insight import absence, as_written, mispredictions, vocabulary, wording, work
+from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, reservations, shows_at_least
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.rates import rates
 from cyclelens.analyzer.insight.static_ports import static_ports
@@ -105,12 +105,12 @@ def _title(region: Region, file: str) -> str:
 
 
 def _comparison(predictions: Sequence[Prediction]) -> Iterator[str]:
-    known = [each.cycles_per_iteration for each in predictions if not is_lower_bound(each)]
+    known = [each.shown_cycles for each in predictions if not shows_at_least(each)]
     fastest = min(known, default=0.0)
     width = max(8, *(len(wording.figure_of(each)) for each in predictions))
     for prediction in predictions:
-        exact = fastest and not is_lower_bound(prediction)
-        factor = f"{prediction.cycles_per_iteration / fastest:.2f}x" if exact else ""
+        exact = fastest and not shows_at_least(prediction)
+        factor = f"{prediction.shown_cycles / fastest:.2f}x" if exact else ""
         yield (
             f"   {prediction.microarchitecture:<5} {wording.figure_of(prediction):>{width}} "
             f"{wording.unit(prediction)}{wording.one_pass(prediction)} "
@@ -182,6 +182,8 @@ def _facts(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterat
         yield "Work:", doing
     yield "Front end:", wording.front_end(prediction)
     yield "Bounds:", ", ".join(wording.bounds(prediction)) or "none"
+    for number, sentence in enumerate(mispredictions.sentences(prediction)):
+        yield "" if number else "Branches:", sentence
     if prediction.account is not None:
         yield "Slots:", wording.slots(words, prediction.account)
     for sentence in reservations(prediction):

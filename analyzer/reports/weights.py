@@ -22,7 +22,8 @@ def lines(analysis: Analysis) -> Iterator[str]:
     for each in analysis.branchings:
         if each.weight is not None:
             # The average over the paths, weighted by how often each one runs.
-            averages = [f"{cycles:.2f}" for cycles in each.averages.values()]
+            sums = {name: found.cycles for name, found in each.mispredictions.items()}
+            averages = [f"{cycles:.2f}" for cycles in (sums or each.averages).values()]
             found[each.branching.name] = each.weight, averages[0] if averages else "?"
     if not found:
         return

@@ -12,7 +12,7 @@ from cyclelens.analyzer.hints import region as region_hint
 from cyclelens.analyzer.hints import registry as hint_kinds
 from cyclelens.analyzer.insight import as_written, label
 from cyclelens.analyzer.insight.assumptions import one_position
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import shows_at_least
 from cyclelens.analyzer.insight.findings import at_statement
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.result import Analysis, Hint, RegionAnalysis
@@ -187,7 +187,7 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         # That a core lacks an instruction is an answer, too.
         complete=bool(region.predictions or region.missing),
         labels=label.of_region(region),
-        cycles=primary.cycles_per_iteration if primary and not is_lower_bound(primary) else None,
+        cycles=primary.shown_cycles if primary and not shows_at_least(primary) else None,
         work=work_of(region),
         microarchitecture=asked[0].microarchitecture if asked else "",
         note=region.note,

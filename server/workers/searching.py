@@ -53,7 +53,7 @@ class Searcher:
     ) -> Iterator[SearchUpdate | None]:
         """Search for rewrites of the loop's machine code. None of them is an edit of the source."""
         name, key = region.region.name, (job.uri, region.region.name)
-        cycles = region.predictions[0].cycles_per_iteration
+        cycles = region.predictions[0].shown_cycles
         state = region.version, as_text(region)
         known = self._known.get(key)
         if known is not None and known[0] == state:
@@ -84,7 +84,7 @@ class Searcher:
             self._known[key] = state, place.first_line, known[2].moved(lines)
             yield SearchUpdate({place.name: self._known[key][2]})
             return
-        cycles = prediction.cycles_per_iteration
+        cycles = prediction.shown_cycles
         found = RegionFindings(cycles, Advice(place.name, cycles), _costs(region))
         yield SearchUpdate({place.name: found})
         for advice in search(self._analyzer, job.text, job.options, analysis.dialect, region, cancel):

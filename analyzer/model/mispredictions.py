@@ -1,0 +1,47 @@
+"""What mispredicted branches add to a figure, as a sum with its parts."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.source import JumpPlace
+from msgspec import Struct
+
+
+class MispredictedBranch(Struct, frozen=True):
+    """A conditional jump of a region."""
+
+    jump: JumpPlace
+    share: float
+    """Share of its executions that are mispredicted, 0 to 1."""
+    executions: float
+    """Executions per iteration of the region."""
+
+
+class Mispredictions(Struct, frozen=True):
+    """The cycles per iteration of a region on one core with its mispredicted branches."""
+
+    given: str
+    """Where the shares come from: ``with mispredicted=0.1``."""
+    branches: tuple[MispredictedBranch, ...]
+    """Those with a share above 0, in code order."""
+    base: float
+    """Cycles per iteration if every branch is predicted: the average over the paths if their shares are
+    known, otherwise the figure of the path that is shown."""
+    penalty: float | None
+    """Cycles per mispredicted branch; None if the core's is not known."""
+    least: bool = False
+    """The shares are lower bounds, because their source does not see every misprediction."""
+
+    @property
+    def count(self) -> float:
+        """Mispredicted branches per iteration."""
+        return sum(each.share * each.executions for each in self.branches)
+
+    @property
+    def cycles(self) -> float:
+        """Cycles per iteration; ``base`` alone, a lower bound, if the penalty is not known."""
+        return self.base + self.count * (self.penalty or 0.0)
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether the region takes at least these cycles, but maybe more."""
+        return self.count > 0 and (self.penalty is None or self.least)
