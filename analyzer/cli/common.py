@@ -94,8 +94,8 @@ def add_profile_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         metavar="FILE",
-        help="output of perf script -F brstacksym or perf annotate --stdio for a run: how often branches "
-        "are taken, and which loop matters",
+        help="output of perf script (also -F brstacksym) or perf annotate --stdio for a run: how often "
+        "branches are taken, and which loop matters",
     )
 
 

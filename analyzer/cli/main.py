@@ -322,6 +322,7 @@ def _completion(arguments: list[str]) -> int:
 COMMANDS: dict[str, tuple[Command, str]] = {
     "analyze": (_command("analyze"), "analyse the marked regions of an assembly file"),
     "cc": (_command("cc"), "compile C, C++ or Rust and show the cycles at the lines of the sources"),
+    "annotate": (_command("annotate"), "list the hottest loops of a recorded profile with their cycles"),
     "rewrite": (_command("rewrite"), "search for rewrites that make loops faster, and apply them"),
     "check": (_command("check"), "compare regions with limits and earlier figures"),
     "compare": (_command("compare"), "compare regions across CPUs, alignments, regions or versions"),

@@ -13,6 +13,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "cyclelens cc -- gcc -O3 -c dot.c",
         "cyclelens cc --function dot --watch -- clang -O2 -c dot.c",
     ),
+    "annotate": ("cyclelens annotate perf.data", "cyclelens annotate script.txt --program ./a.out --most 5"),
     "rewrite": ("cyclelens rewrite kernel.s --region dot", "cyclelens rewrite kernel.s --diff 1"),
     "check": (
         "cyclelens check kernel.s --max-cycles dot=4.0",

@@ -23,7 +23,7 @@ def shares(branching: Branching, counts: CountsOf, cycles: Mapping[str, float]) 
     ``cycles``: of each block, by name.
     """
     known = [counts.get(name) for name in branching.blocks]
-    if not any(each is not None and (each.executed or each.samples) for each in known):
+    if not any(each is not None and (each.executed or _tell_executions(each)) for each in known):
         return (None,) * len(branching.forks)
     if not any(each is not None and each.executed for each in known):
         if branching.paths:
@@ -108,13 +108,19 @@ def _samples(counts: CountsOf, name: str, cycles: Mapping[str, float]) -> tuple[
     return (0.0, 0.0) if found is None else (found.samples, found.instructions or cycles.get(name, 0.0))
 
 
+def _tell_executions(counts: Counts) -> bool:
+    return bool(counts.samples) and not counts.has_branches
+
+
 def _executed(counts: CountsOf, name: str, cycles: Mapping[str, float]) -> float | None:
     """Executions of a block; estimated from its samples if only those are known."""
     found = counts.get(name)
     if found is None:
         return None
+    if found.executed or not _tell_executions(found):
+        return found.executed
     unit = found.instructions or cycles.get(name)
-    return found.executed or (found.samples / unit if unit else None if found.samples else 0.0)
+    return found.samples / unit if unit else None
 
 
 def weighed(analysis: Analysis, counts: CountsOf) -> Analysis:
@@ -124,8 +130,9 @@ def weighed(analysis: Analysis, counts: CountsOf) -> Analysis:
     took: dict[str, tuple[float, Weight]] = {}
     for region in analysis.regions:
         name = region.region.name
-        if name not in branchings and name not in parts and region.predictions:
-            took[name] = _took([(name, region.predictions[0].cycles_per_iteration)], name, counts)
+        if name not in branchings and name not in parts:
+            cycles = region.predictions[0].cycles_per_iteration if region.predictions else 0.0
+            took[name] = _took([(name, cycles)], name, counts)
     for name, each in branchings.items():
         figures = [(block.name, next(iter(block.cycles.values()), 0.0)) for block in each.blocks]
         took[name] = _took(figures, each.branching.blocks[each.branching.entry], counts)

@@ -244,6 +244,8 @@ class Counts(Struct, frozen=True):
     """Samples that hit its instructions."""
     instructions: int | None
     """Number of its instructions if the samples count instructions; None if they count cycles."""
+    has_branches: bool = False
+    """The profile has branches, which tell the executions; samples then tell only the time."""
 
 
 class AssembledFile(Struct, frozen=True):

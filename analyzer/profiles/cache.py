@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from io import TextIOWrapper
 
 from cyclelens.analyzer.common.file_digests import FileDigests
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.common.regular_files import open_regular
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
+from cyclelens.analyzer.profiles.perf_samples import Samples
 from cyclelens.analyzer.profiles.perf_script import Branches
-from cyclelens.analyzer.profiles.profile import Profile, ProfileError
+from cyclelens.analyzer.profiles.profile import CodeLocation, Profile, ProfileError
 
 _MAXIMUM_BYTES = 4 << 30
 _LONGEST_LINE = 1 << 16
@@ -40,16 +42,20 @@ class Profiles:
 
 
 def _read(path: str) -> Profile:
-    branches, annotations = Branches(), Annotations()
+    branches, annotations, script = Branches(), Annotations(), Samples()
     with TextIOWrapper(open_regular(path, _MAXIMUM_BYTES), encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LONGEST_LINE):
             branches.read(line)
             annotations.read(line)
+            script.read(line)
     runs = dict(branches.runs())
-    samples = {place: count for place, count in annotations.samples.items() if count}
+    samples: Mapping[CodeLocation, float] = {at: hits for at, hits in annotations.samples.items() if hits}
+    event, by_instructions = "", annotations.by_instructions
+    if not samples and (samples := script.found()):
+        event, by_instructions = script.event, "instr" in script.event
     if not runs and not samples:
         raise ProfileError(
             f"{path} has neither branches (perf script -F brstacksym) nor samples by instruction "
-            "(perf annotate --stdio)"
+            "(perf script or perf annotate --stdio)"
         )
-    return Profile(runs, samples, annotations.by_instructions, tuple(branches.mapped))
+    return Profile(runs, samples, event, by_instructions, tuple(branches.mapped))

@@ -14,6 +14,9 @@ class CodeLocation(Struct, frozen=True):
     """Empty if the location has none."""
     offset: int
     address: int | None
+    file: str = ""
+    """Path of the program or library that it lies in, or a name such as ``[kernel.kallsyms]``; empty if not
+    known."""
 
 
 class FileMapping(Struct, frozen=True):
@@ -27,13 +30,14 @@ class FileMapping(Struct, frozen=True):
 
 
 class Profile(Struct, frozen=True):
-    """Counts per code location. Most profiles have either ``runs`` or ``samples``, and the other one is
-    empty."""
+    """Counts per code location; a profile has ``runs``, ``samples`` or both."""
 
     runs: Mapping[tuple[CodeLocation, CodeLocation], int] = field(default_factory=dict)
     """How often code ran in a straight line from a location to a taken branch."""
     samples: Mapping[CodeLocation, float] = field(default_factory=dict)
-    """Samples per instruction."""
+    """Samples per instruction. Beside ``runs`` they say nothing about executions."""
+    event: str = ""
+    """The sampled event; empty if not known."""
     by_instructions: bool = False
     """The sampled event counts instructions, not cycles."""
     mapped: tuple[FileMapping, ...] = ()

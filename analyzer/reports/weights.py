@@ -18,7 +18,8 @@ def lines(analysis: Analysis) -> Iterator[str]:
     found: dict[str, tuple[Weight, str]] = {}
     for region in analysis.regions:
         if region.weight is not None:
-            found[region.region.name] = region.weight, wording.figure_of(region.predictions[0])
+            figure = wording.figure_of(region.predictions[0]) if region.predictions else "?"
+            found[region.region.name] = region.weight, figure
     for each in analysis.branchings:
         if each.weight is not None:
             # The average over the paths, weighted by how often each one runs.

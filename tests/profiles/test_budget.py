@@ -12,6 +12,8 @@ SHAPES = {
     "letters": "|a|/",
     "letters with slashes": "|a/|",
     "digits and spaces": "|1 1.|:",
+    "events": "|a: 1 |(",
+    "symbols": "9.5: 1 cycles: 1 f|a (|",
     "places in records": "PERF_RECORD_MMAP /|[0x1(0x1) @ 0 |",
 }
 

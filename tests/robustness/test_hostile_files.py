@@ -29,6 +29,7 @@ from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.profiles.cache import Profiles
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
+from cyclelens.analyzer.profiles.perf_samples import Samples
 from cyclelens.analyzer.profiles.perf_script import Branches
 from cyclelens.analyzer.profiles.profile import ProfileError
 from whole_files import needs_gnu_as, needs_nasm
@@ -132,6 +133,11 @@ HOSTILE_LINES = {
     "digits and spaces": lambda n: "1 1." * (n // 4) + ":",
     "spaces": lambda n: " " * n + ":",
     "a function": lambda n: " : " + "0" * n + " <",
+    "events": lambda n: "a: 1 " * (n // 5) + "(",
+    "words with colons": lambda n: "a:" * (n // 2) + " ",
+    "times": lambda n: "9.5: 1 " * (n // 7),
+    "parentheses of a file": lambda n: "9.5: 1 cycles: 1 f" + "a (" * (n // 3),
+    "offsets": lambda n: "9.5: 1 cycles: 1 f" + "+0x1" * (n // 4),
     "heading": lambda n: "Percent" + " " * n + "(1 samples",
 }
 HEADING = "Percent | Source code of f for cycles (10 samples)"
@@ -144,13 +150,15 @@ def test_the_time_to_read_a_line_of_a_profile_grows_with_its_length(shape: str) 
     def seconds(length: int) -> float:
         best = float("inf")
         for _ in range(5):
-            annotations, branches = Annotations(), Branches()
+            annotations, branches, samples = Annotations(), Branches(), Samples()
             annotations.read(HEADING)
             line = HOSTILE_LINES[shape](length)
             begin = time.process_time()
             for _ in range(64_000 // length):
                 annotations.read(line)
                 branches.read(line)
+                samples.read(line)
+            samples.found()
             best = min(best, time.process_time() - begin)
         return best
 
@@ -171,6 +179,8 @@ def test_random_lines_of_profiles_are_read_without_an_exception() -> None:
         "1",
         ".",
         "<f>",
+        "cycles: ",
+        "9.5: ",
         "(",
         ")",
         "0x40",
@@ -180,11 +190,13 @@ def test_random_lines_of_profiles_are_read_without_an_exception() -> None:
     ]
     for _ in range(3_000):
         line = "".join(chosen.choices(pieces, k=chosen.randrange(60)))
-        annotations, branches = Annotations(), Branches()
+        annotations, branches, samples = Annotations(), Branches(), Samples()
         annotations.read(HEADING)
         annotations.read(line)
         branches.read(line)
         list(branches.runs())
+        samples.read(line)
+        samples.found()
 
 
 @pytest.mark.parametrize("name", ["includePaths", "preIncludes", "defines"])

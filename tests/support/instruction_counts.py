@@ -16,19 +16,22 @@ which Valgrind does not see; before each call of the latter it writes a file of 
 PROGRAM = f"""
 import ctypes, sys
 from cyclelens.analyzer.profiles.perf_annotate import Annotations
+from cyclelens.analyzer.profiles.perf_samples import Samples
 from cyclelens.analyzer.profiles.perf_script import Branches
 mark = ctypes.CDLL(None).{MARK}
 *shapes, sizes = sys.argv[1:]
 for shape in ["||", *shapes]:
     head, unit, end = shape.split("|")
     for size in sizes.split():
-        annotations, branches = Annotations(), Branches()
+        annotations, branches, samples = Annotations(), Branches(), Samples()
         annotations.read("Percent | Source code of f for cycles (10 samples)")
         line = head + unit * (int(size) // max(len(unit), 1)) + end
         mark()
         annotations.read(line)
         branches.read(line)
         list(branches.runs())
+        samples.read(line)
+        samples.found()
         mark()
 """
 SIZES = (32_000, 64_000)

@@ -30,11 +30,14 @@ def in_file(profile: Profile, file: ObjectFile, path: str) -> LocatedProfile:
     mapped = [each for each in profile.mapped if own and os.path.basename(each.path) == own]
 
     def address_of(place: CodeLocation) -> int | None:
+        if place.file and own and not file.is_relocatable and os.path.basename(place.file) != own:
+            return None
         if place.address is not None and not file.is_relocatable:
             for each in mapped:
                 if each.start <= place.address < each.start + each.size:
                     return file.address_of_offset(place.address - each.start + each.offset)
-            return place.address if file.is_code(place.address) else None
+            if file.is_code(place.address):
+                return place.address
         base = file.named.get(place.symbol)
         return None if base is None else base + place.offset
 
@@ -46,6 +49,7 @@ class LocatedProfile:
 
     def __init__(self, profile: Profile, address_of: Callable[[CodeLocation], int | None]) -> None:
         self._by_instructions = profile.by_instructions
+        self._has_branches = bool(profile.runs)
         starts: Counter[int] = Counter()
         ends: Counter[int] = Counter()
         for (first, last), count in profile.runs.items():
@@ -72,7 +76,12 @@ class LocatedProfile:
             passed=self._covering(last) - jumped,
             samples=sum(self._samples.at(address) for address, _ in instructions),
             instructions=len(instructions) if self._by_instructions else None,
+            has_branches=self._has_branches,
         )
+
+    def samples_within(self, addresses: range) -> float:
+        """Samples that hit these addresses."""
+        return self._samples.within(addresses)
 
     def is_of(self, instructions: Iterable[Placed]) -> bool:
         """Whether most branches and samples fall on branches and instructions. An interrupt may end a run
