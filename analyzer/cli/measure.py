@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cyclelens.analyzer.cli import working_sets
 from cyclelens.analyzer.cli.common import add_analysis_arguments, analyze_file, title_of
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import AT_ONCE, open_text, read_given
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.microarchitecture import Microarchitecture
     from cyclelens.analyzer.model.result import RegionAnalysis
 
-NO_MODEL = "no model of this machine ({}); --arch NAME selects another one"
 _HEADER = ("hex", "measured_cycles", "spread", "pages", "states", "problem")
 
 
@@ -43,14 +43,16 @@ def main(arguments: list[str]) -> int:
         parser.add_argument(
             "--inputs", type=Path, metavar="FILE", help="registers and memory at the start: rsi = 0x10000"
         )
+        working_sets.add_arguments(parser)
     _add_clock_arguments(parser)
     options = parser.parse_args(arguments)
 
-    from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+    from cyclelens.analyzer.measuring.harness import MILLISECONDS, CannotMeasure, Harness
     from cyclelens.analyzer.model.choices import Clocks, Pages
 
+    limit = MILLISECONDS if options.blocks else working_sets.time_limit(options)
     try:
-        with Harness(clock=Clocks(options.clock), pages=Pages(options.pages)) as harness:
+        with Harness(clock=Clocks(options.clock), pages=Pages(options.pages), milliseconds=limit) as harness:
             return _blocks(harness, options) if options.blocks else _file(harness, options)
     except CannotMeasure as error:
         raise InputError(f"nothing can be measured here: {error}") from None
@@ -186,6 +188,8 @@ def _file(harness: Harness, options: argparse.Namespace) -> int:
         raise InputError(f"{options.inputs}: {error}") from None
     model = _model(options)
     analysis = analyze_file(options)
+    if options.working_set:
+        return working_sets.run(harness, options, analysis, model, inputs)
     rows = []
     for region in analysis.regions:
         try:
@@ -233,7 +237,7 @@ def _as_text(
         yield f"   Not measured: {measured.problem}."
         return
     if model is None:
-        yield f"   Predicted:  {NO_MODEL.format(registry.own_name())}"
+        yield f"   Predicted:  {working_sets.NO_MODEL.format(registry.own_name())}"
     elif found.predicted is None:
         yield f"   Predicted:  {without_figure(region, model.name)} ({model.name})"
     else:

@@ -21,6 +21,8 @@ from msgspec import Struct
 PROGRAM = Path(__file__).with_name("cyclelens-harness")
 MOST_EVENTS = 4
 """Most events counted besides cycles: some processors open a sixth counter and never count it."""
+MILLISECONDS = 3000
+"""Time limit of a block."""
 _CHOICES = {Clocks.TIME_STAMPS: "--time-stamps", Clocks.NONE: "--no-clock"}
 _END_SECONDS = 5
 
@@ -56,7 +58,7 @@ class Harness:
         clock: Clocks = Clocks.AUTO,
         events: Sequence[int] = (),
         pages: Pages = Pages.PRIVATE,
-        milliseconds: int = 3000,
+        milliseconds: int = MILLISECONDS,
         step: int = 0,
     ) -> None:
         """Start the harness. Raises ``CannotMeasure``.

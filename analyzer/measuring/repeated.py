@@ -45,5 +45,6 @@ def median_of(measurements: Sequence[Measurement]) -> Measurement:
         states=steady_states(figures),
         figures=tuple(figure for each in figures for figure in each),
         pages=middle.pages,
+        huge=middle.huge,
         events=middle.events,
     )

@@ -43,6 +43,27 @@ DISTINCT = Inputs(registers={name: PATTERN + n * 0x200000 + n * 192 for n, name 
 """Every register points to a page of its own, at a different cache line within the page."""
 
 
+class PointerChain(Struct, frozen=True):
+    """A cyclic chain of pointers in random order."""
+
+    first: int
+    """Address of the link in the first node."""
+    nodes: int
+    node_bytes: int
+    displacement: int
+    """Of the link within its node: a link holds the address of the next node."""
+
+
+class Walk(Struct, frozen=True):
+    """Passes of a loop over one working set."""
+
+    bytes: int
+    """From the first byte of the first buffer to the end of the last."""
+    rounds: int
+    """Iterations of one pass."""
+    chain: PointerChain | None = None
+
+
 class MeasurementRequest(Struct, frozen=True, kw_only=True):
     """A request to measure one block."""
 
@@ -60,11 +81,13 @@ class MeasurementRequest(Struct, frozen=True, kw_only=True):
     """Offset of the first byte within a line of 64 bytes."""
     vector_bits: int = 128
     inputs: Inputs = SAME
+    walk: Walk | None = None
+    """The working set of a loop; None to keep its data in the first-level cache."""
 
     def line(self) -> str:
         """The request line for the harness."""
         fields: dict[str, object] = {
-            "mode": "loop" if self.loop else "unroll",
+            "mode": "walk" if self.walk is not None else "loop" if self.loop else "unroll",
             "cached": int(self.cached),
             "copies": self.copies,
             "closed": int(self.closed),
@@ -81,6 +104,10 @@ class MeasurementRequest(Struct, frozen=True, kw_only=True):
             fields["registers"] = _registers(self.inputs.registers)
         if self.inputs.words:
             fields["words"] = _pairs(self.inputs.words.items())
+        if self.walk is not None:
+            fields |= {"walked": self.walk.bytes, "rounds": self.walk.rounds}
+            if (chain := self.walk.chain) is not None:
+                fields["chain"] = f"{chain.first:x}:{chain.nodes}:{chain.node_bytes}:{chain.displacement}"
         return " ".join(f"{key}={value}" for key, value in (fields | {"code": self.code.hex()}).items())
 
 
@@ -121,6 +148,8 @@ class Measurement(Struct, frozen=True):
     """Steady states of the samples: with more than one, the figure depends on how runs begin."""
     pages: int = 0
     """Pages of memory that the code touches."""
+    huge: int = 0
+    """Bytes of the working set in huge pages; 0 without a working set."""
     events: tuple[float, ...] = ()
     """Event counts per copy, in the order of the request."""
     figures: tuple[float, ...] = ()
@@ -141,6 +170,7 @@ class Measurement(Struct, frozen=True):
             spread=_interquartile_range(figures) / abs(middle) if middle else 0.0,
             states=steady_states([figures]),
             pages=int(known["pages"]),
+            huge=int(known["huge"]),
             events=tuple(median(_numbers(value)) for key, value in fields if key == "event"),
             figures=figures,
         )

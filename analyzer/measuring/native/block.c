@@ -118,7 +118,7 @@ static int sample(const struct pair *pair, int number) {
     return options.source == TIME_STAMPS ? by_time_stamps(pair, number) : by_counters(pair, number);
 }
 
-static int agree(int count) {
+int block_agree(int count) {
     double sorted[MOST_SAMPLES];
     memcpy(sorted, result->cycles, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, ascending);
@@ -135,7 +135,7 @@ static void measure(const struct pair *pair) {
         result->attempts = attempt + 1;
         count += sample(pair, count);
         result->samples = count;
-        if (count >= ENOUGH_SAMPLES && agree(count))
+        if (count >= ENOUGH_SAMPLES && block_agree(count))
             break;
     }
     sandbox_measuring(0);

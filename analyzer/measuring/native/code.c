@@ -31,6 +31,7 @@ _Static_assert(offsetof(struct context, left_flags) == 472, "known to the templa
 _Static_assert(offsetof(struct context, left_mxcsr) == 480, "known to the templates");
 _Static_assert(offsetof(struct context, opmask) == 488, "known to the templates");
 _Static_assert(offsetof(struct context, vectors) == 552, "known to the templates");
+_Static_assert(offsetof(struct context, passes) == 2600, "known to the emitter");
 
 #define EACH8(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7)
 #define EACH16(f) EACH8(f) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
@@ -48,6 +49,11 @@ _Static_assert(offsetof(struct context, vectors) == 552, "known to the templates
 #define GET_YMM(n) " vmovups %ymm" #n ", 552+64*" #n "(%r15)\n"
 #define GET_ZMM(n) " vmovups %zmm" #n ", 552+64*" #n "(%r15)\n"
 #define GET_MASK(n) " kmovq %k" #n ", 488+8*" #n "(%r15)\n"
+#define INITIAL_REGISTERS \
+    " mov 8(%r15), %rax\n mov 16(%r15), %rcx\n mov 24(%r15), %rdx\n mov 32(%r15), %rbx\n" \
+    " mov 40(%r15), %rsp\n mov 48(%r15), %rbp\n mov 56(%r15), %rsi\n mov 64(%r15), %rdi\n" \
+    " mov 72(%r15), %r8\n mov 80(%r15), %r9\n mov 88(%r15), %r10\n mov 96(%r15), %r11\n" \
+    " mov 104(%r15), %r12\n mov 112(%r15), %r13\n mov 120(%r15), %r14\n mov 128(%r15), %r15\n"
 #define PART(name, text) "part_" #name ":\n" text "part_" #name "_end:\n"
 
 asm(".text\n"
@@ -64,13 +70,9 @@ asm(".text\n"
         " mov 144(%r15), %rax\n wrfsbase %rax\n wrgsbase %rax\n")
     PART(delay, " mov 260(%r15), %eax\n1: dec %eax\n jnz 1b\n")
     PART(settle, " push $2\n popfq\n mfence\n lfence\n")
-    PART(registers,
-        " lfence\n"
-        " mov 8(%r15), %rax\n mov 16(%r15), %rcx\n mov 24(%r15), %rdx\n mov 32(%r15), %rbx\n"
-        " mov 40(%r15), %rsp\n mov 48(%r15), %rbp\n mov 56(%r15), %rsi\n mov 64(%r15), %rdi\n"
-        " mov 72(%r15), %r8\n mov 80(%r15), %r9\n mov 88(%r15), %r10\n mov 96(%r15), %r11\n"
-        " mov 104(%r15), %r12\n mov 112(%r15), %r13\n mov 120(%r15), %r14\n mov 128(%r15), %r15\n"
-        " lfence\n")
+    PART(registers, " lfence\n" INITIAL_REGISTERS " lfence\n")
+    /* The fence keeps a pass from running beside the end of the pass before, which would hide latencies. */
+    PART(again, " lfence\n movabs $" VALUE(0x0FFFFF0000) ", %r15\n" INITIAL_REGISTERS)
     PART(fence, " lfence\n")
     PART(restore,
         " movabs $" VALUE(0x0FFFFF0000) ", %r15\n mov (%r15), %rsp\n push $2\n popfq\n"
@@ -106,6 +108,7 @@ DECLARE(segments);
 DECLARE(delay);
 DECLARE(settle);
 DECLARE(registers);
+DECLARE(again);
 DECLARE(fence);
 DECLARE(restore);
 DECLARE(old_segments);
@@ -250,16 +253,8 @@ timed code_second_half(int copies) {
     return function;
 }
 
-timed code_loop(int copies) {
-    timed function = enter();
-    align(block->offset);
-    const uint8_t *top = here;
-    for (int i = 0; i < copies; i++)
-        add(block->code, block->length);
-    if (block->closed) {
-        leave();
-        return function;
-    }
+/* Ends a loop that began at ``top`` by counting the request's register down. */
+static void count_down(const uint8_t *top) {
     uint8_t decrement[] = {block->counter >= 8 ? 0x49 : 0x48, 0xff, 0xc8 | (block->counter & 7)};
     add(decrement, 3);
     long distance = top - (here + 2);
@@ -269,6 +264,36 @@ timed code_loop(int copies) {
     } else {
         add("\x0f\x85", 2), number32((uint32_t)(top - (here + 4)));
     }
+}
+
+timed code_loop(int copies) {
+    timed function = enter();
+    align(block->offset);
+    const uint8_t *top = here;
+    for (int i = 0; i < copies; i++)
+        add(block->code, block->length);
+    if (!block->closed)
+        count_down(top);
+    leave();
+    return function;
+}
+
+timed code_walk(void) {
+    timed function = enter();
+    align(block->offset);
+    const uint8_t *top = here;
+    add(block->code, block->length);
+    if (!block->closed)
+        count_down(top);
+    add("\xa1", 1), number64(CONTEXT_ADDRESS + 2600); /* mov eax, [...] */
+    add("\xff\xc8\xa3", 3), number64(CONTEXT_ADDRESS + 2600); /* dec eax; mov [...], eax */
+    add("\x0f\x84", 2); /* jz, over what follows */
+    uint8_t *end = here;
+    number32(0);
+    ADD(again);
+    add("\xe9", 1), number32((uint32_t)(top - (here + 4)));
+    uint32_t over = here - (end + 4);
+    memcpy(end, &over, 4);
     leave();
     return function;
 }

@@ -1,6 +1,7 @@
 /* Measures one basic block per child process, or compares the results of two; docs/measuring.md has the method.
  *
- * main.c reads requests and judges figures, block.c is the measuring child, check.c the comparing child, code.c
+ * main.c reads requests and judges figures, block.c is the measuring child, walk.c the one that measures a loop on a
+ * working set, check.c the comparing child, code.c
  * generates the timed functions, clock.c reads counters and the time-stamp counter, sandbox.c confines a child. */
 #ifndef CYCLELENS_HARNESS_H
 #define CYCLELENS_HARNESS_H
@@ -19,6 +20,8 @@
 #define MOST_EVENTS 4 /* besides cycles: some processors open a sixth counter and never count it */
 #define MOST_PAGES 4096
 #define MOST_WORDS 64
+#define WALKED_ADDRESS 0x200000000000UL /* of the working set */
+#define MOST_WALKED (16UL << 30)
 #define DATA_PATTERN 0x2324000UL /* default value of every word of memory */
 
 /* Fields that timed code addresses by offset (code.c). */
@@ -37,9 +40,10 @@ struct context {
     uint64_t left_mxcsr;      /* 480 */
     uint64_t opmask[8];       /* 488: before and after it */
     uint8_t vectors[32][64];  /* 552 */
+    uint32_t passes;          /* 2600: over a working set, still to be made */
 };
 
-enum mode { UNROLL, LOOP, CHECK };
+enum mode { UNROLL, LOOP, CHECK, WALK };
 enum clock_source { COUNTERS, TIME_STAMPS, NO_CLOCK };
 enum data { WORDS = 'w', SINGLES = 's', DOUBLES = 'd' };
 
@@ -72,6 +76,11 @@ struct request {
     uint64_t random_registers;
     enum data data; /* ... which all hold numbers of this kind */
     int compared_bits; /* of vector registers */
+    /* For walks: */
+    uint64_t walked; /* bytes of the working set, which begins at WALKED_ADDRESS */
+    long rounds;     /* of one pass over it */
+    uint64_t chain, nodes, node_bytes; /* where the first link of a cyclic chain in it is, and the chain's shape */
+    int64_t link; /* what a link holds is less than the address of the next one by this */
 };
 
 struct options {
@@ -89,7 +98,8 @@ struct result {
     volatile int stage;
     volatile int reason, signal;
     volatile uint64_t address;
-    volatile int pages, late_pages, samples, attempts;
+    volatile int pages, late_pages, samples, attempts, passes;
+    volatile uint64_t huge; /* bytes of the working set in huge pages */
     double cycles[MOST_SAMPLES], events[MOST_EVENTS][MOST_SAMPLES];
     /* For comparisons, what differed with any input: */
     volatile uint64_t registers, vectors, opmasks, flags, memory;
@@ -149,6 +159,7 @@ timed code_straight(int copies);
 timed code_second_half(int copies); /* of the straight code written last */
 timed code_loop(int copies);
 timed code_once(const uint8_t *code, int length); /* runs once and stores the final registers */
+timed code_walk(void); /* as many passes as the context says, each with the initial registers */
 timed code_sled(void);
 long code_straight_bytes(void);       /* most that stay in the instruction cache beside the sled and the harness */
 int code_overflow(void);
@@ -167,6 +178,10 @@ _Noreturn void sandbox_exit(int code);
 /* block.c */
 void block_prepare(const struct request *request);
 _Noreturn void block_measure(const struct request *request, const struct processor *processor, int memory);
+int block_agree(int count); /* whether the samples so far differ little */
+
+/* walk.c */
+_Noreturn void walk_measure(const struct request *request, const struct processor *processor, int memory);
 
 /* check.c */
 _Noreturn void check(const struct request *request, const struct processor *processor, int memory);

@@ -56,6 +56,18 @@ static int read_words(char *text, struct word *words, int most) {
     return count;
 }
 
+static enum mode mode_named(const char *name) {
+    return !strcmp(name, "loop") ? LOOP : !strcmp(name, "check") ? CHECK : !strcmp(name, "walk") ? WALK : UNROLL;
+}
+
+/* Whether the working set has a size, and the chain, if any, lies within it. */
+static int is_walk(const struct request *request) {
+    uint64_t begin = request->chain - WALKED_ADDRESS, bytes = request->node_bytes;
+    int fits = !request->nodes ||
+               (bytes >= sizeof(uint64_t) && begin < request->walked && request->nodes <= (request->walked - begin) / bytes);
+    return request->walked > 0 && request->walked <= MOST_WALKED && request->rounds > 0 && fits;
+}
+
 static const char *parse(char *line, struct request *request) {
     memset(request, 0, sizeof *request);
     request->copies = 1;
@@ -74,7 +86,7 @@ static const char *parse(char *line, struct request *request) {
         struct word registers[16];
         int count;
         if (!strcmp(each, "mode"))
-            request->mode = !strcmp(value, "loop") ? LOOP : !strcmp(value, "check") ? CHECK : UNROLL;
+            request->mode = mode_named(value);
         else if (!strcmp(each, "cached"))
             request->cached = atoi(value);
         else if (!strcmp(each, "copies"))
@@ -105,7 +117,15 @@ static const char *parse(char *line, struct request *request) {
             request->data = *value;
         else if (!strcmp(each, "compared"))
             request->compared_bits = atoi(value);
-        else if (!strcmp(each, "registers")) {
+        else if (!strcmp(each, "walked"))
+            request->walked = strtoull(value, NULL, 0);
+        else if (!strcmp(each, "rounds"))
+            request->rounds = strtol(value, NULL, 0);
+        else if (!strcmp(each, "chain")) {
+            if (sscanf(value, "%lx:%lu:%lu:%ld", &request->chain, &request->nodes, &request->node_bytes,
+                       &request->link) != 4)
+                return "unreadable chain";
+        } else if (!strcmp(each, "registers")) {
             if ((count = read_words(value, registers, 16)) < 0)
                 return "unreadable registers";
             for (int i = 0; i < count; i++)
@@ -128,6 +148,8 @@ static const char *parse(char *line, struct request *request) {
         return "too long";
     if (request->mode == CHECK && (request->other_length < 1 || request->inputs < 1))
         return "nothing to compare";
+    if (request->mode == WALK && !is_walk(request))
+        return "no working set";
     return NULL;
 }
 
@@ -191,7 +213,8 @@ static void report(const struct result *found, int status, int late) {
     else if (!is_possible(found, count))
         printf("status=impossible");
     else {
-        printf("status=ok attempts=%d pages=%d late_pages=%d", found->attempts, found->pages, found->late_pages);
+        printf("status=ok attempts=%d pages=%d late_pages=%d passes=%d huge=%lu", found->attempts, found->pages,
+               found->late_pages, found->passes, found->huge);
         print_numbers(" cycles", found->cycles, count);
         for (int i = 0; i < options.event_count; i++)
             print_numbers(" event", found->events[i], count);
@@ -208,6 +231,8 @@ static int run(const struct request *request, const struct processor *processor,
     if (child == 0) {
         if (request->mode == CHECK)
             check(request, processor, memory);
+        if (request->mode == WALK)
+            walk_measure(request, processor, memory);
         block_measure(request, processor, memory);
     }
     if (child < 0)
