@@ -86,21 +86,28 @@ class Objects:
 
 
 def _compile(command: Command, text: str, cancel: Cancel, digests: FileDigests) -> _Kept:
-    with temporary.folder() as folder:
-        words = _with_text(command, text, folder)
-        try:
-            (step, *_) = steps(words, folder)
-        except CommandError as error:
-            raise CannotCompileError(str(error)) from None
-        read = f"{folder}/read"
-        _run(_telling_what_is_read(step, command, read), command, folder, cancel)
-        try:
-            data = read_regular(step.target, FILE_LIMIT)
-        except FileNotFoundError:
-            raise CannotCompileError(f"{words[0]} made no object file") from None
-        except OSError as error:
-            raise CannotCompileError(f"the object file cannot be read: {error.strerror}") from None
-        return _Kept(data, _as_read(_read(read, command.folder, folder), digests))
+    try:
+        with temporary.folder() as folder:
+            return _compile_in(folder, command, text, cancel, digests)
+    except OSError as error:
+        raise CannotCompileError(f"temporary files cannot be written: {error.strerror or error}") from None
+
+
+def _compile_in(folder: str, command: Command, text: str, cancel: Cancel, digests: FileDigests) -> _Kept:
+    words = _with_text(command, text, folder)
+    try:
+        (step, *_) = steps(words, folder)
+    except CommandError as error:
+        raise CannotCompileError(str(error)) from None
+    read = f"{folder}/read"
+    _run(_telling_what_is_read(step, command, read), command, folder, cancel)
+    try:
+        data = read_regular(step.target, FILE_LIMIT)
+    except FileNotFoundError:
+        raise CannotCompileError(f"{words[0]} made no object file") from None
+    except OSError as error:
+        raise CannotCompileError(f"the object file cannot be read: {error.strerror}") from None
+    return _Kept(data, _as_read(_read(read, command.folder, folder), digests))
 
 
 def _with_text(command: Command, text: str, folder: str) -> tuple[str, ...]:

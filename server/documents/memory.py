@@ -53,11 +53,15 @@ class SavedFiles:
             return
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # Readable by the owner alone, and replaced atomically.
-            descriptor, name = tempfile.mkstemp(dir=file.parent)
-            with open(descriptor, "w", encoding="utf-8") as new:
-                new.write(text)
-            os.replace(name, file)
+            # Readable by the owner alone, and replaced atomically. Its name tells the next start whose it is.
+            descriptor, name = tempfile.mkstemp(".json", f"{file.stem}.", file.parent)
+            try:
+                with open(descriptor, "w", encoding="utf-8") as new:
+                    new.write(text)
+                os.replace(name, file)
+            except OSError:  # a full disk, for example
+                os.unlink(name)
+                raise
             self._written[uri] = text
 
     def read(self, uri: str) -> dict[str, Any] | None:

@@ -100,7 +100,9 @@ def test_the_readme_has_a_picture_and_the_two_commands() -> None:
         "CONTRIBUTING.md",
         "docs/extending.md",
         "docs/pipeline.md",
+        "docs/reliability.md",
         "docs/zen5.md",
+        "SECURITY.md",
         "data/SOURCES.md",
     ],
 )

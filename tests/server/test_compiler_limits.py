@@ -12,6 +12,7 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.compiling import background
 from cyclelens.analyzer.compiling.background import CannotCompileError, Objects
 from cyclelens.analyzer.compiling.projects import Databases, command_for
+from full_disk import full_disk
 
 TEMPLATE = """\
 template <int... n> struct List {};
@@ -54,3 +55,13 @@ def test_a_compiler_that_writes_too_much_ends_and_names_the_limit(
     monkeypatch.setattr(background, "FILE_LIMIT", 2 << 20)
     with pytest.raises(CannotCompileError, match="a compiler may write files of 2 MiB here"):
         compiled(tmp_path, "g++", "char x[4 << 20] = {1};\n")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler on PATH")
+def test_a_full_disk_is_a_message(tmp_path: Path) -> None:
+    assert compiled(tmp_path, "cc", "int x;\n")
+    file, objects = tmp_path / "x.cpp", Objects(Caches())
+    command = command_for(str(file), [str(tmp_path)], Databases(Caches()))
+    with pytest.raises(CannotCompileError, match=r"^temporary files cannot be written: "), full_disk():
+        objects.object_of(command, "int unsaved;\n", lambda: False)
+    assert objects.object_of(command, "int unsaved;\n", lambda: False)

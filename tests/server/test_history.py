@@ -19,6 +19,7 @@ from cyclelens.server.documents.session import Session, Snapshot
 from cyclelens.server.features.history import strip
 from cyclelens.server.worker_messages.results import FileResult, RegionResult
 from editor import Editor, make_client
+from full_disk import full_disk
 from lsprotocol import types
 from msgspec.structs import replace
 from pygls.exceptions import JsonRpcException
@@ -164,6 +165,26 @@ def test_what_cannot_be_read_is_not_there(state: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="processes are asked for by signal 0")
 def test_files_of_editors_that_are_gone_are_removed(state: Path) -> None:
     kept(2**22 + 1).write(URI, {"a": 1})
+    assert len(list(state.iterdir())) == 1
+    kept()
+    assert list(state.iterdir()) == []
+
+
+def test_a_full_disk_leaves_no_file(state: Path) -> None:
+    with full_disk():
+        kept().write(URI, {"a": 1})
+    assert list(state.iterdir()) == []
+    kept().write(URI, {"a": 1})
+    assert kept().read(URI) == {"a": 1}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are asked for by signal 0")
+def test_a_file_that_a_killed_server_has_not_completed_is_removed(
+    state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as killed:
+        killed.setattr("os.replace", lambda _new, _old: None)
+        kept(2**22 + 1).write(URI, {"a": 1})
     assert len(list(state.iterdir())) == 1
     kept()
     assert list(state.iterdir()) == []
