@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cyclelens.analyzer.insight import label, mispredictions, wording, work
+from cyclelens.analyzer.insight.assumptions import heading
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
@@ -72,7 +73,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
     for sentence in reservations(prediction):
         yield f"caution: {sentence}"
     for assumption in prediction.assumptions:
-        yield f"assumed: {assumption.message} [{assumption.code}]"
+        yield f"{heading(assumption).lower()}: {assumption.message} [{assumption.code}]"
 
 
 def _costly(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:

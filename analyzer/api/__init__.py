@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cyclelens.results import Assumption as Assumption
     from cyclelens.results import Hazard as Hazard
     from cyclelens.results import Instruction as Instruction
+    from cyclelens.results import LevelFigure as LevelFigure
     from cyclelens.results import Measurement as Measurement
     from cyclelens.results import Measurements as Measurements
     from cyclelens.results import PortBinding as PortBinding
@@ -46,6 +47,7 @@ _MODULES = {
         "Assumption",
         "Hazard",
         "Instruction",
+        "LevelFigure",
         "Measurement",
         "Measurements",
         "PortBinding",

@@ -231,6 +231,17 @@ class Instruction(_TableRow, frozen=True):
         }
 
 
+class LevelFigure(_TableRow, frozen=True):
+    """The figure of a region with the data of its streams in one level of memory (docs/data.md)."""
+
+    level: str
+    """``L1``, ``L2``, ``L3`` or ``memory``."""
+    cycles_per_iteration: float | None
+    """None if not known."""
+    latency: float | None
+    """Cycles of a single load; None if not known."""
+
+
 class RegionPrediction(Struct, frozen=True):
     """One region on one core."""
 
@@ -261,6 +272,9 @@ class RegionPrediction(Struct, frozen=True):
     """One pass; for functions, and with ``mode="once"``."""
     mispredictions: Mispredictions | None = None
     """None unless ``mispredicted`` is given, by an argument or a marker."""
+    data: tuple[LevelFigure, ...] = ()
+    """The figure by where the data are, the nearest level first; empty if they stay in the first-level cache,
+    or if nothing is known of the core's levels."""
 
     def __repr__(self) -> str:
         return _without(self, "document")
@@ -314,6 +328,7 @@ class RegionPrediction(Struct, frozen=True):
                 if row["kind"] == "instruction"
             ),
             document=document,
+            data=tuple(LevelFigure(**each) for each in (document["data"] or {}).get("levels", ())),
             once=None
             if "once" not in document
             else OnePass(

@@ -12,6 +12,7 @@ from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.assumptions import ONE_POSITION, assumptions
 from cyclelens.analyzer.insight.explain import bare, explain
 from cyclelens.analyzer.insight.findings import find
+from cyclelens.analyzer.insight.memory_levels.streams import data_levels
 from cyclelens.analyzer.insight.one_pass import simulate_once
 from cyclelens.analyzer.insight.overlaps import overlaps
 from cyclelens.analyzer.insight.port_binding import port_binding
@@ -251,7 +252,9 @@ def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnsw
         return replace(known, simulation=simulation, account=simulation.account)
     accessed = accesses(block.instructions)
     prediction = explain(block, run.core, simulation, run.query.options)
-    prediction = replace(prediction, work=inferred(block.instructions, accessed))
+    prediction = replace(
+        prediction, work=inferred(block.instructions, accessed), data=data_levels(prediction, accessed)
+    )
     assumed = () if run.query.assumed_path is None else (run.query.assumed_path,)
     return replace(prediction, assumptions=assumed + assumptions(prediction, accessed, run.query.forks))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.hints.layout import END_OF_LINE, LINE_BUDGET
 from cyclelens.analyzer.insight import absence, label, mispredictions, vocabulary, wording, work
+from cyclelens.analyzer.insight.assumptions import heading
 from cyclelens.analyzer.insight.confidence import reservations
 from cyclelens.analyzer.model.result import Hint, RegionAnalysis
 
@@ -54,6 +55,6 @@ def _tooltip(region: RegionAnalysis) -> Iterator[str]:
     if prediction.account is not None:
         yield f"{words.slots.capitalize()}: {wording.slots(words, prediction.account)}."
     yield from reservations(prediction)
-    yield from (f"Assumed: {assumption.message}" for assumption in prediction.assumptions)
+    yield from (f"{heading(each)}: {each.message}" for each in prediction.assumptions)
     if region.note:
         yield region.note

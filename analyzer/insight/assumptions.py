@@ -12,13 +12,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 
 from cyclelens.analyzer.insight.addresses import Access
+from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.memory_levels.streams import data_levels, instructions_of
+from cyclelens.analyzer.insight.memory_levels.wording import bytes_per_iteration, sentences
 from cyclelens.analyzer.microarchitectures import caveats, extensions, registry
 from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.result import Assumption, Prediction
 from cyclelens.analyzer.model.uops import InstructionTemplate
 
 ONE_POSITION = "one-position"
 ONE_PASS = "one-pass"
+WARM_CACHES = "warm-caches"
 
 CODES = {
     "operand-values": "divisions and square roots have fast operands; divisions of doubles on ZEN and ZEN+ "
@@ -33,7 +38,7 @@ CODES = {
     "on a core with 4K aliasing, their lower 12 address bits differ too",
     "call-not-counted": "a called function takes no time",
     "predicted-branches": "branches out of the region are not taken, as predicted",
-    "warm-caches": "all data are in the first-level cache",
+    WARM_CACHES: "all data are in the first-level cache",
     "older-meaning": "the core does not know an instruction and runs an older one",
     "unknown-offset": "the position of the region in memory",
     ONE_POSITION: "the other positions have the figure of the one that is simulated first",
@@ -76,6 +81,11 @@ def assumptions(
         _no_denormals,
     )
     return tuple(found for kind in kinds for found in kind(prediction))
+
+
+def heading(assumption: Assumption) -> str:
+    """The word in front of an assumption's message: ``Data`` for the figures by level, else ``Assumed``."""
+    return "Data" if assumption.code == WARM_CACHES else "Assumed"
 
 
 def one_position(prediction: Prediction) -> Assumption | None:
@@ -190,28 +200,11 @@ def _older_meaning(prediction: Prediction) -> Iterator[Assumption]:
 def _warm_caches(prediction: Prediction, accessed: Sequence[Sequence[Access]]) -> Iterator[Assumption]:
     """Only loops that touch new addresses per iteration: a loop that repeats its
     addresses has them cached."""
-    if prediction.mode is not Mode.LOOP:
-        return
-    first, second = accessed
-    streams: dict[object, int] = {}
-    found, by_data = set(), False
-    for now, later in zip(first, second, strict=True):
-        moved = later.address.plus(now.address, -1)
-        if moved.terms:
-            by_data = True
-        elif moved.constant:
-            # Accesses to one array move together.
-            streams[frozenset(now.address.terms.items()), moved.constant] = abs(moved.constant)
-        else:
-            continue
-        found.add(now.instruction)
-    if not found:
-        return
-    step = sum(streams.values())
-    parts = [f"an iteration moves on by {step} byte{'s' if step > 1 else ''}"] if step else []
-    parts += ["the data decide which addresses are touched"] if by_data else []
-    message = f"All data come from the first-level cache, although {' and '.join(parts)}."
-    yield Assumption("warm-caches", message, tuple(sorted(found)), {"bytes_per_iteration": step})
+    data = prediction.data or data_levels(prediction, accessed)
+    if data is not None:
+        least = AT_LEAST if is_lower_bound(prediction) else ""
+        values = {"bytes_per_iteration": bytes_per_iteration(data)}
+        yield Assumption(WARM_CACHES, sentences(data, least), instructions_of(data), values)
 
 
 def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Iterator[Assumption]:

@@ -6,6 +6,7 @@ the clock of the machine that their source names.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MappingProxyType
 
 from cyclelens.analyzer.model.memory_levels import (
@@ -298,6 +299,5 @@ _LEVELS = MappingProxyType(
 )
 
 
-def levels_of(core: str) -> MemoryLevels | None:
-    """The memory levels of a core by its name; None if they are not known."""
-    return _LEVELS.get(core)
+levels_of: Callable[[str], MemoryLevels | None] = _LEVELS.get
+"""The memory levels of a core by its name; None if they are not known."""

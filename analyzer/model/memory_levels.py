@@ -108,3 +108,25 @@ class Stream(Struct, frozen=True):
         rows = len(self.distances) + 1
         lost = sum(nearer is not None and 2 * rows * distance > nearer for distance in self.distances)
         return self.lines * (1 + lost)
+
+
+class LevelFigure(Struct, frozen=True):
+    """The figure of a region with the data of all its streams in one level."""
+
+    level: str
+    cycles: float | None
+    """Cycles per iteration; None if a time that it needs is not known."""
+    latency: float | None = None
+    """Cycles from the address of a single load to its value."""
+
+
+class DataLevels(Struct, frozen=True):
+    """What a region's figure is by where its data are."""
+
+    streams: tuple[Stream, ...]
+    scattered: tuple[int, ...] = ()
+    """Indices of instructions of whose accesses the data decide the address."""
+    far: tuple[int, ...] = ()
+    """Indices of instructions whose accesses move on by more than a page, which no prefetcher follows."""
+    figures: tuple[LevelFigure, ...] = ()
+    """One per level, the nearest first; empty if nothing is known of the core's levels."""

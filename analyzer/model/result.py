@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.memory_levels import DataLevels
 from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
 from cyclelens.analyzer.model.simulation import Simulation
@@ -107,6 +108,8 @@ class Prediction(Struct, frozen=True):
     simulated; includes ``alignment``."""
     work: Work | None = None
     """Work of an iteration, as far as the instructions tell."""
+    data: DataLevels | None = None
+    """The figure by where the data are; None if they stay in the first-level cache."""
     port_binding: PortBinding | None = None
     """Range of the figure under other rules of port binding and in other steady states; None if they change
     little or were not tried."""

@@ -13,6 +13,7 @@ from html import escape
 from importlib.resources import files
 
 from cyclelens.analyzer.insight import absence, as_written, mispredictions, vocabulary, wording, work
+from cyclelens.analyzer.insight.assumptions import heading
 from cyclelens.analyzer.insight.confidence import is_lower_bound, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.rates import rates
@@ -236,7 +237,7 @@ def _prediction(region: RegionAnalysis, prediction: Prediction, core: str, ident
         notes.append("Bounds: " + ", ".join(f"{words.limit(name)} {cycles:.2f}" for name, cycles in bounds))
     notes += mispredictions.sentences(prediction)
     notes += reservations(prediction)
-    notes += [f"Assumed: {assumption.message} [{assumption.code}]" for assumption in prediction.assumptions]
+    notes += [f"{heading(each)}: {each.message} [{each.code}]" for each in prediction.assumptions]
     if doing := work.sentence(region, prediction):
         notes.append(f"Work: {doing}")
     if region.note:

@@ -15,6 +15,7 @@ from cyclelens.analyzer.insight.static_ports import static_ports
 from cyclelens.analyzer.insight.timelines import shown
 from cyclelens.analyzer.insight.work import work_of
 from cyclelens.analyzer.model.account import Account
+from cyclelens.analyzer.model.memory_levels import DataLevels
 from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
 from cyclelens.analyzer.model.result import (
@@ -205,6 +206,7 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
         }
     if prediction.mispredictions is not None:
         result["mispredictions"] = _mispredictions(prediction.mispredictions)
+    result["data"] = None if prediction.data is None else _data(prediction.data)
     result["reservations"] = list(reservations(prediction))
     result["assumptions"] = [_assumption(analysis, each) for each in prediction.assumptions]
     result["dependencies"] = _dependencies(dependencies(prediction))
@@ -215,6 +217,33 @@ def _prediction(analysis: RegionAnalysis, prediction: Prediction) -> dict[str, A
     if simulation.trace is not None:
         result["trace"] = _trace(prediction, simulation.trace)
     return result
+
+
+def _data(data: DataLevels) -> dict[str, Any]:
+    return {
+        "streams": [
+            {
+                "pointer": stream.pointer,
+                "step": stream.step,
+                "lines": round(stream.lines, _DECIMALS),
+                "loaded": stream.loaded,
+                "stored": stream.stored,
+                "non_temporal": stream.non_temporal,
+                "instructions": list(stream.instructions),
+            }
+            for stream in data.streams
+        ],
+        "scattered": list(data.scattered),
+        "far": list(data.far),
+        "levels": [
+            {
+                "level": each.level,
+                "cycles_per_iteration": each.cycles and round(each.cycles, _DECIMALS),
+                "latency": each.latency,
+            }
+            for each in data.figures
+        ],
+    }
 
 
 def _positions(prediction: Prediction) -> list[dict[str, Any]]:

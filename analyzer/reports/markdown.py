@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from cyclelens.analyzer.common.escaping import code, printable, prose
 from cyclelens.analyzer.insight import vocabulary, wording
+from cyclelens.analyzer.insight.assumptions import heading
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.microarchitectures import registry
@@ -63,7 +64,7 @@ def _details(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]:
     for sentence in (*wording.explanations(prediction), *reservations(prediction)):
         yield f"- {prose(sentence)}"
     for assumption in prediction.assumptions:
-        yield f"- Assumed: {prose(assumption.message)} (`{assumption.code}`)"
+        yield f"- {heading(assumption)}: {prose(assumption.message)} (`{assumption.code}`)"
     findings = [
         finding
         for finding in region.findings

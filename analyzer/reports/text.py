@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight import absence, as_written, mispredictions, vocabulary, wording, work
+from cyclelens.analyzer.insight.assumptions import heading
 from cyclelens.analyzer.insight.confidence import doubt, is_lower_bound, reservations, shows_at_least
 from cyclelens.analyzer.insight.pressure import port_pressure
 from cyclelens.analyzer.insight.rates import rates
@@ -189,7 +190,10 @@ def _facts(region: RegionAnalysis, prediction: Prediction, full: bool) -> Iterat
     for sentence in reservations(prediction):
         yield "Note:", sentence
     for assumption in prediction.assumptions:
-        yield "Assumed:", f"{assumption.message}{_lines_of(region, assumption)} [{assumption.code}]"
+        yield (
+            f"{heading(assumption)}:",
+            f"{assumption.message}{_lines_of(region, assumption)} [{assumption.code}]",
+        )
 
 
 def _lines_of(region: RegionAnalysis, assumption: Assumption) -> str:

@@ -1,0 +1,77 @@
+"""Words for the figures of a region by level."""
+
+from __future__ import annotations
+
+from cyclelens.analyzer.model.memory_levels import DataLevels, LevelFigure
+
+_SEPARATOR = " · "
+_NOT_KNOWN = "not known"
+
+
+def line(data: DataLevels, least: str = "") -> str:
+    """The figures by level: ``1.00 in L1 · 2.1 L2 · 4.3 L3 · 11 memory``; ``memory not known`` for a level
+    whose time is not known; empty without streams, or if nothing is known of the core's levels.
+
+    ``least``: prefix of a lower bound.
+    """
+    if not data.streams or all(figure.cycles is None for figure in data.figures):
+        return ""
+    first, *others = data.figures
+    return least + _SEPARATOR.join([_first(first), *map(_other, others)])
+
+
+def _first(figure: LevelFigure) -> str:
+    if figure.cycles is None:
+        return f"{figure.level} {_NOT_KNOWN}"
+    return f"{figure.cycles:.2f} in {figure.level}"
+
+
+def _other(figure: LevelFigure) -> str:
+    if figure.cycles is None:
+        return f"{figure.level} {_NOT_KNOWN}"
+    return f"{rough(figure.cycles)} {figure.level}"
+
+
+def rough(cycles: float) -> str:
+    """Two digits, which is as much as the model can tell: ``2.1``, ``11``."""
+    return f"{cycles:.1f}" if cycles < 9.95 else f"{cycles:.0f}"
+
+
+def latencies(data: DataLevels) -> str:
+    """The latency of a load by level: ``4 cycles from L1 · 14 L2 · 50 L3``; levels of unknown latency are
+    left out; empty if none is known."""
+    known = [(figure.level, figure.latency) for figure in data.figures if figure.latency is not None]
+    if not known:
+        return ""
+    (level, latency), *others = known
+    return _SEPARATOR.join(
+        [f"{latency:.0f} cycles from {level}", *(f"{each:.0f} {name}" for name, each in others)]
+    )
+
+
+def bytes_per_iteration(data: DataLevels) -> int:
+    """Sum of the streams' steps."""
+    return sum(abs(stream.step) for stream in data.streams)
+
+
+def sentences(data: DataLevels, least: str = "") -> str:
+    """What to say of the data of a region whose figure is that of the first-level cache. ``least``: as for
+    ``line``."""
+    step = bytes_per_iteration(data)
+    moves = f"an iteration moves on by {step} byte{'' if step == 1 else 's'}"
+    reasons = [moves] if step else []
+    reasons += ["the data decide which addresses are touched"] if data.scattered else []
+    reasons += ["addresses move on by more than a page"] if data.far else []
+    shown, waits = line(data, least), latencies(data)
+    if not shown and not waits:
+        return f"All data come from the first-level cache, although {' and '.join(reasons)}."
+    found = []
+    if shown:
+        found.append(f"{shown}: cycles per iteration by where the data are; {moves}.")
+        if any(stream.non_temporal for stream in data.streams):
+            found.append("Non-temporal stores go to memory in any case.")
+    others = reasons[1:] if shown else reasons
+    if others and waits:
+        why = " and ".join(others)
+        found.append(f"{why[0].upper()}{why[1:]}: a load takes {waits}, and the figure is for L1.")
+    return " ".join(found)
