@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.argument_types import positive
-from cyclelens.analyzer.cli.common import add_settings, analysis_options
+from cyclelens.analyzer.cli.common import add_settings, analysis_options, default_others
 from cyclelens.analyzer.common import temporary
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
@@ -69,21 +69,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_settings(parser, "microarchitectures", "model")
-    # Defaults for options about texts and single regions.
-    parser.set_defaults(
-        region=None,
-        regions=None,
-        syntax=None,
-        assembler=None,
-        mode=None,
-        alignment=None,
-        taken=[],
-        resources=None,
-        no_external_programs=False,
-        includePaths=[],
-        defines=[],
-        preIncludes=[],
-    )
+    default_others(parser)
     return parser.parse_args(arguments)
 
 

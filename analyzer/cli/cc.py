@@ -15,6 +15,7 @@ from cyclelens.analyzer.cli.common import (
     add_profile_argument,
     add_target_arguments,
     analysis_options,
+    default_others,
     is_clean,
 )
 from cyclelens.analyzer.common.input_error import InputError
@@ -88,17 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", choices=("text", "json", "markdown", "html", "sarif"), default="text")
     add_target_arguments(parser)
     add_profile_argument(parser)
-    # Defaults for options about texts: a compiled file has neither markers in comments nor a syntax.
-    parser.set_defaults(
-        region=None,
-        regions=None,
-        syntax=None,
-        assembler=None,
-        no_external_programs=False,
-        includePaths=[],
-        defines=[],
-        preIncludes=[],
-    )
+    default_others(parser)
     return parser
 
 

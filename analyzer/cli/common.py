@@ -89,6 +89,16 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, "taken", "mispredicted")
 
 
+def default_others(parser: argparse.ArgumentParser) -> None:
+    """Give the arguments of ``add_analysis_arguments`` that a parser does not offer their defaults, so that
+    ``analysis_options`` takes what it parses."""
+    everything = argparse.ArgumentParser(add_help=False)
+    add_analysis_arguments(everything)
+    offered = {action.dest for action in parser._actions}
+    defaults = vars(everything.parse_args(["-"]))
+    parser.set_defaults(**{name: value for name, value in defaults.items() if name not in offered})
+
+
 def add_profile_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument for a recorded profile, for commands that show its effect on the figures."""
     parser.add_argument(
