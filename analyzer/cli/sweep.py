@@ -1,4 +1,4 @@
-"""``cyclelens sweep``: how the figure depends on buffer sizes, or on the latency of loads."""
+"""``cyclelens sweep``: how the figure depends on buffer sizes, or on the latency of loads or stores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def main(arguments: list[str]) -> int:
     """Print a table for every region, and draw them on request."""
     from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES
 
-    parser = new_parser("sweep", "Simulate regions with scaled buffers, or with other load latencies.")
+    parser = new_parser(
+        "sweep", "Simulate regions with scaled buffers, or with other latencies of loads or stores."
+    )
     add_analysis_arguments(parser)
     parser.add_argument(
         "--resource",
@@ -45,11 +47,17 @@ def main(arguments: list[str]) -> int:
         "--load-latency", type=_latencies, metavar="FROM..TO", help="latencies of loads in cycles, e.g. 4..40"
     )
     parser.add_argument(
+        "--store-latency",
+        type=_latencies,
+        metavar="FROM..TO",
+        help="cycles that a store takes and keeps its entries, e.g. 1..80",
+    )
+    parser.add_argument(
         "--plot", type=output_path, metavar="FILE", help="draw all tables into one file, .svg or .png"
     )
     options = parser.parse_args(arguments)
-    if (options.resource is None) == (options.load_latency is None):
-        parser.error("give either --resource or --load-latency")
+    if sum(each is not None for each in (options.resource, options.load_latency, options.store_latency)) != 1:
+        parser.error("give one of --resource, --load-latency and --store-latency")
     if options.resource is not None and options.resources is None and set(options.resource) & OPTIONAL.keys():
         options.resources = "on"
 
@@ -69,7 +77,10 @@ def main(arguments: list[str]) -> int:
         title = f"{name} on {prediction.microarchitecture}"
         yield f"== {name}: {wording.figure_of(prediction)} on {prediction.microarchitecture} =="
         if options.resource is None:
-            latencies = sweeps.load_latency(experiment, options.load_latency)
+            if options.store_latency is None:
+                latencies = sweeps.load_latency(experiment, options.load_latency)
+            else:
+                latencies = sweeps.store_latency(experiment, options.store_latency)
             drawn.append((title, latencies))
             yield from _latency_table(latencies)
         else:
@@ -87,9 +98,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _latency_table(sweep: LatencySweep) -> Iterator[str]:
-    yield "   load latency  cycles/iter"
+    title = f"{sweep.of} latency"
+    yield f"   {title}  cycles/iter"
     for latency, cycles in zip(sweep.latencies, sweep.cycles, strict=True):
-        yield f"   {latency:12}  {cycles:11.2f}  {_bar(cycles, sweep.cycles)}"
+        yield f"   {latency:{len(title)}}  {cycles:11.2f}  {_bar(cycles, sweep.cycles)}"
     yield f"   slope at the end: {sweep.slope:.2f} cycles per iteration for each cycle of latency"
     if sweep.knee is None:
         yield "   no knee: every latency is hidden"

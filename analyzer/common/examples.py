@@ -37,6 +37,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "sweep": (
         "cyclelens sweep kernel.s --resource rs,rob --scale 0.5..2.0",
         "cyclelens sweep kernel.s --load-latency 4..40 --plot latency.svg",
+        "cyclelens sweep kernel.s --store-latency 1..80",
     ),
     "predict": (
         "cyclelens predict --arch SKL --mode loop < blocks.txt > figures.csv",

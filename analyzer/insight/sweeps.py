@@ -1,20 +1,27 @@
-"""Sweeps a capacity or the load latency and shows how the figure follows (as the UFS studies do)."""
+"""Sweeps a capacity, or the latency of loads or stores, and shows how the figure follows (as the UFS studies
+do)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Experiment, least_value
+from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.uops import InstructionTemplate
+from cyclelens.analyzer.uops.upper_halves import fresh
 from msgspec import Struct
 from msgspec.structs import replace
 
 
 class LatencySweep(Struct, frozen=True):
-    """Cycles per iteration for each load latency."""
+    """Cycles per iteration for each latency."""
 
     latencies: tuple[int, ...]
     cycles: tuple[float, ...]
+    of: str = "load"
+    """Whose latency it is: ``load`` or ``store``."""
 
     @property
     def slope(self) -> float:
@@ -44,6 +51,29 @@ def load_latency(experiment: Experiment, latencies: Sequence[int]) -> LatencySwe
     """The figure for each load latency, in cycles."""
     cycles = tuple(experiment.with_load_latency(value).cycles_per_iteration for value in latencies)
     return LatencySweep(tuple(latencies), cycles)
+
+
+def store_latency(experiment: Experiment, latencies: Sequence[int]) -> LatencySweep:
+    """The figure for each latency of stores: the cycles from dispatch of the data to the end of the store.
+
+    Until then it does not retire, and keeps its entries, as in UFS; a load of the stored value does not wait
+    for the end."""
+    cycles = tuple(
+        experiment.replaced_everywhere(
+            partial(_with_store_latency, cycles=value), experiment.model
+        ).cycles_per_iteration
+        for value in latencies
+    )
+    return LatencySweep(tuple(latencies), cycles, "store")
+
+
+def _with_store_latency(template: InstructionTemplate, cycles: int) -> InstructionTemplate:
+    uops = list(template.uops)
+    for number, uop in enumerate(uops):
+        if uop.kind is UopKind.STORE_DATA:
+            # A uop is finished when its last result is there; nothing reads this one.
+            uops[number] = replace(uop, outputs=(*uop.outputs, (fresh(uops), cycles)))
+    return replace(template, uops=tuple(uops))
 
 
 OTHERS = "others"

@@ -1,4 +1,4 @@
-"""Draws sweeps: a curve of cycles per iteration over load latency or a buffer's size, or a heat map over two
+"""Draws sweeps: a curve of cycles per iteration over a latency or a buffer's size, or a heat map over two
 sizes."""
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _latencies(axes: Any, sweep: LatencySweep) -> None:
     axes.plot(sweep.latencies, sweep.cycles, marker=".", label=f"slope {sweep.slope:.2f} at the end")
     if sweep.knee not in (None, sweep.latencies[0]):
         axes.axvline(sweep.knee, color="grey", linestyle="--", label=f"hidden up to {sweep.knee}")
-    axes.set(xlabel="load latency in cycles", ylabel=_FIGURE, ylim=(0, None))
+    axes.set(xlabel=f"{sweep.of} latency in cycles", ylabel=_FIGURE, ylim=(0, None))
     axes.legend()
 
 

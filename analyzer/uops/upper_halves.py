@@ -177,7 +177,7 @@ def _switching(
     draining += microarchitecture.issue_to_dispatch_delay
     cycles = max(1, microarchitecture.upper_half_switch_cycles - draining)
     alus = microarchitecture.units.having(Role.ALU)
-    long = UopTemplate(UopKind.COMPUTE, alus, outputs=((_fresh(template.uops), cycles),))
+    long = UopTemplate(UopKind.COMPUTE, alus, outputs=((fresh(template.uops), cycles),))
     return replace(
         template,
         uops=(long, *[UopTemplate(UopKind.EMPTY)] * (slots - 1), *template.uops),
@@ -209,7 +209,7 @@ def _merging(template: InstructionTemplate, microarchitecture: Microarchitecture
         return template
     target, register = kept
     old: Value = (ValueKind.REGISTER, register.canonical)
-    new = _fresh(template.uops)
+    new = fresh(template.uops)
     uops = [
         replace(uop, outputs=tuple((new if value == old else value, late) for value, late in uop.outputs))
         for uop in template.uops
@@ -239,7 +239,7 @@ def _merging(template: InstructionTemplate, microarchitecture: Microarchitecture
     )
 
 
-def _fresh(uops: Sequence[UopTemplate]) -> Value:
+def fresh(uops: Sequence[UopTemplate]) -> Value:
     """A new internal value that no uop of the instruction has."""
     taken = [
         int(name)

@@ -124,7 +124,13 @@ def test_resources_change_what_is_analysed(run):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--resource", "rs,rob"), ("--resource", "rs"), ("--load-latency", "4..40")]
+    "arguments",
+    [
+        ("--resource", "rs,rob"),
+        ("--resource", "rs"),
+        ("--load-latency", "4..40"),
+        ("--store-latency", "1..9"),
+    ],
 )
 def test_a_sweep_is_drawn(run, tmp_path, arguments):
     pytest.importorskip("matplotlib", reason="the optional extra 'plots' is not installed")
@@ -148,6 +154,9 @@ def test_a_sweep_of_latencies_names_slope_and_knee(run):
     assert code == 0
     assert "slope at the end: 0.00" in out
     assert "no knee" in out
+    code, out = run("sweep", "--store-latency", "1..40")
+    assert code == 0
+    assert "   store latency  cycles/iter\n" in out
 
 
 @pytest.mark.parametrize(

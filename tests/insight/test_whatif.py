@@ -211,6 +211,26 @@ def test_other_resources_cannot_be_scaled(names):
 STORES = "0f57c0" + 4 * "f20f59c0" + 8 * "488907" + "49ffcf75cc"
 
 
+@pytest.mark.parametrize(("core", "entries"), [("SNB", 36), ("HSW", 42), ("SKL", 56)])
+def test_stores_are_hidden_until_the_store_buffer_is_full(core, entries):
+    """A store keeps its entry until it ends: eight of them per iteration of eight cycles, by Little's law."""
+    subject = experiment(STORES, core, settled=True, model=ModelOptions(resources=True))
+    per_iteration, hidden = 8, entries // 2
+    sweep = sweeps.store_latency(subject, (1, hidden, 160, 320))
+    assert sweep.of == "store"
+    assert sweep.cycles[:2] == (per_iteration, per_iteration)
+    assert sweep.slope == pytest.approx(per_iteration / entries, rel=0.05)
+    # Without this limit the larger reorder buffer hides more.
+    free = experiment(STORES, core, settled=True, model=ModelOptions(resources=False))
+    assert sweeps.store_latency(free, (160,)).cycles[0] < 0.6 * sweep.cycles[2]
+
+
+def test_a_load_of_what_was_stored_does_not_wait_for_the_end_of_the_store():
+    subject = experiment("488907488b07", "SKL", settled=True)  # mov [rdi], rax; mov rax, [rdi]
+    first, last = sweeps.store_latency(subject, (1, 30)).cycles
+    assert first == last == cycles(subject.baseline())
+
+
 def test_a_resource_can_be_scaled_where_it_is_a_limit():
     subject = experiment(STORES, settled=True, model=ModelOptions(resources=True))
     sweep = sweeps.sizes(subject, ("sb",), (0.25, 0.5, 1.0, 2.0))
