@@ -148,6 +148,29 @@ def browser(cache: Path) -> Iterator[Any]:
             sys.path.remove(str(cache / "playwright"))
 
 
+LINES = """() => {
+    const editor = document.querySelector('.editor-group-container.active .monaco-editor');
+    if (!editor) return [];
+    const top = (element) => Math.round(element.getBoundingClientRect().top);
+    const numbers = new Map([...editor.querySelectorAll('.line-numbers')].map(
+        (element) => [top(element), Number(element.textContent)]));
+    // What is drawn behind the text is not part of it: its margin is that many spaces.
+    const drawn = (element) => {
+        const {content, marginLeft} = getComputedStyle(element, '::after');
+        if (content === 'none') return '';
+        const zero = element.appendChild(document.createElement('span'));
+        zero.textContent = '0';
+        const {width} = zero.getBoundingClientRect();
+        zero.remove();
+        return ' '.repeat(Math.round(parseFloat(marginLeft) / width)) + JSON.parse(content);
+    };
+    return [...editor.querySelectorAll('.view-line')].map((line) => [
+        numbers.get(top(line)),
+        line.textContent + [...line.querySelectorAll('[class*="ced-"]')].map(drawn).join('')]);
+}"""
+"""The number of each visible line, and its text with the hint behind it."""
+
+
 class Closed(Exception):
     """A requested list has closed: something else took the focus."""
 
@@ -282,17 +305,7 @@ class Workbench:
 
     def lines(self) -> dict[int, str]:
         """The visible lines by their number, hints included."""
-        found: list[list[Any]] = self.page.evaluate(
-            """() => {
-                const editor = document.querySelector('.editor-group-container.active .monaco-editor');
-                if (!editor) return [];
-                const top = (element) => Math.round(element.getBoundingClientRect().top);
-                const numbers = new Map([...editor.querySelectorAll('.line-numbers')].map(
-                    (element) => [top(element), Number(element.textContent)]));
-                return [...editor.querySelectorAll('.view-line')].map(
-                    (element) => [numbers.get(top(element)), element.textContent]);
-            }"""
-        )
+        found: list[list[Any]] = self.page.evaluate(LINES)
         return {number: text.replace("\xa0", " ") for number, text in found if number}
 
     def line(self, number: int) -> str:

@@ -10,6 +10,7 @@ import {
   ServerOptions,
 } from "vscode-languageclient/node";
 import { createEnvironment, findServer, NotInstalled, Server } from "./environment";
+import { Hints, ServerHint } from "./hints";
 import { showTable, Table } from "./panel";
 import { History, registerHistory, showHistory } from "./history";
 import { showLoops } from "./loops";
@@ -62,8 +63,15 @@ export function activate(context: vscode.ExtensionContext): void {
     client
       ?.sendRequest<Answer>("workspace/executeCommand", { command, arguments: args })
       .catch((error) => (log.warn(told(error)), null)) ?? null;
+  /** The tooltip of a hint. */
+  const explained = async ({ position, label, data }: ServerHint) => {
+    const answer = await client?.sendRequest<{ tooltip?: string }>("inlayHint/resolve", { position, label, data }).catch(() => null);
+    // `appendText` would make all spaces unbreakable.
+    return answer?.tooltip?.replace(/[\\`*_{}[\]()<>#+\-.!|~]/g, "\\$&");
+  };
   const live = new Live(context, ask, regions);
-  context.subscriptions.push(log, status, live, registerHistory(), registerPreview());
+  const hints = new Hints(ASSEMBLY);
+  context.subscriptions.push(log, status, live, hints, registerHistory(), registerPreview());
 
   /** Reports what keeps the server from running; nothing else does. */
   let explanation = "";
@@ -86,6 +94,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const stop = async () => {
     const running = client;
     client = undefined;
+    hints.clear();
     await running?.dispose().catch((error) => log.warn(told(error)));
   };
 
@@ -122,7 +131,13 @@ export function activate(context: vscode.ExtensionContext): void {
         provideInlayHints: (document, range, token, next) => {
           status.refresh();
           live.resultsArrived(document.uri.toString());
-          return next(document, range, token);
+          return hints.provide(document, range, token, next);
+        },
+        // Behind the end of a line the pointer is on its hint.
+        provideHover: async (document, position, token, next) => {
+          const hint = hints.at(document, position);
+          const about = hint && (await explained(hint));
+          return about ? new vscode.Hover(new vscode.MarkdownString(about)) : next(document, position, token);
         },
       },
     };
