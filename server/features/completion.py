@@ -12,6 +12,7 @@ from typing import Any
 
 from cyclelens.analyzer.engine.settings import MARKERS
 from cyclelens.analyzer.frontend.source.lexer import COMMENT_SIGN
+from cyclelens.analyzer.frontend.statements.directive_meanings import directive_meaning
 from cyclelens.analyzer.frontend.statements.directives import ALIGNMENTS, SILENT
 from cyclelens.analyzer.insight.costs import ATT_NAMES
 from cyclelens.analyzer.microarchitectures import registry
@@ -98,8 +99,10 @@ def _mnemonic(before: str) -> str:
     return before[last.column :]
 
 
-def _candidates(names: Names, line: int, before: str) -> Iterator[tuple[str, str, types.CompletionItemKind]]:
-    """The typed part, the whole word, and its kind."""
+def _candidates(
+    names: Names, line: int, before: str
+) -> Iterator[tuple[str, str, types.CompletionItemKind, str]]:
+    """The typed part, the whole word, its kind, and what it does if that is known."""
     if match := _JUMP.search(before):
         for name, places in sorted(names.index.items()):
             if not places[0].label:
@@ -107,18 +110,19 @@ def _candidates(names: Names, line: int, before: str) -> Iterator[tuple[str, str
             if name.isdigit():
                 name += "b" if places[0].line <= line else "f"
             if name.startswith(match["word"]):
-                yield match["word"], name, types.CompletionItemKind.Reference
+                yield match["word"], name, types.CompletionItemKind.Reference, ""
     elif match := _OPTION.search(before):
         key = match["key"]
         choices = MARKERS[key.lower()].offered() if key else tuple(f"{known}=" for known in MARKERS)
         for choice in choices:
             if choice.lower().startswith(match["word"].lower()):
-                yield match["word"], choice, types.CompletionItemKind.Property
+                yield match["word"], choice, types.CompletionItemKind.Property, ""
     elif match := _COMMENT.search(before):
         for marker in _MARKERS:
             if marker.startswith(match["word"]):
-                yield match["word"], marker, types.CompletionItemKind.Snippet
+                yield match["word"], marker, types.CompletionItemKind.Snippet, ""
     elif match := _DIRECTIVE.search(before):
         for directive in _DIRECTIVES:
             if directive.startswith(match["word"]):
-                yield f".{match['word']}", f".{directive}", types.CompletionItemKind.Keyword
+                kind, about = types.CompletionItemKind.Keyword, directive_meaning(directive)
+                yield f".{match['word']}", f".{directive}", kind, about

@@ -1,5 +1,6 @@
 """textDocument/hover: the cost of an instruction, in context inside a region and alone elsewhere; the summary
-on a region's first line, both with a timeline; the definition and uses of a label."""
+on a region's first line, both with a timeline; what a register or a directive is; the definition and uses of
+a label."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import asyncio
 import re
 
 from cyclelens.analyzer.common.escaping import prose, without_markdown
+from cyclelens.analyzer.frontend.statements.directive_meanings import directive_meaning
+from cyclelens.analyzer.frontend.statements.register_meanings import register_meaning
 from cyclelens.server.display import messages
 from cyclelens.server.display.costs import documentation, variants
 from cyclelens.server.documents.session import Snapshot
@@ -35,6 +38,9 @@ def register(server: CyclelensServer) -> None:
             text = f"{text}\n\n{drawn}"
         if call := call_text(snapshot, *server.converter.offset(snapshot.lines, params.position)):
             text = f"{call}\n\n{text}".rstrip()
+        line, column = server.converter.offset(snapshot.lines, params.position)
+        if not snapshot.language and (word := word_text(snapshot.lines[line], column)):
+            text = f"{word}\n\n{text}".rstrip()
         if not text and not snapshot.language:
             text = await cost_text(snapshot, params.position) or name_text(
                 server.session.names(snapshot), *server.converter.offset(snapshot.lines, params.position)
@@ -78,6 +84,16 @@ def instruction_at(line: str, column: int) -> str:
     return ""
 
 
+def word_text(line: str, column: int) -> str:
+    """Markdown about the register or directive at a position; empty if there is none."""
+    for token in line_tokens(line, False, False)[0]:
+        about = _MEANINGS.get(token.kind)
+        if about and token.column <= column < token.column + token.length:
+            word = line[token.column : token.column + token.length]
+            return f"**`{word}`**: {said}" if (said := about(word)) else ""
+    return ""
+
+
 def call_text(snapshot: Snapshot, line: int, column: int) -> str:
     """Markdown about the intrinsic at a position of a source; empty if there is none."""
     for word in _WORD.finditer(snapshot.lines[line]) if snapshot.calls else ():
@@ -102,6 +118,7 @@ def name_text(names: Names, line: int, column: int) -> str:
     return f"`{target.text}` is defined in line {target.line + 1} and {where}."
 
 
+_MEANINGS = {TokenKind.REGISTER: register_meaning, TokenKind.DIRECTIVE: directive_meaning}
 _WORD = re.compile(r"\w+")
 _INTRINSIC = re.compile(r"_mm(?:256|512|_)\w+")
 

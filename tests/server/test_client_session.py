@@ -263,7 +263,8 @@ async def test_outside_of_regions_an_instruction_says_what_it_costs_by_itself(ed
     await editor.start()
     await editor.open("top: addq %rax, %rbx\n    call top\n    unknown\n" + TEXT)
     assert "| R64, R64 | 1 | p0156 | 1 | 0.25 |" in await editor.hover(0, len("top: ad"))
-    assert await editor.hover(0, len("top: addq %r")) == ""
+    assert (await editor.hover(0, len("top: addq %r"))).startswith("**`%rax`**: A 64-bit general-purpose")
+    assert await editor.hover(0, len("top: addq %rax,")) == ""
     assert await editor.hover(2, 5) == ""
 
 

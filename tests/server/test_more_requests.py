@@ -148,4 +148,17 @@ async def test_a_hover_on_a_label_says_where_it_is_used(editor: Editor) -> None:
     assert await editor.hover(1, 2) == said
     assert await editor.hover(9, len("    jmp .L")) == said
     assert await editor.hover(10, 1) == "`alone` is defined in line 11 and not used in this file."
-    assert await editor.hover(8, len("    mov %ra")) == ""
+
+
+@pytest.mark.asyncio
+async def test_a_hover_says_what_a_register_or_a_directive_is(editor: Editor) -> None:
+    await editor.start()
+    await editor.open(TEXT + "    .p2align 4\n    mov %r12d, %eax\n    .nothing\n")
+    register = await editor.hover(8, len("    mov %ra"))
+    assert register.startswith("**`%rax`**: A 64-bit general-purpose register")
+    low = await editor.hover(11, len("    mov %r1"))
+    assert low.startswith("**`%r12d`**: The low 32 bits of r12; a write clears the upper 32.")
+    assert await editor.hover(10, len("    .p2al")) == (
+        "**`.p2align`**: Pads to a multiple of a power of two, given as its exponent; code with NOPs."
+    )
+    assert await editor.hover(12, len("    .not")) == ""

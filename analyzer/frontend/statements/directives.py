@@ -197,18 +197,14 @@ def executed(fill: bytes) -> bytes:
     return fill
 
 
+_DATA = frozenset([*_INTEGERS, *_FLOATS, *_STRINGS, *_SPACES, *_REPEATED, *_LEB128, "fill", "nops", "org"])
+KNOWN = SILENT | UNSUPPORTED | ALIGNMENTS.keys() | _DATA
+"""Directives without the dot, beside those of call frames: ``cfi_...``."""
+
+
 def is_known(name: str) -> bool:
     """Whether this is a directive. ``name`` is in lower case, without the dot."""
-    return (
-        name in SILENT
-        or name in UNSUPPORTED
-        or name in ALIGNMENTS
-        or makes_data(name)
-        or name.startswith("cfi_")
-    )
-
-
-_DATA = frozenset([*_INTEGERS, *_FLOATS, *_STRINGS, *_SPACES, *_REPEATED, *_LEB128, "fill", "nops", "org"])
+    return name in KNOWN or name.startswith("cfi_")
 
 
 def makes_data(name: str) -> bool:
