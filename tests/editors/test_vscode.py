@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from cyclelens.server.features import commands
+from cyclelens.server.features import commands, semantic_tokens
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "editors" / "vscode"
@@ -137,6 +137,19 @@ def test_assembly_has_its_language_and_colours_without_a_server(
     assert seen["variable.language"] == "ymm0"
     assert seen["constant.numeric"] == "0x40"
     assert seen["comment.line"] == f"{comment} add"
+
+
+def test_words_keep_their_colours_when_the_server_answers() -> None:
+    """Each kind of word has the scope that the grammar gives it before."""
+    kinds = set(semantic_tokens.LEGEND.token_types) - {"enumMember"}  # no grammar knows the symbols
+    for entry in PACKAGE["contributes"]["semanticTokenScopes"]:
+        (grammar,) = (
+            each for each in PACKAGE["contributes"]["grammars"] if each["language"] == entry["language"]
+        )
+        text = (EXTENSION / grammar["path"]).read_text(encoding="utf-8")
+        assert entry["scopes"].keys() == kinds
+        for (scope,) in entry["scopes"].values():
+            assert f'"{scope}"' in text
 
 
 def test_the_pages_of_the_extension_show_what_is_there() -> None:

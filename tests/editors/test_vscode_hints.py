@@ -40,6 +40,12 @@ BEHIND = """(line) => {
     return [right - 20, (top + bottom) / 2];
 }"""
 """A point on the hint behind the text of a line."""
+WORDS = """() => [...document.querySelectorAll('.view-line')]
+    .filter((line) => line.textContent.includes('vfmadd231ps'))
+    .flatMap((line) => [...line.querySelectorAll('span[class^="mtk"]')])
+    .map((word) => [word.textContent.trim(), getComputedStyle(word).color])
+    .filter(([word]) => /^%?[a-z]/.test(word))"""
+"""The words of one line with their colours."""
 CLEAR = "rgba(0, 0, 0, 0)"
 
 
@@ -101,7 +107,15 @@ def test_a_hint_under_the_pointer_says_what_it_means(code: Workbench) -> None:
     code.press("Escape")
 
 
-def test_without_the_column_they_are_hints_of_the_editor(windows: Windows, tmp_path: Path) -> None:
-    with opened_with(windows, tmp_path / "kernels", **{"cyclelens.hints.column": False}) as opened:
+def test_without_the_column_they_are_hints_of_the_editor(
+    code: Workbench, windows: Windows, tmp_path: Path
+) -> None:
+    """The words have the same colours where the editor ignores what the server says about them."""
+    own: dict[str, Any] = {"cyclelens.hints.column": False, "editor.semanticHighlighting.enabled": False}
+    with opened_with(windows, tmp_path / "kernels", **own) as opened:
         ready(opened)
         assert drawn(opened) == {}
+        opened.colours("light")
+        code.colours("light")
+        wait("equal colours", lambda: code.page.evaluate(WORDS) == opened.page.evaluate(WORDS))
+        assert len({colour for _, colour in opened.page.evaluate(WORDS)}) >= 3
