@@ -90,6 +90,7 @@ def completed(
         latencies = [zen1.corrected_latency(name, each) for each in latencies]
     elif microarchitecture == zen4.NAME:
         latencies = [zen4.corrected_latency(name, each) for each in latencies]
+        latencies += zen4.added_latencies(name, operands)
     if not is_complete:
         latencies = [
             zen.measured_latency(each, microarchitecture=microarchitecture, name=name, operands=operands)

@@ -4,21 +4,77 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from cyclelens.analyzer.model.facts import OperandFacts
 
 NAME = "ZEN4"
-_DOUBLE_SHIFTS = re.compile(r"SH[LR]D \(R\d+, R\d+, (I8|CL)\)")
-_EXTRACTED_HALVES = re.compile(r"VEXTRACT[FI]128 \(XMM, YMM, I8\)")
+_LANE_MOVES = re.compile(
+    r"VEXTRACT([FI]128|[FI](32X4|64X2)(_Z)?) \(XMM, (K, )?YMM, I8\)|VSHUF[FI](32X4|64X2)(_Z)? \(YMM, .*"
+)
+_HALVES = re.compile(r"VEXTRACT[FI](64X4|32X8)(_Z)? \(YMM, (K, )?ZMM, I8\)")
+_TWO_PIPES = "1*BC"
+_THROUGHPUTS = (
+    (r"SH[LR]D \(R\d+, R\d+, (I8|CL)\)", "1.50"),
+    (_LANE_MOVES.pattern, "0.50"),
+    (_HALVES.pattern, "1.00"),
+    (r"VP?EXPAND(PS|PD|D|Q) \([XY]MM, [XY]MM\)", "1.00"),
+    (r"K(OR)?TEST[BWDQ] .*", "1.20"),
+    (r"KMOVQ \(K, R64\)", "1.80"),
+    # Gathers and scatters by the number of elements, with a new mask for each.
+    (r"VP?(GATHER|SCATTER)[DQ](Q|PD) .*XMM.*|VP?GATHERQ(D|PS) \(XMM, VSIB_XMM, XMM\)", "4.00"),
+    (r"VP?GATHERQ(D|PS) \(XMM, K, VSIB_XMM\)|VP?SCATTERQ(D|PS) \(VSIB_XMM.*", "4.00"),
+    (r"VP?GATHER(D(D|PS) \(XMM|Q(D|PS) \(XMM, (K, )?VSIB_YMM|[DQ](Q|PD) \(YMM).*", "5.00"),
+    (r"VP?SCATTER(D(D|PS) \(VSIB_XMM|Q(D|PS) \(VSIB_YMM).*", "6.00"),
+    (r"VP?SCATTER[DQ](Q|PD) \(VSIB_[XY]MM, K, YMM\)", "7.30"),
+    (r"VP?GATHERD(D|PS) \(YMM, VSIB.*", "8.00"),
+    (r"VP?GATHER(D(D|PS) \(YMM, K|D(Q|PD) \(ZMM).*", "9.00"),
+    (r"VP?GATHERQ(D|PS|Q|PD) \([YZ]MM, K, VSIB_ZMM\)", "9.40"),
+    (r"VP?SCATTERD(Q|PD) \(VSIB_YMM, K, ZMM\)", "9.00"),
+    (r"VP?SCATTERQ\w+ \(VSIB_ZMM.*", "12.00"),
+    (r"VP?SCATTERD(D|PS) \(VSIB_YMM.*", "13.00"),
+    (r"VP?GATHERD(D|PS) \(ZMM.*", "17.00"),
+    (r"VP?SCATTERD(D|PS) \(VSIB_ZMM.*", "23.20"),
+)
+"""Cycles per instance; the last matching pattern counts."""
+_ANY = ""
+_LATENCIES = (
+    (_LANE_MOVES.pattern, _ANY, _ANY, "3"),
+    (_HALVES.pattern, _ANY, _ANY, "4"),
+    # Published figures that are upper bounds.
+    (r"(VPERM([BWDQ]|PS|PD)(_Z)?|VPERM[IT]2\w+|VALIGN[DQ](_Z)?) \(ZMM, .*", _ANY, "6", "5"),
+    (r"VPCONFLICT[DQ] \([YZ]MM, .MM\)", _ANY, _ANY, "6"),
+    (r"VPCONFLICT[DQ](_Z)? \([YZ]MM, K, .MM\)", "3", _ANY, "6"),
+    (r"VPCONFLICT[DQ](_Z)? \([YZ]MM, K, .MM\)", "2", _ANY, "2"),
+    (r"VSCALEFP[SD] \(ZMM, ZMM, ZMM\)", _ANY, "4", "3"),
+    (r"VDBPSADBW \(ZMM, ZMM, ZMM, I8\)", "2", "4", "3"),
+    (r"VPTERNLOG[DQ](_Z)? .*", _ANY, "2", "1"),
+    (r"VP?(EXPAND|COMPRESS)\w+ \(ZMM, ZMM\)", "2", _ANY, "5"),
+    (r"VP?(EXPAND|COMPRESS)\w+ \(ZMM, K, ZMM\)", "3", _ANY, "5"),
+    # From the old target, which the elements are merged with.
+    (r"VP?GATHERD(Q|PD) \(ZMM.*", "1", "6", "11"),
+    (r"VP?GATHERQ\w+ \([YZ]MM, K, VSIB_ZMM\)", "1", _ANY, "12"),
+)
+"""Name, number of the source, published and measured cycles."""
+_MASK_LATENCIES = (
+    (r"KMOVQ \(K, R64\)", "cycles", 9),
+    (r"KMOVQ \(R64, K\)", "cycles", 8),
+    (r"KMOV[BWD] \(K, M\d+\)", "cycles_addr", 10),
+    (r"KMOVQ \(K, M64\)", "cycles_addr", 11),
+    (r"K(OR)?TEST[BWDQ] \(K, K\)", "cycles", 3),
+)
+"""Latencies that the source lacks, with the upper bounds that it has for other widths of KMOVD."""
 
 
 def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
     """The attributes of a completed measurement with these corrections."""
     result = dict(attributes)
-    if _DOUBLE_SHIFTS.fullmatch(name):
-        result["throughput"] = "1.50"
-    elif _EXTRACTED_HALVES.fullmatch(name):
-        # Two per cycle, as of the other operations between the halves of a register.
-        result["ports"], result["throughput"] = "1*BC", "0.50"
+    for pattern, cycles in _THROUGHPUTS:
+        if re.fullmatch(pattern, name):
+            result["throughput"] = cycles
+    if _LANE_MOVES.fullmatch(name) or _HALVES.fullmatch(name):
+        # As of the other operations between the halves of a register.
+        result["ports"] = _TWO_PIPES
     elif name.startswith("XADD (R"):
         # The other macro-op exchanges registers without a unit.
         result["ports"], result["uops"] = "1*0156", "1"
@@ -28,6 +84,22 @@ def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
 def corrected_latency(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
     """A latency with these corrections."""
     result = dict(attributes)
-    if _EXTRACTED_HALVES.fullmatch(name):
-        result["cycles"] = "3"
+    for pattern, source, published, measured in _LATENCIES:
+        stated = source in (_ANY, result["start_op"]) and "cycles" in result
+        if stated and published in (_ANY, result["cycles"]) and re.fullmatch(pattern, name):
+            result["cycles"] = measured
     return result
+
+
+def added_latencies(name: str, operands: Sequence[OperandFacts]) -> list[dict[str, str]]:
+    """Latencies that were measured and that the source lacks."""
+    for pattern, key, cycles in _MASK_LATENCIES:
+        if re.fullmatch(pattern, name):
+            return [
+                {"start_op": str(source.index), "target_op": str(target.index), key: str(cycles)}
+                for target in operands
+                if target.written or target.flags_written
+                for source in operands
+                if source.read and source.kind != "flags"
+            ]
+    return []

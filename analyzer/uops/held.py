@@ -15,6 +15,8 @@ _KEPT = Trait.ALONE | Trait.DIVIDES
 _LONG = 10
 """Microcode of more cycles waits for something else than its dispatch: RDTSC takes 36 in a row, and 36 beside
 24 NOPs."""
+_SLOTS_OF_WIDE_LOADS = 2
+"""Load slots that 512 bits take (M20)."""
 _EXPLAINED = 0.95
 """Share of the measured cycles at which units explain them: figures have two digits."""
 
@@ -27,7 +29,13 @@ def hold(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int) -> No
     """
     measured = subject.prepared.figures.throughput
     computing = [uop for uop in uops if uop.kind is UopKind.COMPUTE and uop.units.mask]
-    if measured is None or measured < 1 or not computing or _explains(subject, uops, macro_ops, measured):
+    if measured is None or measured < 1 or _explains(subject, uops, macro_ops, measured):
+        return
+    if not computing:
+        # The store of a vector or mask alone: the unit of its data.
+        for uop in uops:
+            if subject.vector and uop.kind is UopKind.STORE_DATA:
+                uop.busy = max(uop.busy, measured)
         return
     pipes = [uop for uop in computing if uop.units.mask & ~subject.alus.mask]
     if pipes:
@@ -59,10 +67,13 @@ def _explains(subject: MacroInstruction, uops: Sequence[Draft], macro_ops: int, 
     """True if units, memory accesses and dispatch alone explain the throughput."""
     if any(uop.traits & _KEPT for uop in uops):
         return True
+    wide = any(uop.traits & Trait.WIDE for uop in uops)
     loads = len(subject.reads) / (
         subject.rules.vector_loads_per_cycle if subject.vector else subject.rules.loads_per_cycle
     )
-    units = [(uop.units.mask, max(1.0, uop.busy)) for uop in uops if uop.kind is UopKind.COMPUTE]
+    loads *= _SLOTS_OF_WIDE_LOADS if wide else 1
+    kinds = (UopKind.COMPUTE, UopKind.STORE_DATA) if subject.vector else (UopKind.COMPUTE,)
+    units = [(uop.units.mask, max(1.0, uop.busy)) for uop in uops if uop.kind in kinds]
     stores = len(subject.writes) / subject.rules.stores_committed_per_cycle
     needed = max(unit_cycles(units), loads, stores, macro_ops / subject.issue_width)
     return needed >= _EXPLAINED * measured

@@ -18,7 +18,9 @@ from cyclelens.analyzer.uops.registers import canonical, is_simd, width
 
 _MOVES = re.compile(r"mov|v?mov(aps|apd|ups|upd|dqa|dqu)|vmovdqa(32|64)|vmovdqu(8|16|32|64)")
 _ZERO_IDIOMS = frozenset(("xor", "sub", "cmp"))
-_VECTOR_ZERO_IDIOMS = r"v?(pxor[dq]?|xorp[sd]|psub(us|s)?[bwdq]|pandn[dq]?|andnp[sd]|pcmpgt[bwdq])|kxor[bwdq]"
+_VECTOR_ZERO_IDIOMS = (
+    r"v?(pxor[dq]?|xorp[sd]|psub(us|s)?[bwdq]|pandn[dq]?|andnp[sd]|pcmpgt[bwdq])|k(xor|andn)[bwdq]"
+)
 _NOTHING = ("nop", "endbr64", "endbr32", "clc")
 SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
 """In-place shifts by a constant or CL."""

@@ -93,7 +93,8 @@ class _Expander(MacroInstruction):
                 ops=self._ops(1, 0), sizes=(1,), uops=(UopTemplate(UopKind.EMPTY),), executes=False
             )
         if self.is_zero_idiom():
-            if self.vector and self.mnemonic[0] != "v" and (self.merges or self.rules.sse_idioms_execute):
+            legacy = self.vector and self.mnemonic[0] not in "vk"
+            if legacy and (self.merges or self.rules.sse_idioms_execute):
                 return self._on_a_pipe()
             if self.branch:
                 # The branch that it has absorbed is executed, and waits for nothing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
 
 from cyclelens.analyzer.model.units import UnitSet, UopKind
@@ -151,11 +152,24 @@ def occupy(subject: MacroInstruction, uops: list[Draft]) -> None:
     if subject.vector and figures.tp and not divides:
         pipe.units, pipe.busy = subject.divider, figures.tp
     if _cycles_on_a_pipe(subject) > 1:
+        passed = _transferred(subject, uops)
         for uop in uops:
-            if not uop.units.mask & outside:
+            if not uop.units.mask & outside and uop not in passed:
                 uop.busy = max(uop.busy, _cycles_on_a_pipe(subject))
     if subject.mnemonic[0] == "k" or any(o.name[0] == "K" for o in subject.prepared.register_outputs):
         pipe.traits |= Trait.MASK
+
+
+def _transferred(subject: MacroInstruction, uops: Sequence[Draft]) -> list[Draft]:
+    """Uops that pass on a value of an integer unit, which has at most 64 bits."""
+    values = {value for uop in uops if not uop.units.mask & ~subject.alus.mask for value, _ in uop.outputs}
+    return [
+        uop
+        for uop in uops
+        if uop.inputs
+        and all(value in values for value, _ in uop.inputs)
+        and all(value[0] is ValueKind.INTERNAL for value, _ in uop.outputs)
+    ]
 
 
 def _cycles_on_a_pipe(subject: MacroInstruction) -> int:
