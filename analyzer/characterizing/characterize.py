@@ -75,7 +75,8 @@ class Characterizer:
         self._divisions = Divisions(machine, self._latencies.links)
         self._gathers = Gathers(machine, self._latencies.links)
         self._blockers: Blockers | None = None
-        self._times: tuple[UnitTimes, int | None] | None = None
+        self._times: dict[bool, UnitTimes] = {}
+        self._load: int | None = None
         self._model = model
 
     def row(self, facts: InstructionFacts, described: Matcher | None = None) -> VariantRow:
@@ -116,28 +117,27 @@ class Characterizer:
         elif slots is None:
             return replace(row, ports_problem=_NOT_COUNTED)
         else:
-            times, load = self._unit_times()
-            only_loads = load is not None and _load_latency(row.latencies) == load
+            times = self._unit_times(sse=found.sse)
+            only_loads = self._load is not None and _load_latency(row.latencies) == self._load
             ports = times.usage(found, slots, row.cycles or 0.0, only_loads=only_loads)
         if isinstance(ports, str):
             return replace(row, ports_problem=ports)
         return replace(row, ports=ports, uops=sum(ports.values()) if row.uops is None else row.uops)
 
-    def _unit_times(self) -> tuple[UnitTimes, int | None]:
-        """Figures for blocks of known instructions, and the latency of a load into a general register.
+    def _unit_times(self, *, sse: bool) -> UnitTimes:
+        """Figures for blocks of known instructions, with legacy SSE or with AVX.
 
-        Such a load is known to have one uop."""
-        if self._times is None:
-            units = frozenset(each.name for each in self._model.units.all)
-            width = self._front_ends.width() or 0.0
+        The first time, also finds the latency of a load into a general register, which has one uop."""
+        if not self._times:
             load = next(each for each in pool(self._store, self._model.facts_name) if each.name == LOAD)
             made = variant(load, self._matcher, self._store)
-            latencies = {} if isinstance(made, str) else self._latencies.of(made)
-            self._times = (
-                UnitTimes(self._machine, self._known_blockers(), units, width),
-                _load_latency(latencies),
-            )
-        return self._times
+            self._load = None if isinstance(made, str) else _load_latency(self._latencies.of(made))
+        if sse not in self._times:
+            units = frozenset(each.name for each in self._model.units.all)
+            width = self._front_ends.width() or 0.0
+            known = self._known_blockers().ascending(sse=sse)
+            self._times[sse] = UnitTimes(self._machine, known, units, width)
+        return self._times[sse]
 
     def _every_latency(self, found: EncodableVariant) -> Mapping[Pair, MeasuredLatency]:
         if found.pointers:  # chains do not lead through implicit memory operands

@@ -148,7 +148,7 @@ class Divisions:
             if operand.written and operand.index in values.words and operand is not source.operand:
                 tail += _loaded(variant, values, operand, chosen)
         # A longer chain: otherwise a latency below the divider's busy time would show the divider.
-        more = self._links.more(source)
+        more = self._links.more(variant, source)
         best = None
         for middle, added in ((b"", 0.0), *([] if more is None else [(more[0] * _MORE, more[1] * _MORE)])):
             run = self._run(variant, values, chosen, head + middle + tail, source)

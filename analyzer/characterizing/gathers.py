@@ -80,7 +80,7 @@ class Gathers:
         behind = b"".join(step.code for step in steps)
         # A longer chain: otherwise an instruction of many uops would show its throughput.
         result = target.register or vector("XMM", _CARRIER)
-        more = self._links.more(OperandPlace(target.operand, REGISTER, result))
+        more = self._links.more(variant, OperandPlace(target.operand, REGISTER, result))
         first = steps[0].code if target.part == CONTENTS else b""
         links = [(before + behind, others)]
         if more is not None:

@@ -182,6 +182,13 @@ class EncodableVariant(Struct, frozen=True):
         return self.facts.iform.startswith("V")
 
     @property
+    def sse(self) -> bool:
+        """Whether it names vector registers in a legacy SSE encoding.
+
+        Beside 256-bit code such an instruction may cost a transition, or a merge with the upper half."""
+        return not self.vex and any(family(each.registers[0]).startswith("V") for each in self.registers)
+
+    @property
     def wide(self) -> bool:
         """Whether it has 512-bit uops: while these wait, some units accept no vector uop (Intel)."""
         return any(each.width == 512 for each in self.registers)

@@ -21,6 +21,7 @@ from cyclelens.analyzer.characterizing.links import (
     FLAGS,
     INDEXED,
     REGISTER,
+    Domain,
     Links,
     OperandPlace,
 )
@@ -35,6 +36,8 @@ _MORE_COPIES = 16
 MORE_LINKS = 3
 _EXACT = 0.25
 """Largest distance, in cycles, of a chain's time from the whole number that it shows."""
+_RELATIVE = 0.05
+"""Least bypass delay, relative to the faster chain: a smaller one may be noise."""
 _REMOVED = 0.75
 """Cycles per link below which a chain consists of moves that are mostly eliminated."""
 
@@ -44,6 +47,19 @@ Pair = tuple[int, int, str]
 """Operand numbers of source and destination, and the part of the source: a register or flags (``""``),
 ``address``, ``address_index`` or ``memory`` (its contents), or ``same_register``."""
 SAME_REGISTER = "same_register"
+
+
+class BypassDelay(Struct, frozen=True):
+    """What a shuffle of the other domain costs where it hands over an operand and takes the result."""
+
+    cycles: int
+    """Both crossings together, beside a shuffle of the instruction's own domain."""
+    domain: Domain
+    """Domain of the slower shuffle."""
+
+    def __str__(self) -> str:
+        cycles = "cycle" if self.cycles == 1 else "cycles"
+        return f"bypass delay of {self.cycles} {cycles} beside {self.domain} shuffles"
 
 
 class MeasuredLatency(Struct, frozen=True):
@@ -56,6 +72,8 @@ class MeasuredLatency(Struct, frozen=True):
     chain."""
     most: int | None = None
     """Latency of a division with values of many digits; None for other instructions."""
+    bypass: BypassDelay | None = None
+    """None if shuffles of both domains take the same time, or only one closes the chain."""
 
 
 class _LatencyChain(Struct, frozen=True):
@@ -71,6 +89,8 @@ class _LatencyChain(Struct, frozen=True):
     """Latency of the other instructions in a link, in cycles."""
     upper_bound: bool = False
     """True if ``others`` is a lower bound, so that the pair's latency is an upper bound."""
+    domain: Domain | None = None
+    """Domain of the shuffle that closes the chain; None without one."""
 
 
 class Latencies:
@@ -125,7 +145,7 @@ class Latencies:
         bound = (
             chain.upper_bound or variant.facts.locked or (covered and source.operand is not target.operand)
         )
-        return MeasuredLatency(max(round(cycles), 0), upper_bound=bound)
+        return MeasuredLatency(max(round(cycles), 0), upper_bound=bound, bypass=_bypass(found))
 
     def _same_register(
         self, variant: EncodableVariant, source: OperandPlace, target: OperandPlace
@@ -162,7 +182,9 @@ class Latencies:
     ) -> Iterator[_LatencyChain]:
         kept = frozenset([source.operand.index, target.operand.index])
         breaking = breakers(variant, kept, chosen)
-        yield from self._closed(variant, chosen, source, target, breaking)
+        shuffled = source.kind == target.kind == "V"
+        for domain in Domain if shuffled else (None,):
+            yield from self._closed(variant, chosen, source, target, domain)
         if source.operand is target.operand and source.part in (REGISTER, FLAGS):
             code = self._instances(variant, chosen, source, target)
             if code:
@@ -176,11 +198,14 @@ class Latencies:
         chosen: dict[int, str],
         source: OperandPlace,
         target: OperandPlace,
-        breaking: bytes,
+        domain: Domain | None,
     ) -> Iterator[_LatencyChain]:
+        """A chain closed by a shuffle of this domain, or by other instructions, and a longer one."""
+        breaking = breakers(variant, frozenset([source.operand.index, target.operand.index]), chosen)
+        shuffle = domain or Domain.FLOAT
         codes = self._instances(variant, chosen, source, target)
         closings = [
-            self.links.close(variant, target, source, displacement)
+            self.links.close(variant, target, source, displacement, shuffle)
             for displacement in self._displacements(variant, source, target)
         ]
         if not codes or any(each is None for each in closings):
@@ -192,9 +217,9 @@ class Latencies:
             code + b"".join(step.code for step in each or ())
             for code, each in zip(codes, closings, strict=True)
         ]
-        yield _LatencyChain(tuple(links), breaking, 1, others, bound)
+        yield _LatencyChain(tuple(links), breaking, 1, others, bound, domain)
         # A longer chain: otherwise an instruction of many uops would show its throughput.
-        more = self.links.more(source) or self.links.more(target)
+        more = self.links.more(variant, source, shuffle) or self.links.more(variant, target, shuffle)
         if more is not None:
             code, cycles = more
             longer = [code * MORE_LINKS + link if source.part == REGISTER else link for link in links]
@@ -203,7 +228,7 @@ class Latencies:
                     instance + code * MORE_LINKS + link[len(instance) :]
                     for instance, link in zip(codes, links, strict=True)
                 ]
-            yield _LatencyChain(tuple(longer), breaking, 1, others + MORE_LINKS * cycles, bound)
+            yield _LatencyChain(tuple(longer), breaking, 1, others + MORE_LINKS * cycles, bound, domain)
 
     @staticmethod
     def _displacements(variant: EncodableVariant, source: OperandPlace, target: OperandPlace) -> list[int]:
@@ -219,6 +244,21 @@ class Latencies:
             for displacement in self._displacements(variant, source, target)
         ]
         return [] if None in codes else [code for code in codes if code is not None]
+
+
+def _bypass(found: list[tuple[float, _LatencyChain]]) -> BypassDelay | None:
+    """The difference between the domains of the shuffles that close chains of one pair."""
+    fewest = {
+        domain: min((cycles for cycles, chain in found if chain.domain is domain), default=None)
+        for domain in Domain
+    }
+    known = [(cycles, domain) for domain, cycles in fewest.items() if cycles is not None]
+    if len(known) < len(fewest):
+        return None
+    (least, _), (most, slower) = sorted(known)
+    delay = most - least
+    whole = abs(delay - round(delay)) <= _EXACT and round(delay) > 0 and delay > _RELATIVE * least
+    return BypassDelay(round(delay), slower) if whole else None
 
 
 def _start(variant: EncodableVariant) -> Start:

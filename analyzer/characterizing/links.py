@@ -5,11 +5,15 @@ to another register class and back, a store and a load). Each of those counts as
 is an upper bound, as in section 4.1.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of
 Instructions on Intel Microarchitectures" (Abel and Reineke, 2019). A store or load of a general register
 counts as zero where both together take at most one cycle (memory renaming).
+
+A chain of vectors is closed by a shuffle, as there: by one of each domain, because a result that changes the
+domain may be late (bypass delay), and in the encoding of the instruction, so that legacy SSE meets no AVX.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from cyclelens.analyzer.characterizing.instances import (
     ADDRESS,
@@ -36,6 +40,22 @@ _LEAST = 1
 _COPIES = 4
 _CONDITIONS = {"C": "b", "Z": "e", "S": "s", "O": "o", "P": "p"}
 _HIGH = ("AH", "BH", "CH", "DH")
+
+
+class Domain(StrEnum):
+    """Domain of an instruction on vectors."""
+
+    FLOAT = "floating-point"
+    INTEGER = "integer"
+
+
+_SHUFFLES: dict[tuple[bool, Domain], tuple[str] | tuple[str, int]] = {
+    (True, Domain.FLOAT): ("vpermilps", 0),
+    (True, Domain.INTEGER): ("vpshufd", 0),
+    (False, Domain.FLOAT): ("movshdup",),
+    (False, Domain.INTEGER): ("pshufd", 0),
+}
+"""Mnemonic and immediate, by encoding (whether VEX) and domain; none reads its destination."""
 
 
 class OperandPlace(Struct, frozen=True):
@@ -78,28 +98,44 @@ class Links:
         self._known: dict[bytes, float | None] = {}
 
     def close(
-        self, variant: EncodableVariant, result: OperandPlace, source: OperandPlace, displacement: int
+        self,
+        variant: EncodableVariant,
+        result: OperandPlace,
+        source: OperandPlace,
+        displacement: int,
+        domain: Domain = Domain.FLOAT,
     ) -> Closing | None:
-        """Step from a result to the source that reads it next; None if no such instructions are known."""
-        steps = list(self._steps(variant, result, source, displacement))
+        """Step from a result to the source that reads it next; None if no such instructions are known.
+
+        ``domain``: that of the shuffle between two vectors."""
+        steps = list(self._steps(variant, result, source, displacement, domain))
         return None if any(step is None for step in steps) else tuple(step for step in steps if step)
 
-    def more(self, place: OperandPlace) -> tuple[bytes, float] | None:
+    def more(
+        self, variant: EncodableVariant, place: OperandPlace, domain: Domain = Domain.FLOAT
+    ) -> tuple[bytes, float] | None:
         """An instruction that lengthens a chain at this register, and its cycles."""
         if place.part != REGISTER:
             return None
         own = _plain(place.register)
-        code = _same_class(own, own)
+        code = _same_class(own, own, _SHUFFLES[variant.vex, domain])
         cycles = None if code is None else self.alone(code)
         return None if code is None or cycles is None else (code, cycles)
 
     def _steps(
-        self, variant: EncodableVariant, result: OperandPlace, source: OperandPlace, displacement: int
+        self,
+        variant: EncodableVariant,
+        result: OperandPlace,
+        source: OperandPlace,
+        displacement: int,
+        domain: Domain,
     ) -> Iterator[ClosingStep | None]:
         here, there = result.kind, source.kind
         memory = variant.place(displacement, indexed=there == INDEXED)
         if here == there and here not in (FLAGS, CONTENTS):
-            yield self._measured(_same_class(source.register, result.register), result.register)
+            shuffle = _SHUFFLES[variant.vex, domain]
+            code = _same_class(source.register, result.register, shuffle)
+            yield self._measured(code, _same_class(result.register, result.register, shuffle))
             return
         if here == there == FLAGS and result.operand.flags_written & source.operand.flags_read:
             return
@@ -126,7 +162,8 @@ class Links:
     ) -> ClosingStep | None:
         kind = result.kind
         if kind == "R":
-            return self._measured(_same_class(carrier, result.register), result.register)
+            alone = _same_class(result.register, result.register)
+            return self._measured(_same_class(carrier, result.register), alone)
         if kind == FLAGS:
             return self._reader("cmov", result, carrier)
         if kind == CONTENTS:
@@ -142,7 +179,8 @@ class Links:
         if kind in (BASE, INDEXED):
             # Twice, so that the address is restored.
             register = ADDRESS if kind == BASE else INDEX
-            return self._measured(next(encodings("xor", (register, carrier))) * 2, register)
+            twice = next(encodings("xor", (register, carrier))) * 2
+            return self._measured(twice, twice)
         if kind == CONTENTS:
             width = source.operand.width
             code = next(encodings("mov", (memory, _part(carrier, width))), None)
@@ -171,16 +209,10 @@ class Links:
             return None
         return ClosingStep(code, together[0] - min(known) + _WRITES_FLAGS)
 
-    def _measured(self, code: bytes | None, register: str) -> ClosingStep | None:
-        """A step whose latency a chain of its own shows, on one register at this width."""
-        if code is None:
-            return None
-        if family(register) in (ADDRESS, INDEX):
-            cycles = self.alone(code)
-        else:
-            alone = _same_class(register, register)
-            cycles = None if alone is None else self.alone(alone)
-        return None if cycles is None else ClosingStep(code, cycles)
+    def _measured(self, code: bytes | None, alone: bytes | None) -> ClosingStep | None:
+        """A step whose latency a chain of its own shows: that of ``alone``, on one register."""
+        cycles = None if alone is None else self.alone(alone)
+        return None if code is None or cycles is None else ClosingStep(code, cycles)
 
     def _through_memory(self, code: bytes | None) -> ClosingStep | None:
         """Step that stores or loads a general register."""
@@ -248,13 +280,18 @@ def moved(
     return next(encodings(prefix + mnemonic, (memory, register) if store else (register, memory)), None)
 
 
-def _same_class(source: str, target: str) -> bytes | None:
-    """A one-cycle instruction, never eliminated, from the target to the next source."""
+def _same_class(
+    source: str, target: str, shuffle: tuple[str] | tuple[str, int] = _SHUFFLES[True, Domain.FLOAT]
+) -> bytes | None:
+    """A one-cycle instruction, never eliminated, from the target to the next source.
+
+    ``shuffle``: the one for vectors, from ``_SHUFFLES``."""
     full, next_ = family(target), family(source)
     if full.startswith("V"):
         prefix = source[0]
-        names = (f"{prefix}MM{next_[1:]}", f"{prefix}MM{full[1:]}", 0)
-        return next(encodings("vpermilps", names), None)
+        mnemonic, *immediate = shuffle
+        names = (f"{prefix}MM{next_[1:]}", f"{prefix}MM{full[1:]}")
+        return next(encodings(mnemonic, (*names, *immediate)), None)
     if full.startswith("K"):
         return next(encodings("kmovq", (next_, full)), None)
     if full.startswith("MM"):

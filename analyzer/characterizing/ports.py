@@ -2,8 +2,9 @@
 
 The method is that of section 5.1 of "uops.info: Characterizing Latency, Throughput, and Port Usage of
 Instructions on Intel Microarchitectures" (Abel and Reineke, 2019): sets are blocked in ascending size, and
-the uops of smaller sets are subtracted from those that stay on a blocked set. ``unit_times`` needs no
-counters.
+the uops of smaller sets are subtracted from those that stay on a blocked set. As there, legacy SSE and AVX
+have blocking instructions of their own, so that no block mixes the two: the transition between them would
+look like uops. ``unit_times`` needs no counters.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from collections.abc import Mapping
 from cyclelens.analyzer.characterizing.instances import EncodableVariant, breakers, family
 from cyclelens.analyzer.characterizing.machines import Machine, RepeatedRun
 from cyclelens.analyzer.facts.store import FactsStore
-from cyclelens.analyzer.model.facts import InstructionFacts
+from cyclelens.analyzer.model.facts import InstructionFacts, OperandFacts
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.units import Role, UopKind
 from msgspec import Struct
 
 UnitNames = frozenset[str]
-LOAD, VECTOR_LOAD, STORE = "MOV (R64, M64)", "VMOVUPS (XMM, M128)", "MOV (M64, R64)"
+LOAD, STORE = "MOV (R64, M64)", "MOV (M64, R64)"
+_ACCESSES = (LOAD, STORE, "VMOVUPS (XMM, M128)", "MOVUPS (XMM, M128)")
 
 BLOCKING_UOPS = 8
 """Least blocking uops per unit of a set.
@@ -51,15 +53,16 @@ class Blocker(Struct, frozen=True):
 
 
 _POOL = re.compile(
-    "(ADD_01|AESENC|ANDN|BEXTR|BLENDPS|BT|CMOVNB|CMP|CVTPS2PD|IMUL|JNZ|KANDB|MAXPS|MOVMSKPS|MULPS|PABSB|PADDB|PADDD|PALIGNR|PAND|PMULLW"
-    "|POPCNT|PSADBW|PSHUFB|PSHUFD|PSIGNB|PSLLD|PSLLDQ|PUNPCKLBW|ROL|SETNB|VADDPS|VMULPS|VPADDB|VPAND|VPERMD|VPMULLD"
-    "|VPSHUFB|VPSLLVD|VPTERNLOGD) "
+    "(ADD_01|ANDN|BEXTR|BT|CMOVNB|CMP|IMUL|JNZ|KANDB|POPCNT|ROL|SETNB|VPERMD|VPSLLVD|VPTERNLOGD"
+    "|V?(ADDPS|AESENC|BLENDPS|CVTPS2PD|MAXPS|MOVMSKPS|MULPS|PABSB|PADDB|PADDD|PALIGNR|PAND|PMULLD|PMULLW"
+    "|PSADBW|PSHUFB|PSHUFD|PSIGNB|PSLLD|PSLLDQ|PUNPCKLBW)) "
 )
-"""Names of variants that include a single-uop instruction for every set of units."""
+"""Names of variants that include a single-uop instruction for every set of units, in both encodings."""
 
 
 _DIGITS = "0123456789ABCDEF"
 _NO_MEMORY = ("reg", "flags", "imm", "relbr")
+_WIDE = 512
 
 
 def pool(store: FactsStore, microarchitecture: str) -> list[InstructionFacts]:
@@ -68,9 +71,13 @@ def pool(store: FactsStore, microarchitecture: str) -> list[InstructionFacts]:
         facts
         for form in store.forms()
         for facts in store.candidates(microarchitecture, form)
-        if facts.name in (LOAD, VECTOR_LOAD, STORE)
-        or (_POOL.match(facts.name) and all(each.kind in _NO_MEMORY for each in facts.operands))
+        if facts.name in _ACCESSES or (_POOL.match(facts.name) and all(map(_blocks, facts.operands)))
     ]
+
+
+def _blocks(operand: OperandFacts) -> bool:
+    """Whether an instruction with this operand can be preferred: it has no memory, mask or wide vector."""
+    return operand.kind in _NO_MEMORY and not operand.opmask and operand.width != _WIDE
 
 
 def seen(run: RepeatedRun) -> UnitNames:
@@ -95,10 +102,12 @@ def classes(facts: InstructionFacts) -> frozenset[str]:
 
 
 class Blockers:
-    """For every set of units, the fastest single-uop instruction that uses exactly these."""
+    """For every set of units, the fastest single-uop instruction that uses exactly these: one for legacy SSE
+    and one for all other instructions. Those without vectors may be in both."""
 
     def __init__(self) -> None:
-        self._by_units: dict[UnitNames, Blocker] = {}
+        self._of_sse: dict[UnitNames, Blocker] = {}
+        self._of_others: dict[UnitNames, Blocker] = {}
 
     def offer_stores(self, store: EncodableVariant, model: Microarchitecture) -> None:
         """Take a store for the address and data units.
@@ -108,7 +117,8 @@ class Blockers:
         used = tuple(frozenset(model.units.having(role).names) for role in roles)
         blocker = Blocker(store, units=tuple(filter(None, used)))
         for units in blocker.units:
-            self._by_units.setdefault(units, blocker)
+            for known in (self._of_sse, self._of_others):
+                known.setdefault(units, blocker)
 
     def offer(self, variant: EncodableVariant, run: RepeatedRun, units: UnitNames) -> None:
         """Take the instruction if it is a single uop and keeps these units busy."""
@@ -116,7 +126,6 @@ class Blockers:
             return
         if not 1 / SATURATED < run.cycles * len(units) < SATURATED or variant.wide:
             return
-        known = self._by_units.get(units)
         # Few registers are free: an instruction that reads neither its destination, nor a fixed register, nor
         # flags, waits for nothing.
         own = sum(
@@ -126,12 +135,14 @@ class Blockers:
         choice = min((len(each.registers) for each in variant.registers), default=0)
         size = len(variant.encode(variant.choose() or {}) or b"")
         rank = own, -choice, round(run.cycles, 2), size
-        if known is None or rank < known.rank:
-            self._by_units[units] = Blocker(variant, rank, (units,))
+        for fits, known in ((not variant.vex, self._of_sse), (not variant.sse, self._of_others)):
+            if fits and (units not in known or rank < known[units].rank):
+                known[units] = Blocker(variant, rank, (units,))
 
-    def ascending(self) -> list[tuple[UnitNames, Blocker]]:
-        """Blockers by set of units, the smallest sets first."""
-        return sorted(self._by_units.items(), key=lambda item: (len(item[0]), sorted(item[0])))
+    def ascending(self, *, sse: bool) -> list[tuple[UnitNames, Blocker]]:
+        """Blockers by set of units, the smallest sets first, for legacy SSE or for other instructions."""
+        known = self._of_sse if sse else self._of_others
+        return sorted(known.items(), key=lambda item: (len(item[0]), sorted(item[0])))
 
 
 def table_ports(facts: InstructionFacts, model: Microarchitecture) -> dict[UnitNames, int] | None:
@@ -215,7 +226,7 @@ def usage(
     if instance is None:
         return NO_INSTANCE
     found: dict[UnitNames, int] = {}
-    for units, blocker in blockers.ascending():
+    for units, blocker in blockers.ascending(sse=variant.sse):
         if sum(found.values()) >= round(uops):
             break
         if blocker.variant.jumps and not (variant.jumps and round(uops) == 1):

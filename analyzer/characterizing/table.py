@@ -124,6 +124,9 @@ def _measurement(row: VariantRow, model: Microarchitecture) -> Iterator[str]:
                 pair[f"{name}_is_upper_bound"] = "1"
     for (source, target), pair in by_operands.items():
         yield f"        <latency{_written({'start_op': str(source), 'target_op': str(target)} | pair)}/>"
+    for (source, target, part), found in sorted(row.latencies.items()):
+        if found.bypass is not None and part == REGISTER:
+            yield f"        <!-- from {source} to {target}: {found.bypass} -->"
     yield "      </measurement>"
 
 

@@ -23,7 +23,6 @@ from cyclelens.analyzer.characterizing.ports import (
     NO_INSTANCE,
     SATURATED,
     Blocker,
-    Blockers,
     Instance,
     UnitNames,
     blocking,
@@ -74,11 +73,15 @@ class KnownUops(Struct, frozen=True):
 
 
 class UnitTimes:
-    """Finds units on one machine from the cycles of its blocks."""
+    """Finds units on one machine from the cycles of its blocks.
 
-    def __init__(self, machine: Machine, blockers: Blockers, units: UnitNames, width: float) -> None:
+    ``blocking``: blocking instructions by set of units, the smallest sets first."""
+
+    def __init__(
+        self, machine: Machine, blocking: list[tuple[UnitNames, Blocker]], units: UnitNames, width: float
+    ) -> None:
         self._machine = machine
-        every = [(units, blocker) for units, blocker in blockers.ascending() if not blocker.variant.jumps]
+        every = [(units, blocker) for units, blocker in blocking if not blocker.variant.jumps]
         seen = [each for each in every if len(each[0]) <= width - _ROOM]
         self._unseen = [each for each in every if len(each[0]) > width - _ROOM]
         self._blockers = {units: each for units, each in seen if self._keeps_busy(units, each)}

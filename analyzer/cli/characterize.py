@@ -248,6 +248,9 @@ def _report(rows: list[VariantRow], machine: str) -> Iterator[str]:
             yield f"   {count:5} {what}: {problem}"
     for idiom, count in Counter(row.idiom for row in rows if row.idiom is not None).most_common():
         yield f"   {count:5} {idiom}s"
+    bypasses = (found.bypass for row in rows for found in row.latencies.values())
+    for bypass, count in Counter(str(each) for each in bypasses if each is not None).most_common():
+        yield f"   {count:5} latencies with a {bypass}"
     fronts = [row.front_end for row in rows]
     for what, number in (
         ("micro-fused", sum(_fused(row) for row in rows)),
