@@ -107,6 +107,7 @@ class TableComparison:
 
     def _front_end(self, facts: InstructionFacts, found: FrontEnd) -> Iterator[TableDifference]:
         base = facts.base
+        yield from self._decoding(facts, found)
         if found.slots is None:
             return
         if base.retire_slots is not None:
@@ -114,15 +115,26 @@ class TableComparison:
         indexed = facts.indexed.retire_slots
         if found.indexed_slots is not None and indexed is not None:
             yield from scored(self.slots, facts, "slots, indexed", found.indexed_slots, indexed)
-        if found.complex_decoder is not None and base.complex_decoder is not None:
-            known = base.available_simple_decoders if base.complex_decoder else None
-            one = f"one, {found.simple_decoders} beside" if found.complex_decoder else "any"
-            other = f"one, {known} beside" if base.complex_decoder else "any"
-            yield from scored(self.decoders, facts, "decoders", one, other)
         if any(each.kind == "flags" and each.flags_written for each in facts.operands):
             fusible = {name.partition(" ")[0] for name in facts.macro_fusible_with}
             jumps = (" ".join(sorted(each)) or "none" for each in (found.fuses_with or (), fusible))
             yield from scored(self.jumps, facts, "jumps that fuse", *jumps)
+
+    def _decoding(self, facts: InstructionFacts, found: FrontEnd) -> Iterator[TableDifference]:
+        """Decoders, and where uops come from.
+
+        Microcode takes the first decoder alone, as in the simulator."""
+        base = facts.base
+        if found.microcode is not None:
+            measured = f"{found.decoded} and {found.microcode} of microcode"
+            known = f"{base.mite_uops} and {base.ms_uops} of microcode"
+            if found.microcode or base.ms_uops:
+                yield from scored(self.decoders, facts, "uops delivered", measured, known)
+        if found.complex_decoder is not None and base.complex_decoder is not None:
+            beside = 0 if base.ms_uops else base.available_simple_decoders
+            one = f"one, {found.simple_decoders} beside" if found.complex_decoder else "any"
+            other = f"one, {beside} beside" if base.complex_decoder or base.ms_uops else "any"
+            yield from scored(self.decoders, facts, "decoders", one, other)
 
     def _uops(self, facts: InstructionFacts, found: float, known: int) -> Iterator[TableDifference]:
         if known == 0 and found < _REMOVED:

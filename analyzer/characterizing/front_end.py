@@ -4,7 +4,9 @@ Slots are counted among zero idioms, because a NOP may share the slot of its nei
 
 Uops that share a slot are micro-fused, and a jump that takes no slot is macro-fused. An instruction that
 needs the complex decoder shows it as NOPs are added between two instances: the cycles grow in whole steps,
-because each instance waits for that decoder, and not evenly.
+because each instance waits for that decoder, and not evenly. Microcode shows the same steps, with no other
+decoder beside it; only counters tell how many of its uops come from the decoder and how many from the
+sequencer.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import math
 from itertools import pairwise
 
 from cyclelens.analyzer.characterizing.instances import ZERO_IDIOM, EncodableVariant
-from cyclelens.analyzer.characterizing.machines import Machine
+from cyclelens.analyzer.characterizing.machines import Machine, RepeatedRun
 from cyclelens.analyzer.characterizing.throughput import independent, instances, of_one, spread
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,8 +37,9 @@ _NOP = b"\x90"
 _NOPS = 96
 _AS_MANY = 4
 """Most slots of an instruction that is not microcoded."""
-_SLOW = 6
-"""Most cycles; a slower instruction would need more NOPs than a decoder handles evenly."""
+_SLOW, _SLOW_MICROCODE = 6, 40
+"""Most cycles; a slower instruction would need more NOPs than a decoder handles evenly. Microcode takes
+longer in the front end itself."""
 _STEP, _EVEN = 0.6, 0.3
 """Least cycles that a NOP adds where an instance waits for its decoder; and tolerance elsewhere.
 
@@ -53,6 +56,10 @@ class FrontEnd(Struct, frozen=True):
     """Whether only one of the decoders handles it."""
     simple_decoders: int | None = None
     """Other decoders that handle following instructions in the same cycle."""
+    decoded: int | None = None
+    """Uops from the decoders; None if they are not counted."""
+    microcode: int | None = None
+    """Uops from the microcode sequencer; None if they are not counted."""
     fuses_with: frozenset[str] | None = None
     """Conditional jumps by their names in the tables, without operands: ``JZ``. Also None if it writes no
     flags."""
@@ -75,13 +82,16 @@ class FrontEnds:
         found = FrontEnd(slots)
         if variant.memory is not None and variant.memory.kind == "mem":
             found = replace(found, indexed_slots=self._slots(variant, indexed=True))
-        if slots is None:
+        if slots is not None:
+            found = replace(found, fuses_with=self._fusing(variant, slots))
+        if variant.pointers or variant.prepared or variant.jumps:
             return found
-        found = replace(found, fuses_with=self._fusing(variant, slots))
-        if slots > _AS_MANY or variant.pointers or variant.prepared or variant.jumps:
-            return found
-        decoders = self._decoders(variant)
-        if decoders is None:
+        delivered = self._delivered(variant)
+        if delivered is not None:
+            found = replace(found, decoded=delivered[0], microcode=delivered[1])
+        microcoded = bool(found.microcode) or slots is None or slots > _AS_MANY
+        decoders = self._decoders(variant, microcoded=microcoded)
+        if decoders is None or (slots is None and not decoders[0]):
             return found
         return replace(found, complex_decoder=decoders[0], simple_decoders=decoders[1])
 
@@ -150,14 +160,26 @@ class FrontEnds:
                 found |= {f"J{name}" for name in _CONDITIONS[number : number + 2]}
         return frozenset(found)
 
-    def _decoders(self, variant: EncodableVariant) -> tuple[bool, int | None] | None:
+    def _delivered(self, variant: EncodableVariant) -> tuple[int, int] | None:
+        """Uops of one instance from the decoders and from the microcode sequencer."""
+        run = self._apart(variant, 0)
+        if run is None or run.decoded is None or run.microcode is None:
+            return None
+        return round(run.decoded), round(run.microcode)
+
+    def _decoders(self, variant: EncodableVariant, *, microcoded: bool) -> tuple[bool, int | None] | None:
         """Whether only a single decoder handles the instruction, and how many others work beside it."""
         rate = self._nops_per_cycle()
         first = self._between(variant, 0)
-        if rate is None or first is None or first > _SLOW:
+        if rate is None or first is None or first > (_SLOW_MICROCODE if microcoded else _SLOW):
             return None
         decoders = round(rate)
-        fewest = decoders * max(math.ceil(first - _EVEN) - 1, 0)
+        if microcoded:
+            fewest = self._growing(variant, first, 2 * decoders)
+        else:
+            fewest = decoders * max(math.ceil(first - _EVEN) - 1, 0)
+        if fewest is None:
+            return None
         cycles = [self._between(variant, nops) for nops in range(fewest, fewest + 2 * decoders + 2)]
         known = [each for each in cycles if each is not None]
         if len(known) < len(cycles):
@@ -169,8 +191,19 @@ class FrontEnds:
         flat = all(rise < _EVEN for number, rise in enumerate(rises) if number not in steps)
         if not steps or not flat or any(later - step != decoders for step, later in pairwise(steps)):
             return None
-        beside = fewest + steps[-1] - decoders * (round(known[steps[-1]]) - 1)
-        return True, min(max(beside, 0), decoders - 1)
+        return True, (fewest + steps[-1]) % decoders
+
+    def _growing(self, variant: EncodableVariant, first: float, window: int) -> int | None:
+        """NOPs from which on the decoders limit microcode, whose sequencer or units hide fewer of them."""
+        before = first
+        for nops in range(window, window * math.ceil(first) + 1, window):
+            behind = self._between(variant, nops)
+            if behind is None:
+                return None
+            if behind - before > _STEP:
+                return nops
+            before = behind
+        return None
 
     def _nops_per_cycle(self) -> float | None:
         if self._decoded is None:
@@ -181,13 +214,22 @@ class FrontEnds:
         return self._decoded
 
     def _between(self, variant: EncodableVariant, nops: int) -> float | None:
-        """Fewest cycles of an instance in straight-line code followed by ``nops`` NOPs.
+        """Cycles of ``_apart``."""
+        run = self._apart(variant, nops)
+        return None if run is None else run.cycles
+
+    def _apart(self, variant: EncodableVariant, nops: int) -> RepeatedRun | None:
+        """Fewest cycles of an instance in straight-line code followed by ``nops`` NOPs, and its deliveries.
 
         With few NOPs, instances wait for each other, so the fewest cycles count."""
         counts = _MANY if variant.modifies_memory else _COUNTS
         for count in counts:
             code = independent(variant, count, _NOP * nops)
             run = None if code is None else self._machine.straight(code)
-            if code is not None and run is not None and not isinstance(run, str):
-                return run.cycles / count
+            if run is not None and not isinstance(run, str):
+                return RepeatedRun(
+                    run.cycles / count,
+                    decoded=None if run.decoded is None else run.decoded / count - nops,
+                    microcode=None if run.microcode is None else run.microcode / count,
+                )
         return None

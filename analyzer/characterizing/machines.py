@@ -27,7 +27,7 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.block import build_block
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 _TRIES, _PAUSE, _PATIENCE = 5, 2.0, 180.0
 """On a busy machine: measurements before a pause, its seconds, and the seconds until a code is given up.
@@ -54,6 +54,10 @@ class RepeatedRun(Struct, frozen=True):
     """Uops by execution unit, for counted units; None if no units are counted."""
     slots: float | None = None
     """Rename slots, which hold uops that leave the renamer as one; None where they are not counted."""
+    decoded: float | None = None
+    """Uops from the decoders; None where they are not counted, and in loops, which a uop cache delivers."""
+    microcode: float | None = None
+    """Uops from the microcode sequencer; None as above."""
 
 
 class Start(Struct, frozen=True):
@@ -103,16 +107,18 @@ class SimulatedMachine:
         return self._known[code]
 
     def straight(self, code: bytes) -> RepeatedRun | str:
-        """Simulate straight-line copies; only cycles are counted."""
+        """Simulate straight-line copies; cycles and deliveries are counted."""
         try:
             block = build_block(decode(code, self._store.caches), self._model, self._store, loop=False)
-            return RepeatedRun(
-                simulate(
-                    block, self._model, options=self._options, caches=self._store.caches
-                ).cycles_per_iteration
-            )
+            found = simulate(block, self._model, options=self._options, caches=self._store.caches)
         except Exception as error:  # as in a loop
             return f"the simulation failed: {error}"
+        if not self._counted:
+            return RepeatedRun(found.cycles_per_iteration)
+        decoded, microcode = (
+            sum(each.sources.get(source, 0.0) for each in found.usage) for source in ("MITE", "MS")
+        )
+        return RepeatedRun(found.cycles_per_iteration, decoded=decoded, microcode=microcode)
 
     def _simulated(self, code: bytes) -> RepeatedRun | str:
         instructions = decode(code, self._store.caches)
@@ -161,13 +167,19 @@ class MeasuredMachine:
     """This machine. It always gives cycles, and uops and slots if its counters count them.
 
     ``counting``: one harness per group of events that can be counted at once; ``complete``: whether the
-    events cover every unit.
+    events cover every unit; ``delivered``: a harness that counts uops from decoders and microcode.
     """
 
     def __init__(
-        self, harness: Harness, counting: Sequence[Counting] = (), *, complete: bool = False
+        self,
+        harness: Harness,
+        counting: Sequence[Counting] = (),
+        *,
+        complete: bool = False,
+        delivered: Harness | None = None,
     ) -> None:
         self._harness, self._counting, self._complete = harness, counting, complete
+        self._delivered = delivered
         self._busy_since: float | None = None
 
     def run(self, code: bytes, start: Start = ALL_THE_SAME) -> RepeatedRun | str:
@@ -195,7 +207,16 @@ class MeasuredMachine:
         """Median of several runs, because straight-line code is short and easily disturbed."""
         runs = [self._measured(self._harness, code, Repetition.UNROLL, SAME) for _ in range(_STRAIGHT_RUNS)]
         known = [run.cycles for run in runs if not isinstance(run, str)]
-        return RepeatedRun(median(known)) if known else str(runs[0])
+        if not known:
+            return str(runs[0])
+        found = RepeatedRun(median(known))
+        if self._delivered is None:
+            return found
+        counted = self._measured(self._delivered, code, Repetition.UNROLL, SAME)
+        if isinstance(counted, str):
+            return counted
+        decoded, microcode = counted.events
+        return replace(found, decoded=decoded, microcode=microcode)
 
     def _measured(
         self, harness: Harness, code: bytes, mode: Repetition, inputs: Inputs
@@ -234,14 +255,18 @@ def opened(own: Microarchitecture | None) -> Iterator[MeasuredMachine]:
             wanted = [raw for raw, _ in few]
             counter = Harness(clock=Clocks.COUNTERS, events=wanted, pages=Pages.SHARED)
             counting.append(Counting(stack.enter_context(counter), tuple(names for _, names in few)))
-        yield MeasuredMachine(harness, counting, complete=known.complete)
+        delivered = None
+        if known.delivered is not None:
+            counter = Harness(clock=Clocks.COUNTERS, events=known.delivered, pages=Pages.SHARED)
+            delivered = stack.enter_context(counter)
+        yield MeasuredMachine(harness, counting, complete=known.complete, delivered=delivered)
 
 
 class RememberedMachine:
     """A machine whose answers are kept in a file, so that an interrupted run can resume.
 
-    The file has one JSON array per line: code in hexadecimal, after ``straight`` if it was no loop; cycles,
-    uops, units and slots, or the problem; registers and words at the start.
+    The file has one JSON array per line: code in hexadecimal, after ``straight`` if it was no loop; the
+    fields of ``RepeatedRun`` in their order, or the problem; registers and words at the start.
     """
 
     def __init__(self, machine: Machine, file: Path) -> None:
@@ -271,7 +296,7 @@ class RememberedMachine:
             if known == BUSY:
                 self.busy += 1
                 return known
-            answer = known if isinstance(known, str) else [known.cycles, known.uops, known.units, known.slots]
+            answer = known if isinstance(known, str) else list(astuple(known))
             self._stream.write(json.dumps([code, answer, *values]) + "\n")
             self._stream.flush()
         return known

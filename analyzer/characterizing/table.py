@@ -136,8 +136,12 @@ def _of_front_end(found: FrontEnd) -> dict[str, str]:
         attributes["uops_retire_slots"] = str(found.slots)
     if found.indexed_slots not in (None, found.slots):
         attributes["uops_retire_slots_indexed"] = str(found.indexed_slots)
+    decoded = found.decoded if found.microcode else found.slots
     if found.complex_decoder is not None:
-        attributes |= {"uops_MITE": str(found.slots), "complex_decoder": str(int(found.complex_decoder))}
+        attributes |= {} if decoded is None else {"uops_MITE": str(decoded)}
+        attributes["complex_decoder"] = str(int(found.complex_decoder))
+    if found.microcode:
+        attributes |= {"uops_MITE": str(found.decoded), "uops_MS": str(found.microcode)}
     if found.simple_decoders is not None:
         attributes["available_simple_decoders"] = str(found.simple_decoders)
     if found.fuses_with is not None:

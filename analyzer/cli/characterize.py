@@ -255,6 +255,7 @@ def _report(rows: list[VariantRow], machine: str) -> Iterator[str]:
     for what, number in (
         ("micro-fused", sum(_fused(row) for row in rows)),
         ("for one of the decoders only", sum(bool(each.complex_decoder) for each in fronts)),
+        ("microcoded", sum(bool(each.microcode) for each in fronts)),
         ("macro-fused with a jump", sum(bool(each.fuses_with) for each in fronts)),
     ):
         if number:

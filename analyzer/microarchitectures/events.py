@@ -1,9 +1,9 @@
-"""Performance events of the cores: uops by execution unit, and slots of the renamer.
+"""Performance events of the cores: uops by execution unit, slots of the renamer, and deliveries.
 
 Sources: Intel's event tables (https://perfmon-events.intel.com): UOPS_DISPATCHED_PORT, from Ice Lake on
-UOPS_DISPATCHED, and UOPS_ISSUED.ANY; AMD's processor programming references for the families 17h, 19h and
-1Ah: PMCx000 (assignment to floating-point pipes, 17h alone) and PMCx0C1 (retired macro-ops). They stand here
-as published: no core whose counters could be read was at hand.
+UOPS_DISPATCHED, UOPS_ISSUED.ANY, IDQ.MITE_UOPS and IDQ.MS_UOPS; AMD's processor programming references for
+the families 17h, 19h and 1Ah: PMCx000 (assignment to floating-point pipes, 17h alone) and PMCx0C1 (retired
+macro-ops). They stand here as published: no core whose counters could be read was at hand.
 """
 
 from __future__ import annotations
@@ -22,23 +22,30 @@ class Events(Struct, frozen=True):
     """Event -> the units that it counts together."""
     complete: bool = True
     """True if the events cover all units of the core."""
+    delivered: tuple[int, int] | None = None
+    """Events of uops that come from the decoders, and from the microcode sequencer; None if not known."""
 
 
 def _by_mask(event: int, masks: Mapping[int, str]) -> dict[int, tuple[str, ...]]:
     return {mask << 8 | event: tuple(units.split()) for mask, units in masks.items()}
 
 
+_MITE, _MS = 0x0479, 0x3079
 _SANDY_BRIDGE = Events(
-    0x010E, _by_mask(0xA1, {0x01: "0", 0x02: "1", 0x0C: "2", 0x30: "3", 0x40: "4", 0x80: "5"})
+    0x010E,
+    _by_mask(0xA1, {0x01: "0", 0x02: "1", 0x0C: "2", 0x30: "3", 0x40: "4", 0x80: "5"}),
+    delivered=(_MITE, _MS),
 )
-_HASWELL = Events(0x010E, _by_mask(0xA1, {1 << port: str(port) for port in range(8)}))
+_HASWELL = Events(0x010E, _by_mask(0xA1, {1 << port: str(port) for port in range(8)}), delivered=(_MITE, _MS))
 _ICE_LAKE = Events(
     0x010E,
     _by_mask(0xA1, {0x01: "0", 0x02: "1", 0x04: "2 3", 0x10: "4 9", 0x20: "5", 0x40: "6", 0x80: "7 8"}),
+    delivered=(_MITE, _MS),
 )
 _GOLDEN_COVE = Events(
     0x01AE,
     _by_mask(0xB2, {0x01: "0", 0x02: "1", 0x04: "2 3 10", 0x10: "4 9", 0x20: "5 11", 0x40: "6", 0x80: "7 8"}),
+    delivered=(_MITE, 0x2079),
 )
 _ZEN = Events(0x00C1, _by_mask(0x00, {1 << pipe: f"FP{pipe}" for pipe in range(4)}), complete=False)
 _ZEN_3 = Events(0x00C1, {}, complete=False)
