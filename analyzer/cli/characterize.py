@@ -137,6 +137,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _core(name: str, model: Microarchitecture, store: FactsStore) -> int:
+    from cyclelens.analyzer.characterizing.mispredictions import penalty
     from cyclelens.analyzer.characterizing.sizes import sizes
     from cyclelens.analyzer.model.options import ModelOptions
 
@@ -145,6 +146,12 @@ def _core(name: str, model: Microarchitecture, store: FactsStore) -> int:
         for size in sizes(machine):
             found = "" if size.found is None else size.found
             print(f"{size.title:20} {found:>12} {_known(model, size.field):>14}  {size.problem}".rstrip())
+        cost, known = penalty(machine), model.misprediction_penalty
+        shown = [
+            "" if cost.cycles is None else f"{cost.cycles:.1f}",
+            "not known" if known is None else f"{known:g}",
+        ]
+        print(f"{'misprediction, cycles':20} {shown[0]:>11} {shown[1]:>14}  {cost.problem}".rstrip())
     return OK
 
 

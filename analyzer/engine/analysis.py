@@ -145,7 +145,7 @@ class _Text:
         self.workspace, self.text, self.assembled = workspace, text, assembled
         self.options, self.cancel = options, cancel
         self.problems = list(assembled.problems)
-        self.mispredictions = MispredictionReader(options.target, text, self.problems)
+        self.mispredictions = MispredictionReader(options.target, text, self.problems, assembled.counts or {})
         self.blocks = {region.name: region for region in assembled.regions}
         self.parts = {name for branching in assembled.branchings for name in branching.blocks}
         """Names of regions that are basic blocks of a branching."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from cyclelens.analyzer.engine.regions import at_line
 from cyclelens.analyzer.insight import mispredictions
+from cyclelens.analyzer.insight.mispredictions import ConditionalJumps, GivenShares
 from cyclelens.analyzer.insight.paths import SharesError
 from cyclelens.analyzer.model.analysis_options import Target
 from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
-from cyclelens.analyzer.model.source import Branching, Problem, Region
+from cyclelens.analyzer.model.source import Branching, Counts, Problem, Region
 from msgspec import Struct
 from msgspec.structs import replace
+
+_Place = TypeVar("_Place", Region, Branching)
 
 
 class MispredictionReader(Struct, frozen=True):
@@ -22,33 +26,44 @@ class MispredictionReader(Struct, frozen=True):
     target: Target
     text: str | None
     problems: list[Problem]
+    counts: Mapping[str, Counts]
+    """Of a recorded profile, by block."""
 
     def of_branching(self, analysis: BranchingAnalysis) -> BranchingAnalysis:
         """The analysis with its mispredicted branches."""
         branching = analysis.branching
-        if not (said := self._said(branching)):
+        found = self._given(branching, mispredictions.of_branching, branching.blocks)
+        if found is None:
             return analysis
         try:
-            found = mispredictions.parsed(said, mispredictions.of_branching(branching))
             return replace(analysis, mispredictions=mispredictions.through(analysis, found))
         except SharesError as error:
-            self._report(branching, error)
+            if not found.least:
+                self._report(branching, error)
             return analysis
 
     def of_region(self, result: RegionAnalysis) -> RegionAnalysis:
         """A region without inner branches, with its mispredicted branches."""
         region = result.region
-        if not (said := self._said(region)):
-            return result
-        jumps = mispredictions.of_region(region)
-        if not jumps.places and said == self._everywhere():
-            return result
-        try:
-            found = mispredictions.parsed(said, jumps)
-        except SharesError as error:
-            self._report(region, error)
+        found = self._given(region, mispredictions.of_region, (region.name,))
+        if found is None:
             return result
         return with_each(result, lambda prediction: mispredictions.straight(prediction, found))
+
+    def _given(
+        self, region: _Place, jumps_of: Callable[[_Place], ConditionalJumps], names: Sequence[str]
+    ) -> GivenShares | None:
+        """The shares of an option, the marker or the profile; None without any."""
+        if said := self._said(region):
+            jumps = jumps_of(region)
+            if not jumps.places and said == self._everywhere():
+                return None
+            try:
+                return mispredictions.parsed(said, jumps)
+            except SharesError as error:
+                self._report(region, error)
+                return None
+        return mispredictions.recorded(jumps_of(region), names, self.counts) if self.counts else None
 
     def _said(self, region: Region | Branching) -> str:
         """The shares of an option for this region, else of one for all, else of the marker; empty if none."""

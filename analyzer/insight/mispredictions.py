@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
 from cyclelens.analyzer.insight.paths import SharesError, at_places, described, executions, share_of
+from cyclelens.analyzer.insight.weights import GIVEN
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.mispredictions import MispredictedBranch, Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis
 from cyclelens.analyzer.model.result import Prediction
-from cyclelens.analyzer.model.source import Branching, JumpPlace, Region
+from cyclelens.analyzer.model.source import Branching, Counts, JumpPlace, Region
 from msgspec import Struct
 
 CODE = "predicted-branches"
@@ -92,6 +93,21 @@ def parsed(text: str, jumps: ConditionalJumps) -> GivenShares:
     return GivenShares(jumps, parse_shares(text, jumps), f"with mispredicted={text}")
 
 
+def recorded(
+    jumps: ConditionalJumps, names: Sequence[str], counts: Mapping[str, Counts]
+) -> GivenShares | None:
+    """The shares of a recorded profile; None if it has no misprediction. ``names``: of the blocks.
+
+    Profiles record branches that jump, so the shares are lower bounds.
+    """
+    shares = []
+    for at, block in enumerate(jumps.blocks):
+        found = counts.get(names[block]) if block not in jumps.blocks[at + 1 :] else None
+        total = 0.0 if found is None else found.jumped + found.passed
+        shares.append(found.mispredicted / total if found is not None and total else 0.0)
+    return GivenShares(jumps, tuple(shares), GIVEN, least=True) if any(shares) else None
+
+
 def through(analysis: BranchingAnalysis, given: GivenShares) -> dict[str, Mispredictions]:
     """What mispredicted branches add to a region with inner branches, by core.
 
@@ -138,7 +154,7 @@ def suffix(prediction: Prediction) -> str:
 
 
 def sentences(prediction: Prediction) -> Iterator[str]:
-    """The sum and where its parts come from; nothing without mispredicted branches."""
+    """The sum and the source of its parts; nothing without mispredicted branches."""
     found = prediction.mispredictions
     if found is None:
         return

@@ -63,6 +63,12 @@ _FITTED = Source(
     "fitted",
     "The value that fits blocks measured by time stamps on an EPYC 9004 (docs/zen5.md, Zen 4)",
 )
+_PENALTY = Source(
+    Certainty.MEASURED,
+    "measured",
+    "cyclelens characterize --core on an EPYC 9004: 14.1 to 14.4 (docs/branches.md); AMD's guide says "
+    "11 to 18, commonly 13",
+)
 _AS_ZEN_3 = Source(
     Certainty.INFERRED, "as Zen 3", "As measured on Zen 3, which has the same units; not measured on Zen 4"
 )
@@ -75,6 +81,7 @@ MODELS = (
         title="Zen 4",
         products="Ryzen 7000, EPYC 9004",
         sources={
+            _PENALTY: "misprediction_penalty",
             zen3.GUIDE: "dsb_width dsb_lines_per_block dsb_slots_per_line reorder_buffer_size "
             "load_buffer_size macro_ops.line_entries macro_ops.window_eighths",
             zen3.MEASURED_BY_OTHERS: "idq_size",
@@ -109,6 +116,7 @@ MODELS = (
         },
         facts_name="ZEN4",
         extensions=ZEN_4,
+        misprediction_penalty=14,
         dsb_width=9,
         dsb_lines_per_block=12,
         dsb_slots_per_line=9,

@@ -246,6 +246,9 @@ class Counts(Struct, frozen=True):
     """Number of its instructions if the samples count instructions; None if they count cycles."""
     has_branches: bool = False
     """The profile has branches, which tell the executions; samples then tell only the time."""
+    mispredicted: float = 0.0
+    """Times that its last instruction jumped and had been predicted not to, or to go elsewhere; 0 if not
+    recorded."""
 
 
 class AssembledFile(Struct, frozen=True):

@@ -58,4 +58,11 @@ def _read(path: str) -> Profile:
             f"{path} has neither branches (perf script -F brstacksym) nor samples by instruction "
             "(perf script or perf annotate --stdio)"
         )
-    return Profile(runs, samples, event, by_instructions, tuple(branches.mapped))
+    return Profile(
+        runs,
+        samples,
+        event,
+        by_instructions,
+        outcomes=branches.outcomes(),
+        mapped=tuple(branches.mapped),
+    )

@@ -20,8 +20,8 @@ from cyclelens.analyzer.profiles.profile import CodeLocation, FileMapping
 _PLACE = r"[^\s/()]++(?:\([^)\s]*+\))?+"
 _ENTRY = re.compile(rf"(?:\([^)\s]*+\))?+({_PLACE})/({_PLACE})")
 """The file of the sample's own address may precede the entry without a space."""
-_BEHIND = r"/[MPN-]++/[X-]/[A-]/\d++(?:/|$)"
-"""The part of an entry after its two addresses."""
+_BEHIND = r"/([MPN-]++)/[X-]/[A-]/\d++(?:/|$)"
+"""The part of an entry after its two addresses; it begins with M for mispredicted, P for predicted."""
 _UNKNOWN = ("", "")
 """An entry whose addresses cannot be parsed, for example because a symbol contains parentheses."""
 _MAPPING = "PERF_RECORD_MMAP"
@@ -35,6 +35,7 @@ class Branches:
     """Accumulates straight-line runs line by line."""
 
     def __init__(self) -> None:
+        self._outcomes: Counter[tuple[str, str]] = Counter()
         self._runs: Counter[tuple[str, str]] = Counter()
         self.mapped: list[FileMapping] = []
 
@@ -42,7 +43,11 @@ class Branches:
         """Count the runs of one line; other lines are ignored."""
         if "/" not in line:
             return
-        entries = [_entry(word, end.start()) for word in line.split() if (end := re.search(_BEHIND, word))]
+        entries = []
+        for word in line.split():
+            if end := re.search(_BEHIND, word):
+                entries.append(_entry(word, end.start()))
+                self._outcomes[entries[-1][0], end[1][0]] += 1
         for (newer, _), (_, target) in pairwise(entries):
             if newer and target:
                 self._runs[target, newer] += 1
@@ -58,6 +63,17 @@ class Branches:
             first, last = _place(start), _place(end)
             if first is not None and last is not None:
                 yield (first, last), count
+
+    def outcomes(self) -> dict[CodeLocation, tuple[int, int]]:
+        """How often each branch was mispredicted and predicted, where that was recorded."""
+        found: dict[CodeLocation, tuple[int, int]] = {}
+        for (source, outcome), count in self._outcomes.items():
+            place = _place(source)
+            if place is not None and outcome in "MP":
+                mispredicted, predicted = found.get(place, (0, 0))
+                wrong = outcome == "M"
+                found[place] = mispredicted + count * wrong, predicted + count * (not wrong)
+        return found
 
 
 def _entry(word: str, end: int) -> tuple[str, str]:

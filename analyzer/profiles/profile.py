@@ -40,6 +40,8 @@ class Profile(Struct, frozen=True):
     """The sampled event; empty if not known."""
     by_instructions: bool = False
     """The sampled event counts instructions, not cycles."""
+    outcomes: Mapping[CodeLocation, tuple[int, int]] = field(default_factory=dict)
+    """How often a taken branch was mispredicted, and how often it was predicted; empty if not recorded."""
     mapped: tuple[FileMapping, ...] = ()
 
 

@@ -37,6 +37,7 @@ def with_symbols(profile: Profile, origin: Origin) -> Profile:
         profile,
         runs={(named(first), named(last)): count for (first, last), count in profile.runs.items()},
         samples={named(place): hits for place, hits in profile.samples.items()},
+        outcomes={named(place): both for place, both in profile.outcomes.items()},
     )
 
 

@@ -63,6 +63,11 @@ class LocatedProfile:
             if (at := address_of(place)) is not None:
                 samples[at] += hits  # type: ignore[assignment]
         self._samples = _Below(samples)
+        self._mispredicted: dict[int, float] = {}
+        """Share of a branch's jumps that were mispredicted."""
+        for place, (wrong, right) in profile.outcomes.items():
+            if (at := address_of(place)) is not None and wrong + right:
+                self._mispredicted[at] = wrong / (wrong + right)
         self.is_empty = not ends and not samples
         """Nothing in the profile belongs to this code."""
 
@@ -77,6 +82,7 @@ class LocatedProfile:
             samples=sum(self._samples.at(address) for address, _ in instructions),
             instructions=len(instructions) if self._by_instructions else None,
             has_branches=self._has_branches,
+            mispredicted=jumped * self._mispredicted.get(last, 0.0),
         )
 
     def samples_within(self, addresses: range) -> float:
