@@ -27,8 +27,9 @@ def pool(
     context = get_context("fork" if alone else "spawn")
     made = ProcessPoolExecutor(processes, mp_context=context, initializer=initializer, initargs=arguments)
     if alone:
-        # Fork at the first call, before the thread that ends the processes exists, with Ctrl-C blocked.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # Fork at the first call, before the thread that ends the processes exists. Signals wait meanwhile:
+        # Python drops an exception that a signal raises while functions registered for a fork run.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             made.submit(int)
         finally:
@@ -39,6 +40,8 @@ def pool(
 def start_worker() -> None:
     """Initializer of a worker process. Ctrl-C is left to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())  # after a fork, ``pool`` has left all blocked
     threading.Thread(target=_end_with_parent, daemon=True).start()
     collect_rarely()
 

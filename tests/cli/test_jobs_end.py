@@ -113,3 +113,34 @@ def test_the_end_of_the_input_is_the_end_of_all() -> None:
         process.stdin.close()  # as when what writes the blocks is gone
         assert process.wait(_PATIENCE) == 0
         _wait("the workers' end", lambda: not any(map(_alive, workers)))
+
+
+_AT_A_FORK = """
+import os, signal
+from cyclelens.analyzer.cli.main import _end_on_signals
+from cyclelens.analyzer.engine.workers import pool, start_worker
+_end_on_signals()
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGTERM))
+with pool(1, start_worker) as processes:
+    print(processes.submit(abs, -1).result())
+"""
+
+
+def test_a_signal_during_a_fork_is_not_lost() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _AT_A_FORK], capture_output=True, text=True, timeout=_PATIENCE
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "", "")
+
+
+_MASK = """
+from signal import SIG_BLOCK, pthread_sigmask
+from cyclelens.analyzer.engine.workers import pool, start_worker
+with pool(1, start_worker) as processes:
+    print(processes.submit(pthread_sigmask, SIG_BLOCK, ()).result(), pthread_sigmask(SIG_BLOCK, ()))
+"""
+
+
+def test_no_signal_stays_blocked() -> None:
+    done = subprocess.run([sys.executable, "-c", _MASK], capture_output=True, text=True, timeout=_PATIENCE)
+    assert done.stdout == "set() set()\n", done.stderr

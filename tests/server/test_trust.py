@@ -58,6 +58,39 @@ async def test_an_unmarked_file_of_nasm_says_why_a_loop_has_no_figure(editor: Ed
     assert await editor.codes() == []
 
 
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "name", ["{outside}/perf.txt", "{outside}/absent.txt", "../outside/perf.txt", "link"]
+)
+async def test_in_a_folder_without_trust_a_profile_elsewhere_is_not_opened(
+    editor: Editor, tmp_path: Path, name: str
+) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "perf.txt").write_text("neither branches nor percentages\n")
+    (inside / "link").symlink_to(outside / "perf.txt")
+    settings = {"allowExternalPrograms": False, "profile": name.format(outside=outside), "advice": False}
+    editor.client.set_configuration(settings, section="cyclelens")
+    editor.uri = (inside / "k.s").as_uri()
+    await editor.start(folder=inside)
+    text = "# cyclelens-begin dot\n1: imul %rax, %rax\ndec %rcx\njnz 1b\n# cyclelens-end\n"
+    await editor.open(text)
+    assert "is outside the workspace" in await editor.message("cyclelens.profile: ")
+    assert "3.00 cycles/iter" in (await editor.labels())[0]
+    # Not even whether the file exists.
+    assert await editor.codes() == []
+    if name == "link":
+        return
+    # With trust, it is read: it has no branches, or does not exist.
+    trusted = {**settings, "allowExternalPrograms": True}
+    editor.client.set_configuration(trusted, section="cyclelens")
+    editor.changed_settings()
+    async with asyncio.timeout(60):
+        while (0, "no-profile") not in await editor.codes():
+            await asyncio.sleep(0.05)
+
+
 def test_a_document_has_the_folders_of_its_workspace() -> None:
     file, other = "file:///w/src/k.S", "file:///v"
     paths = ("inc", "/usr/inc")
