@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.cli.argument_types import frequency, positive
 from cyclelens.analyzer.cli.common import (
     add_analysis_arguments,
+    add_data_arguments,
     add_profile_argument,
     analysis_options,
     analyze_data,
@@ -56,6 +57,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
         "Analyse the marked regions of an assembly file, or the loops of a function in an ELF file.",
     )
     add_analysis_arguments(parser)
+    add_data_arguments(parser)
     add_profile_argument(parser)
     from cyclelens.analyzer.evaluation.arguments import add_ablation_arguments
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
 
 from cyclelens.analyzer.microarchitectures import registry
 
@@ -43,6 +44,28 @@ def shares(text: str) -> tuple[str, str]:
     """Argument type: the region (may be empty) and the shares of its branches, separated by ``=``."""
     region, _, given = text.rpartition("=")
     return region, given
+
+
+def data_place(text: str) -> str:
+    """Argument type: where the data are: ``L2``, ``rsi:L3,rdi:L1``, ``2MiB``."""
+    from cyclelens.analyzer.insight.memory_levels.placement import place_of
+
+    return _checked(text, place_of)
+
+
+def working_set(text: str) -> str:
+    """Argument type: the size of the data: ``2MiB``."""
+    from cyclelens.analyzer.insight.memory_levels.placement import place_of_size
+
+    return _checked(text, place_of_size)
+
+
+def _checked(text: str, check: Callable[[str], object]) -> str:
+    try:
+        check(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def positive(text: str) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cyclelens.analyzer.cli.common import add_analysis_arguments, analyze_file, is_clean
+from cyclelens.analyzer.cli.common import add_analysis_arguments, add_data_arguments, analyze_file, is_clean
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import AT_ONCE, read_given
 from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser, output_path
@@ -64,6 +64,7 @@ def main(arguments: list[str]) -> int:
         "well, 1 problems in the input, or no exact figure, 3 a region is too slow.",
     )
     add_analysis_arguments(parser, several=True)
+    add_data_arguments(parser)
     parser.add_argument(
         "--max-cycles",
         type=_limit,
@@ -371,8 +372,10 @@ def _read_baseline(path: Path) -> _Baseline:
                 work = Work(**region["work"]) if region.get("work") else None  # older reports have none
                 for prediction in region["predictions"]:
                     key = (str(region["name"]), str(prediction["microarchitecture"]))
-                    # Older reports have neither.
-                    shown = prediction.get("mispredictions") or prediction
+                    # Older reports have none of these.
+                    placed = (prediction.get("data") or {}).get("chosen") or {}
+                    placed = placed if placed.get("cycles_per_iteration") is not None else prediction
+                    shown = prediction.get("mispredictions") or placed
                     if prediction.get("at_least", False) or shown.get("at_least", False):
                         baseline.bounds.setdefault(str(document["file"]), set()).add(key)
                         continue

@@ -8,7 +8,13 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.cli.argument_types import alignment, microarchitectures, shares
+from cyclelens.analyzer.cli.argument_types import (
+    alignment,
+    data_place,
+    microarchitectures,
+    shares,
+    working_set,
+)
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS
 from cyclelens.analyzer.engine.files import ELF_MAGIC, analyze_bytes, beside, read_bytes
@@ -73,6 +79,9 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
             told["type"] = microarchitectures
         elif setting.type == "integer":
             told["type"] = alignment
+        elif name in ("data", "workingSet"):
+            # argparse would check a default that is a string.
+            told |= {"type": data_place if name == "data" else working_set, "default": None}
         else:
             told |= {"action": "append", "default": []}
         if name in ("taken", "mispredicted"):
@@ -97,6 +106,11 @@ def default_others(parser: argparse.ArgumentParser) -> None:
     offered = {action.dest for action in parser._actions}
     defaults = vars(everything.parse_args(["-"]))
     parser.set_defaults(**{name: value for name, value in defaults.items() if name not in offered})
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say where the data are: by level or pointer, or by their size."""
+    add_settings(parser, "data", "workingSet")
 
 
 def add_profile_argument(parser: argparse.ArgumentParser) -> None:
@@ -192,6 +206,7 @@ def analysis_options(options: argparse.Namespace, detail: Detail | None = None) 
             model=model,
             taken=tuple(options.taken),
             mispredicted=tuple(options.mispredicted),
+            data=getattr(options, "data", None) or getattr(options, "workingSet", None) or "",
             forced=forced(given),
         ),
         detail or Detail(),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.suggestions import among
+from cyclelens.analyzer.engine.data_places import PLACE_KEYS, DataPlaceReader
 from cyclelens.analyzer.engine.mispredictions import MispredictionReader, with_each
 from cyclelens.analyzer.engine.regions import ALIGNMENTS, RegionRequest, analyse_region, at_line, plan
 from cyclelens.analyzer.engine.workspace import Cancel, Workspace
@@ -146,6 +147,7 @@ class _Text:
         self.options, self.cancel = options, cancel
         self.problems = list(assembled.problems)
         self.mispredictions = MispredictionReader(options.target, text, self.problems, assembled.counts or {})
+        self.places = DataPlaceReader(options.target, text, self.problems)
         self.blocks = {region.name: region for region in assembled.regions}
         self.parts = {name for branching in assembled.branchings for name in branching.blocks}
         """Names of regions that are basic blocks of a branching."""
@@ -208,8 +210,15 @@ class _Text:
             self.figures[region.name] = _cycles(result)
         if region.block_of:
             return result
-        plain, result = result, self._mispredicted(result, through)
-        given = tuple(each.mispredictions for each in result.predictions)
+        plain = result
+        if self.options.target.data or not PLACE_KEYS.isdisjoint(region.options):
+            result = self.places.of_region(result)
+        result = self._mispredicted(result, through)
+        given = tuple(
+            told
+            for each in result.predictions
+            for told in (each.mispredictions, each.data and each.data.chosen)
+        )
         version = self.workspace.versions.of((plain.version, given)) if any(given) else plain.version
         return replace(result, version=version)
 

@@ -239,6 +239,31 @@ OF_REGIONS: tuple[Setting, ...] = (
         part=Target,
     ),
     Setting(
+        "data",
+        "text",
+        "",
+        "Where the data are: a level (L2), or a level for each pointer (rsi:L3,rdi:L1). The figure is then "
+        "that of this level.",
+        option="--data-in",
+        metavar="LEVEL",
+        help="where the data are: L1, L2, L3, memory, or by pointer (rsi:L3,rdi:L1); the figure is then that "
+        "of this level (default: L1, the others beside it)",
+        markers=("data",),
+        examples=("L2", "L3", "memory"),
+        part=Target,
+    ),
+    Setting(
+        "workingSet",
+        "text",
+        "",
+        "The size of the data (2MiB). The figure is then that of the nearest level that holds them.",
+        option="--working-set",
+        metavar="SIZE",
+        markers=("working-set",),
+        examples=("256KiB", "8MiB", "256MiB"),
+        part=Target,
+    ),
+    Setting(
         "work",
         "text",
         "",

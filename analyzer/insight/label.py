@@ -9,11 +9,12 @@ predicted 4.00, measured 4.02 · SKL · latency-bound (stale)
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from cyclelens.analyzer.insight import vocabulary, wording, work
 from cyclelens.analyzer.insight.confidence import doubt, lacking, shows_at_least
+from cyclelens.analyzer.insight.memory_levels import wording as levels
 from cyclelens.analyzer.insight.mispredictions import suffix
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.label import AT_LEAST, Note, RegionLabel
@@ -35,16 +36,22 @@ def of_prediction(prediction: Prediction) -> RegionLabel:
     once = prediction.once if prediction.mode is not Mode.ONCE else None
     lacks, words, binding = lacking(prediction), vocabulary.of(name), wording.binding(prediction)
     sum_of = suffix(prediction)
-    limits = (wording.bound_by(words, prediction.bottlenecks, limit) for limit in (None, 0))
+    elsewhere: tuple[Note, ...] = (
+        Note(binding, binding),
+        Note(wording.at_positions(prediction), wording.by_position(prediction)),
+    )
+    limits: Iterable[str] = (wording.bound_by(words, prediction.bottlenecks, limit) for limit in (None, 0))
+    if levels.is_transfer_bound(prediction):
+        limits, elsewhere = (wording.TRANSFER_BOUND,), ()
     return RegionLabel(
         number=f"{prediction.shown_cycles:.2f}",
         least=shows_at_least(prediction),
         approximate=bool(doubt(prediction)),
         unit=wording.unit(prediction),
         elsewhere=(
+            Note(levels.suffix(prediction), levels.suffix(prediction)),
             Note(sum_of, sum_of),
-            Note(binding, binding),
-            Note(wording.at_positions(prediction), wording.by_position(prediction)),
+            *elsewhere,
         ),
         once=Note(wording.one_pass(prediction), "" if once is None else f" ({once.cycles} once)"),
         average="" if average is None or sum_of else f"{average:.2f}",

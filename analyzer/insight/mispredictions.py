@@ -129,7 +129,7 @@ def through(analysis: BranchingAnalysis, given: GivenShares) -> dict[str, Mispre
 
 def straight(prediction: Prediction, given: GivenShares) -> Mispredictions:
     """What mispredicted branches add to a region without inner branches."""
-    return _sum(prediction.microarchitecture, prediction.cycles_per_iteration, given, (1.0,))
+    return _sum(prediction.microarchitecture, prediction.placed_cycles, given, (1.0,))
 
 
 def _sum(name: str, base: float, given: GivenShares, counts: Sequence[float]) -> Mispredictions:

@@ -10,6 +10,7 @@ from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.assumptions import one_position
 from cyclelens.analyzer.insight.bottlenecks import UNKNOWN
 from cyclelens.analyzer.insight.confidence import doubt, lacking, shows_at_least
+from cyclelens.analyzer.insight.memory_levels import wording as levels
 from cyclelens.analyzer.insight.mispredictions import suffix
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.microarchitectures import registry
@@ -20,6 +21,8 @@ from cyclelens.analyzer.model.paths import Weight
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Region, SourceLine
 
+TRANSFER_BOUND = "transfer-bound"
+"""What limits a figure for data beyond L1 that is longer than the work of the core."""
 _MOST_CAUSES = 3
 _MOST_FIGURES = 2
 """Most other figures that are listed one by one."""
@@ -47,6 +50,8 @@ def bound_by(words: Vocabulary, bottlenecks: Sequence[str], limit: int | None = 
 def bound_of(prediction: Prediction, limit: int | None = None) -> str:
     """What limits a prediction, like ``bound_by``; for a lower bound what it lacks, because
     then the limit is unknown."""
+    if levels.is_transfer_bound(prediction) and not lacking(prediction):
+        return TRANSFER_BOUND
     return lacking(prediction) or bound_by(
         vocabulary.of(prediction.microarchitecture), prediction.bottlenecks, limit
     )
@@ -127,6 +132,12 @@ def limits(prediction: Prediction) -> str:
     or if records are missing."""
     if missing := lacking(prediction):
         return f"not known ({missing})"
+    if levels.is_transfer_bound(prediction):
+        return f"Transfers between levels; in L1: {_limits(prediction)}"
+    return _limits(prediction)
+
+
+def _limits(prediction: Prediction) -> str:
     if prediction.bottlenecks == (UNKNOWN,):
         return "none by itself"
     words = vocabulary.of(prediction.microarchitecture)
@@ -238,9 +249,14 @@ def binding(prediction: Prediction) -> str:
 
 
 def elsewhere(prediction: Prediction) -> str:
-    """Suffixes of a figure with mispredicted branches (``mispredictions.suffix``), or that depends on port
+    """Suffixes of a figure for data beyond L1 (``memory_levels.wording.suffix``), with mispredicted branches
+    (``mispredictions.suffix``), or that depends on port
     binding (``binding``) or on the position (``at_positions``)."""
-    return suffix(prediction) + binding(prediction) + at_positions(prediction)
+    given = levels.suffix(prediction) + suffix(prediction)
+    # Port bindings and positions change the work of the core, which transfers hide.
+    if levels.is_transfer_bound(prediction):
+        return given
+    return given + binding(prediction) + at_positions(prediction)
 
 
 def by_position(prediction: Prediction) -> str:

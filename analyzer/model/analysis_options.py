@@ -49,6 +49,9 @@ class Target(Struct, frozen=True):
     marker's ``taken=``. A later pair wins over an earlier one, and every pair wins over a marker."""
     mispredicted: tuple[tuple[str, str], ...] = ()
     """The same pairs with how often branches are mispredicted, written like a marker's ``mispredicted=``."""
+    data: str = ""
+    """Where the data of every region are, written like a marker's ``data=`` or ``working-set=``, over which
+    it wins."""
     forced: frozenset[str] = frozenset()
     """The marker options (``arch mode alignment align``) that do not win, because the user set them."""
 

@@ -9,7 +9,8 @@ from cyclelens.analyzer.model.provenance import Source
 from msgspec import Struct
 
 MEMORY = "memory"
-"""Name of the last level; the others are L1, L2 and L3."""
+LEVEL_NAMES = ("L1", "L2", "L3", MEMORY)
+"""Names of all levels, the nearest first."""
 
 
 class LevelParameter(Struct, frozen=True):
@@ -120,6 +121,15 @@ class LevelFigure(Struct, frozen=True):
     """Cycles from the address of a single load to its value."""
 
 
+class ChosenData(Struct, frozen=True):
+    """The figure for the place of the data that the user names."""
+
+    where: str
+    """``data in L2``, ``rsi in L3, rdi in L1``."""
+    cycles: float | None = None
+    """Cycles per iteration; None if not known."""
+
+
 class DataLevels(Struct, frozen=True):
     """What a region's figure is by where its data are."""
 
@@ -130,3 +140,5 @@ class DataLevels(Struct, frozen=True):
     """Indices of instructions whose accesses move on by more than a page, which no prefetcher follows."""
     figures: tuple[LevelFigure, ...] = ()
     """One per level, the nearest first; empty if nothing is known of the core's levels."""
+    chosen: ChosenData | None = None
+    """The place that the user names, which the headline is for; None: L1."""

@@ -121,10 +121,17 @@ class Prediction(Struct, frozen=True):
     """What mispredicted branches add; None unless the user or a profile says how often they are."""
 
     @property
+    def placed_cycles(self) -> float:
+        """The figure for the place of the data that the user names; that of L1 if none is named or known."""
+        chosen = None if self.data is None else self.data.chosen
+        return self.cycles_per_iteration if chosen is None or chosen.cycles is None else chosen.cycles
+
+    @property
     def shown_cycles(self) -> float:
-        """The figure that a headline shows: with mispredicted branches, if their shares are given."""
+        """The figure that a headline shows: for the place of the data (``placed_cycles``), and with
+        mispredicted branches, if their shares are given."""
         given = self.mispredictions
-        return self.cycles_per_iteration if given is None else given.cycles
+        return self.placed_cycles if given is None else given.cycles
 
 
 class Finding(Struct, frozen=True):

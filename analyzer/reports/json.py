@@ -243,6 +243,11 @@ def _data(data: DataLevels) -> dict[str, Any]:
             }
             for each in data.figures
         ],
+        "chosen": data.chosen
+        and {
+            "where": data.chosen.where,
+            "cycles_per_iteration": data.chosen.cycles and round(data.chosen.cycles, _DECIMALS),
+        },
     }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
 from cyclelens.analyzer.rewrites.proposal import Fix, Replacement
+from cyclelens.server.display.data_places import MarkedRegion, placements
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import shows
 from cyclelens.server.features.diagnostics import SOURCE
@@ -53,6 +54,7 @@ def register(server: CyclelensServer) -> None:
             *_actions(server, snapshot, params, versioned),
             *_checking(server, snapshot, params),
             *_marking(snapshot, server.converter, params, versioned),
+            *_placing(snapshot, server.converter, params, versioned),
         ]
 
 
@@ -180,6 +182,24 @@ def _marking(
             kind=KINDS[1],
             edit=_workspace_edit(snapshot, converter, edits, versioned),
         )
+
+
+def _placing(
+    snapshot: Snapshot, converter: Converter, params: types.CodeActionParams, versioned: bool
+) -> Iterator[types.CodeAction]:
+    """The actions that write into a marker where the data are."""
+    first, last = params.range.start.line, params.range.end.line
+    wanted = params.context.only
+    if wanted and not any(_wants(only, KINDS[1]) for only in wanted):
+        return
+    for region in _regions(snapshot, first, last):
+        result = region.result
+        if result.unmarked or not result.data.get("predictions"):
+            continue
+        text, prediction = snapshot.lines[result.first_line], result.data["predictions"][0]
+        for title, edit in placements(MarkedRegion(result.first_line, text, prediction), first, last):
+            written = _workspace_edit(snapshot, converter, (edit,), versioned)
+            yield types.CodeAction(title=title, kind=KINDS[1], edit=written)
 
 
 def _wants(only: types.CodeActionKind | str, kind: types.CodeActionKind) -> bool:

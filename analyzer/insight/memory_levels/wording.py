@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.memory_levels import DataLevels, LevelFigure
+from cyclelens.analyzer.model.result import Prediction
 
 _SEPARATOR = " · "
 _NOT_KNOWN = "not known"
+_ROUNDING = 0.005
+"""Figures are shown with two decimals."""
 
 
 def line(data: DataLevels, least: str = "") -> str:
@@ -68,10 +71,30 @@ def sentences(data: DataLevels, least: str = "") -> str:
     found = []
     if shown:
         found.append(f"{shown}: cycles per iteration by where the data are; {moves}.")
+        if data.chosen is not None and data.chosen.cycles is None:
+            found.append(f"{_capital(data.chosen.where)} has no figure, so the figure is for L1.")
         if any(stream.non_temporal for stream in data.streams):
             found.append("Non-temporal stores go to memory in any case.")
     others = reasons[1:] if shown else reasons
     if others and waits:
-        why = " and ".join(others)
-        found.append(f"{why[0].upper()}{why[1:]}: a load takes {waits}, and the figure is for L1.")
+        why = _capital(" and ".join(others))
+        found.append(f"{why}: a load takes {waits}, and the figure is for L1.")
     return " ".join(found)
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def suffix(prediction: Prediction) -> str:
+    """Where the data of the figure are, in parentheses behind it, with a space: `` (data in L2; 1.00 in
+    L1)``; empty if the figure is that of L1."""
+    chosen = None if prediction.data is None else prediction.data.chosen
+    if chosen is None or chosen.cycles is None:
+        return ""
+    return f" ({chosen.where}; {prediction.cycles_per_iteration:.2f} in L1)"
+
+
+def is_transfer_bound(prediction: Prediction) -> bool:
+    """Whether lines that move between the levels take longer than the core's work."""
+    return prediction.placed_cycles > prediction.cycles_per_iteration + _ROUNDING

@@ -1,0 +1,127 @@
+"""Where a user says that the data are: what can be said, the figure for it, and the message about anything
+else."""
+
+from __future__ import annotations
+
+import pytest
+from cyclelens.analyzer.engine.analysis import Analyzer
+from cyclelens.analyzer.insight import wording
+from cyclelens.analyzer.insight.memory_levels.placement import DataPlace, place_of, place_of_size
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
+from cyclelens.analyzer.model.result import Analysis, Prediction
+
+LOOP = """
+.p2align 6
+.loop:
+    vmovups (%rsi,%rax), %ymm0
+    vmovups %ymm0, (%rdi,%rax)
+    add $32, %rax
+    cmp %rcx, %rax
+    jb .loop
+# cyclelens-end
+"""
+
+
+def analysed(options: str, core: str = "ZEN4", given: str = "", loop: str = LOOP) -> Analysis:
+    """The loop with these options in its marker. ``given``: where an option says that the data are."""
+    target = Target(microarchitectures=(core,), data=given)
+    return Analyzer().analyze(f"# cyclelens-begin copy {options}{loop}", AnalysisOptions(target=target))
+
+
+def the_prediction(analysis: Analysis) -> Prediction:
+    return analysis.regions[0].predictions[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("L2", DataPlace("L2")),
+        ("l3", DataPlace("L3")),
+        ("Memory", DataPlace("memory")),
+        ("rsi:L3,rdi:L1", DataPlace(pointers=(("rsi", "L3"), ("rdi", "L1")))),
+        ("%RSI:memory", DataPlace(pointers=(("rsi", "memory"),))),
+        ("2MiB", DataPlace(size=2 << 20)),
+    ],
+)
+def test_a_place_is_a_level_pointers_or_a_size(text: str, place: DataPlace) -> None:
+    assert place_of(text) == place
+
+
+@pytest.mark.parametrize("text", ["", "L4", "rsi", "rsi:L4", "rsi:L2,rdi", "L1,L2", "-2MiB", "2 TB"])
+def test_anything_else_gets_one_message_with_what_is_valid(text: str) -> None:
+    with pytest.raises(ValueError, match=r"use a level \(L1, L2, L3, memory\).*rsi:L3,rdi:L1.*2MiB"):
+        place_of(text)
+
+
+def test_a_working_set_is_a_size() -> None:
+    assert place_of_size("256KiB") == DataPlace(size=256 << 10)
+    with pytest.raises(ValueError, match=r"'L2' is not the size of a working set: use .*2MiB"):
+        place_of_size("L2")
+
+
+@pytest.mark.parametrize(
+    ("options", "cycles", "said"),
+    [
+        ("data=L2", 2.0, "2.00 cycles/iter (data in L2; 1.00 in L1)"),
+        ("data=memory", 6.9, "6.90 cycles/iter (data in memory; 1.00 in L1)"),
+        ("data=rsi:L3,rdi:L1", 1.225, "1.23 cycles/iter (rsi in L3, rdi in L1; 1.00 in L1)"),
+        ("working-set=16KiB", 1.0, "1.00 cycles/iter (data in L1; 1.00 in L1)"),
+        ("working-set=2MiB", 2.45, "2.45 cycles/iter (data in L3; 1.00 in L1)"),
+        ("working-set=1GiB", 6.9, "6.90 cycles/iter (data in memory; 1.00 in L1)"),
+    ],
+)
+def test_the_headline_is_the_figure_of_the_place_and_says_so(options: str, cycles: float, said: str) -> None:
+    analysis = analysed(options)
+    prediction = the_prediction(analysis)
+    assert analysis.problems == ()
+    assert prediction.shown_cycles == pytest.approx(cycles, abs=0.005)
+    assert prediction.cycles_per_iteration == 1.0
+    assert wording.cycles_per(prediction) == said
+
+
+def test_transfers_are_what_limits_a_figure_that_is_longer_than_the_work_of_the_core() -> None:
+    assert wording.bound_of(the_prediction(analysed("data=L3"))) == "transfer-bound"
+    assert wording.bound_of(the_prediction(analysed("data=L1"))) != "transfer-bound"
+
+
+def test_an_option_wins_over_the_marker() -> None:
+    assert the_prediction(analysed("data=L2", given="L3")).shown_cycles == pytest.approx(2.45)
+    assert the_prediction(analysed("", given="2MiB")).shown_cycles == pytest.approx(2.45)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("data=L4", "'L4' does not say where the data are: use a level (L1, L2, L3, memory), "),
+        ("working-set=huge", "'huge' is not the size of a working set: use "),
+        ("data=rdx:L2", "'copy' walks through no array by rdx; its pointers are rsi and rdi"),
+    ],
+)
+def test_a_wrong_value_in_a_marker_is_one_problem_at_its_line(options: str, message: str) -> None:
+    analysis = analysed(options)
+    (problem,) = analysis.problems
+    assert (problem.code, problem.line) == ("bad-option-value", 0)
+    assert problem.message.startswith(message)
+    assert the_prediction(analysis).shown_cycles == 1.0
+
+
+def test_a_marker_for_a_loop_without_streams_has_no_effect_and_an_option_is_silent() -> None:
+    loop = "\n1: add (%rsi), %rax\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
+    (problem,) = analysed("data=L2", loop=loop).problems
+    assert problem.message == "data= has no effect: 'copy' walks through no array"
+    assert analysed("", given="L2", loop=loop).problems == ()
+
+
+def test_a_level_without_a_figure_leaves_that_of_the_first_one() -> None:
+    prediction = the_prediction(analysed("data=memory", core="SKL"))
+    assert prediction.shown_cycles == prediction.cycles_per_iteration == 1.0
+    (told,) = [each.message for each in prediction.assumptions if each.code == "warm-caches"]
+    assert "Data in memory has no figure, so the figure is for L1." in told
+
+
+def test_mispredicted_branches_come_on_top_of_the_place() -> None:
+    alone = the_prediction(analysed("data=L2"))
+    both = the_prediction(analysed("data=L2 mispredicted=0.1"))
+    assert both.mispredictions is not None
+    assert both.mispredictions.base == alone.shown_cycles
+    assert both.shown_cycles > alone.shown_cycles

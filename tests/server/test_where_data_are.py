@@ -1,0 +1,62 @@
+"""A real client over stdio and the real analyzer: the figures by level in hovers, and the actions that write
+a level into the marker."""
+
+from __future__ import annotations
+
+import pytest
+from editor import Editor, with_code_actions
+from lsprotocol import types
+
+LOOP = """.p2align 6
+.loop:
+    vmovups (%rsi,%rax), %ymm0
+    vmovups %ymm0, (%rdi,%rax)
+    add $32, %rax
+    cmp %rcx, %rax
+    jb .loop
+"""
+COPY = f"# cyclelens-begin copy arch=ZEN4\n{LOOP}# cyclelens-end\n"
+FIRST, LOAD, ADD = 0, 3, 5
+
+
+async def asked(editor: Editor, line: int) -> list[types.CodeAction]:
+    return [each for each in await editor.actions(line) if each.title.startswith("Where are the data?")]
+
+
+@pytest.mark.asyncio
+async def test_the_data_of_a_loop_are_placed_by_code_actions(editor: Editor) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(COPY)
+    await editor.complete()
+    assert "1.00 in L1 · 2.0 L2 · 2.5 L3 · 6.9 memory" in await editor.hover(FIRST)
+    found = await asked(editor, LOAD)
+    assert [each.title for each in found] == [
+        "Where are the data? In L1: 1.0 cycles per iteration",
+        "Where are the data? In L2: 2.0 cycles per iteration",
+        "Where are the data? In L3: 2.5 cycles per iteration",
+        "Where are the data? In memory: 6.9 cycles per iteration",
+    ]
+    assert await asked(editor, ADD) == [], "the line walks through no array"
+
+    editor.apply(found[2])
+    assert editor.text.split("\n")[FIRST] == "# cyclelens-begin copy arch=ZEN4 data=L3"
+    await editor.analysed()
+    assert "transfer-bound" in (await editor.labels())[FIRST]
+
+    await editor.complete()
+    hover = await editor.hover(FIRST)
+    assert "2.45 cycles/iter" in hover
+    assert "(data in L3; 1.00 in L1)" in hover
+    editor.apply((await asked(editor, FIRST))[3])
+    assert editor.text.split("\n")[FIRST] == "# cyclelens-begin copy arch=ZEN4 data=memory"
+    await editor.complete()
+    assert "(data in memory; 1.00 in L1)" in await editor.hover(FIRST)
+
+
+@pytest.mark.asyncio
+async def test_the_option_is_written_before_the_end_of_a_comment(editor: Editor) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(f"/* cyclelens-begin copy arch=ZEN4 */\n{LOOP}/* cyclelens-end */\n")
+    await editor.complete()
+    editor.apply((await asked(editor, FIRST))[1])
+    assert editor.text.split("\n")[FIRST] == "/* cyclelens-begin copy arch=ZEN4 data=L2 */"
