@@ -334,6 +334,7 @@ COMMANDS: dict[str, tuple[Command, str]] = {
     "measure": (_command("measure"), "run regions or blocks on this machine and compare"),
     "serve": (_command("serve"), "a page on this machine: editor, cycles, timeline, CPUs, links"),
     "mcp": (_command("mcp"), "answer coding agents by the Model Context Protocol"),
+    "mca": (_command("mca"), "read what llvm-mca reads, and print in its shape"),
     "data": (_data, "build the instruction tables"),
     "bug-report": (_command("bug_report"), "pack the material for a report of a defect or a wrong figure"),
     "arch": (_command("arch"), "list the microarchitectures, or show one"),

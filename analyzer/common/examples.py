@@ -53,6 +53,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "cyclelens measure --blocks --mode unroll < blocks.txt",
     ),
     "serve": ("cyclelens serve --open",),
+    "mca": ("cyclelens mca -mcpu=skylake kernel.s", "cyclelens mca -mcpu=znver4 -timeline < kernel.s"),
     "mcp": ("cyclelens mcp --folder src", "cyclelens mcp --folder src --allow-run"),
     "data": ("cyclelens data import instructions.xml", "cyclelens data import --merge mine.xml"),
     "data import": ("cyclelens data import instructions.xml --output tables.sqlite",),
