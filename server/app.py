@@ -15,6 +15,7 @@ from cyclelens.server.features import (
     code_actions,
     code_lens,
     commands,
+    complete,
     completion,
     configuration,
     diagnostics,
@@ -52,6 +53,7 @@ FEATURES = (
     signature_help,
     commands,
     measure,
+    complete,
     history,
     extensions,
 )

@@ -174,6 +174,14 @@ class CyclelensServer(LanguageServer):
         if self.settings["analyse"] != "manual":
             self.analyse(snapshot, delay=0)
 
+    def use_new_tables(self) -> None:
+        """Analyse all documents anew, in workers that read the instruction tables again."""
+        for jobs in (self.jobs, self.source_jobs, self.searches.jobs, self.tasks.jobs):
+            jobs.restart()
+        for snapshot in self.session:
+            self.searches.again(snapshot.uri)
+            self.refresh(snapshot)
+
     def close(self) -> None:
         """End the worker processes."""
         for jobs in (self.jobs, self.source_jobs, self.tasks.jobs, self.searches.jobs):

@@ -55,7 +55,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "serve": ("cyclelens serve --open",),
     "mca": ("cyclelens mca -mcpu=skylake kernel.s", "cyclelens mca -mcpu=znver4 -timeline < kernel.s"),
     "mcp": ("cyclelens mcp --folder src", "cyclelens mcp --folder src --allow-run"),
-    "data": ("cyclelens data import instructions.xml", "cyclelens data import --merge mine.xml"),
+    "data": (
+        "cyclelens data import instructions.xml",
+        "cyclelens data import --merge --output own.sqlite my.xml",
+    ),
     "data import": ("cyclelens data import instructions.xml --output tables.sqlite",),
     "bug-report": (
         "cyclelens bug-report kernel.s -- analyze kernel.s --arch SKL",

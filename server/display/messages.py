@@ -24,6 +24,11 @@ NO_DOCUMENT = 'expected {"textDocument": {"uri": "..."}}'
 COMPARISON_FAILED = "The comparison failed; see the log for details."
 
 
+def completed(title: str, text: str, path: str) -> str:
+    """What was measured, and where it is kept."""
+    return f"{title}.\n\n{text}\n\nThe figures are in {path}; --data uses them in every command."
+
+
 def pinned(count: int) -> str:
     """The number of regions that now have a baseline."""
     return f"{count} {'region is' if count == 1 else 'regions are'} now compared with the present figures."

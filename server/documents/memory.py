@@ -29,6 +29,11 @@ def folder() -> Path:
     return Path(base) / "cyclelens"
 
 
+def own_tables() -> Path:
+    """Path of figures that were measured for the user, unless other tables of theirs are in use."""
+    return folder() / "own.sqlite"
+
+
 class SavedFiles:
     """The state files of one editor, named after its process number; without one nothing is written."""
 

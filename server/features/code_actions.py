@@ -9,10 +9,13 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import comment_sign
+from cyclelens.analyzer.insight.hazards.unknown_instruction import CODE as UNKNOWN_INSTRUCTION
+from cyclelens.analyzer.microarchitectures.registry import native
 from cyclelens.analyzer.rewrites.proposal import Fix, Replacement
 from cyclelens.server.display.data_places import MarkedRegion, placements
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.features.commands import shows
+from cyclelens.server.features.complete import MEASURE_MISSING
 from cyclelens.server.features.diagnostics import SOURCE
 from cyclelens.server.features.measure import CHECK, is_offered, known_fixes
 from cyclelens.server.language_server import CyclelensServer
@@ -53,6 +56,7 @@ def register(server: CyclelensServer) -> None:
             *_meant(snapshot, server.converter, params, versioned),
             *_actions(server, snapshot, params, versioned),
             *_checking(server, snapshot, params),
+            *_completing(server, snapshot, params),
             *_marking(snapshot, server.converter, params, versioned),
             *_placing(snapshot, server.converter, params, versioned),
         ]
@@ -156,6 +160,32 @@ def _checking(
             title = f"Check the rewrites of {name} on random inputs (runs the code in a sandbox)"
             command = types.Command(title, CHECK, arguments=[snapshot.uri, name])
             yield types.CodeAction(title=title, kind=KINDS[1], command=command)
+
+
+def _completing(
+    server: CyclelensServer, snapshot: Snapshot, params: types.CodeActionParams
+) -> Iterator[types.CodeAction]:
+    """The action that measures what has no figures on the machine's own core, where code may run."""
+    wanted = params.context.only
+    model = native()
+    if model is None or not is_offered(server):
+        return
+    if wanted and not any(_wants(only, KINDS[0]) for only in wanted):
+        return
+    first, last = params.range.start.line, params.range.end.line
+    for region in _regions(snapshot, first, last):
+        lines = [each.line for each in region.result.findings if each.code == UNKNOWN_INSTRUCTION]
+        if region.result.microarchitecture != model.name or not any(first <= line <= last for line in lines):
+            continue
+        settled = [
+            diagnostic
+            for diagnostic in params.context.diagnostics
+            if (diagnostic.source, diagnostic.code) == (SOURCE, UNKNOWN_INSTRUCTION)
+        ]
+        name = region.result.name
+        title = f"Measure the instructions of {name} without figures (runs them in a sandbox)"
+        command = types.Command(title, MEASURE_MISSING, arguments=[snapshot.uri, name])
+        yield types.CodeAction(title=title, kind=KINDS[0], diagnostics=settled or None, command=command)
 
 
 def _marking(

@@ -58,7 +58,7 @@ def register(server: CyclelensServer) -> None:
     ) -> str | None:
         if not server.settings["allowExternalPrograms"]:
             raise JsonRpcInternalError(messages.NOT_TRUSTED)
-        if not await allowed():
+        if not await permitted(server):
             return None
         try:
             table: ComparisonTable = await server.tasks.run(
@@ -76,14 +76,14 @@ def register(server: CyclelensServer) -> None:
             server.notify(present)
         return f"{name}: {table.title}"
 
-    async def allowed() -> bool:
-        if not server.measurements.allowed:
-            question = types.ShowMessageRequestParams(
-                types.MessageType.Warning, messages.MAY_IT_RUN, [YES, NO]
-            )
-            answer = await server.window_show_message_request_async(question)
-            server.measurements.allowed = answer is not None and answer.title == YES.title
-        return server.measurements.allowed
+
+async def permitted(server: CyclelensServer) -> bool:
+    """Whether code may run: asks the user once."""
+    if not server.measurements.allowed:
+        question = types.ShowMessageRequestParams(types.MessageType.Warning, messages.MAY_IT_RUN, [YES, NO])
+        answer = await server.window_show_message_request_async(question)
+        server.measurements.allowed = answer is not None and answer.title == YES.title
+    return server.measurements.allowed
 
 
 def known_fixes(server: CyclelensServer, snapshot: Snapshot, name: str) -> tuple[Fix, ...]:

@@ -25,8 +25,9 @@ ANALYSIS = "analysis"
 SEARCH = "search"
 """Task of a job that searches for rewrites; it is answered with several ``SearchUpdate``."""
 
-MEASURE, CHECK = "measure", "check"
-"""Tasks of jobs that measure a region, and that compare the results of a region and its rewrites."""
+MEASURE, CHECK, COMPLETE = "measure", "check", "complete"
+"""Tasks of jobs that measure a region, compare the results of a region and its rewrites, or measure its
+instructions without figures."""
 
 
 class TimelineResult(Struct, frozen=True):

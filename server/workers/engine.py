@@ -24,6 +24,7 @@ from cyclelens.analyzer.rewrites.registry import fixes
 from cyclelens.server.worker_messages.results import (
     ANALYSIS,
     CHECK,
+    COMPLETE,
     MEASURE,
     SEARCH,
     FileResult,
@@ -32,6 +33,7 @@ from cyclelens.server.worker_messages.results import (
     SearchUpdate,
     TimelineQuestion,
 )
+from cyclelens.server.workers.completing import complete
 from cyclelens.server.workers.hover_timelines import HoverTimelines
 from cyclelens.server.workers.measuring import check, measure
 from cyclelens.server.workers.region_results import TIMELINE_ROUNDS, RegionResults, problems_of
@@ -88,6 +90,8 @@ class AnalyzerEngine:
             yield from self._searcher.run(job, cancel)
         elif job.task in (MEASURE, CHECK):
             yield (measure if job.task == MEASURE else check)(self._alone(source), job)
+        elif job.task == COMPLETE:
+            yield from complete(self._alone(source), job, cancel)
         else:
             analyzer, text = self._alone(source), job.text
             request = ComparisonRequest(

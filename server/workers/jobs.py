@@ -189,6 +189,13 @@ class Jobs:
         if self._runs(uri):
             self._interrupt("cancelled")
 
+    def restart(self) -> None:
+        """Run all further work in a new worker, because tables that this one has read have changed. What runs
+        begins anew."""
+        if self._process is not None:
+            self._repeated = None
+            self._died(self._process)
+
     def close(self) -> None:
         """Cancel everything and end the worker."""
         self._closed = True

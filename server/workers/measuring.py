@@ -27,7 +27,7 @@ def measure(analyzer: Analyzer, job: Job) -> ComparisonTable:
     """Measure a region. The title is for the region's line; a table without rows explains in its text why
     there is no figure."""
     model = registry.native()
-    options = _alone(job)
+    options = alone(job)
     if model is not None:
         options = replace(options, target=options.target.only_on(model.name))
     regions = analyzer.analyze(job.text, options).regions
@@ -42,7 +42,7 @@ def measure(analyzer: Analyzer, job: Job) -> ComparisonTable:
         return _nothing(f"Nothing can be measured here: {error}.")
 
 
-def _alone(job: Job) -> AnalysisOptions:
+def alone(job: Job) -> AnalysisOptions:
     """The options for the job's region by itself."""
     return AnalysisOptions(
         replace(job.options.source, region=job.region),
@@ -54,7 +54,7 @@ def _alone(job: Job) -> AnalysisOptions:
 def check(analyzer: Analyzer, job: Job) -> ComparisonTable:
     """Check rewrites. One row each: its title, the result, the result in a few words, and whether it computes
     the same."""
-    options = _alone(job)
+    options = alone(job)
     regions = analyzer.analyze(job.text, options).regions
     if not regions or not regions[0].region.code:
         return _nothing(f"The text has no region '{job.region}' that can run.")

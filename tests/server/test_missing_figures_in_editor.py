@@ -1,0 +1,120 @@
+"""One click measures the instructions that the tables lack and gives the region its figure."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from cyclelens.analyzer.characterizing.missing import lacking
+from cyclelens.analyzer.facts.store import open_store, shipped_tables
+from cyclelens.analyzer.isa.decoder import decode
+from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from cyclelens.analyzer.microarchitectures import registry
+from editor import Editor, with_code_actions
+from pygls.exceptions import JsonRpcException
+
+OWN = getattr(registry.native(), "name", "SKL")
+TEXT = f"""\
+# cyclelens-begin base arch={OWN}
+.L1:
+    rdfsbase %rax
+    add %rax, %rbx
+    dec %rcx
+    jnz .L1
+# cyclelens-end
+"""
+LINE, CODE = 2, "f3480faec0"
+TITLE = "Measure the instructions of base without figures (runs them in a sandbox)"
+TRIES = 10
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder of the user's own tables, for servers that start in the test."""
+    model = registry.native()
+    if (
+        model is None
+        or not lacking(decode(bytes.fromhex(CODE)), model.facts_name, open_store(shipped_tables())).described
+    ):
+        pytest.skip("the tables of this machine's core have figures for RDFSBASE, or it has no model")
+    try:
+        Harness().close()
+    except CannotMeasure as error:
+        pytest.skip(f"nothing can be measured here: {error}")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.delenv("CYCLELENS_DATA", raising=False)
+    return tmp_path
+
+
+async def clicked(editor: Editor) -> str | None:
+    """Run the action's command; a busy machine may need several tries."""
+    assert TITLE in [each.title for each in await editor.actions(LINE)]
+    for _ in range(TRIES):
+        try:
+            answer = await editor.run("cyclelens.measureMissing", "base")
+        except JsonRpcException as error:
+            assert "busy" in str(error) or "more than" in str(error)
+            continue
+        return None if answer is None else str(answer)
+    pytest.skip("the machine is too busy to measure anything")
+
+
+async def codes(editor: Editor) -> set[str]:
+    await editor.complete()
+    request = {"textDocument": {"uri": editor.uri}}
+    await editor.client.protocol.send_request_async("cyclelens/analysis", request)
+    return {str(each.code) for each in editor.client.published[editor.uri].diagnostics}
+
+
+@pytest.mark.asyncio
+async def test_a_click_gives_an_unknown_instruction_its_figures(editor: Editor, state: Path) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(TEXT)
+    assert "unknown-instruction" in await codes(editor)
+    assert "no figure" in (await editor.labels())[0]
+    editor.client.answer = "Run It"
+    answer = await clicked(editor)
+    assert answer is not None and answer.startswith("1 form of")
+    assert len(editor.client.questions) == 1
+    for _ in range(300):
+        if "unknown-instruction" not in await codes(editor):
+            break
+        await asyncio.sleep(0.1)
+    assert "cycles/iter" in (await editor.labels())[0]
+    assert TITLE not in [each.title for each in await editor.actions(LINE)]
+    assert (state / "cyclelens" / "own.sqlite").exists()
+    told = editor.client.messages[-1].message
+    assert "RDFSBASE (R64): throughput" in told and "own.sqlite" in told
+
+
+@pytest.mark.asyncio
+async def test_what_lacks_figures_is_not_run_without_leave(editor: Editor, state: Path) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(TEXT)
+    await editor.complete()
+    assert await clicked(editor) is None
+    assert "sandbox" in editor.client.questions[0]
+    assert not (state / "cyclelens" / "own.sqlite").exists()
+
+
+@pytest.mark.asyncio
+async def test_nothing_is_measured_where_programs_must_not_run(editor: Editor) -> None:
+    editor.client.set_configuration({"allowExternalPrograms": False}, section="cyclelens")
+    editor.client.answer = "Run It"
+    await editor.start(with_code_actions())
+    await editor.open(TEXT)
+    await editor.complete()
+    assert TITLE not in [each.title for each in await editor.actions(LINE)]
+    with pytest.raises(JsonRpcException, match="only in trusted workspaces"):
+        await editor.run("cyclelens.measureMissing", "base")
+    assert not editor.client.questions
+
+
+@pytest.mark.asyncio
+async def test_a_region_with_all_figures_says_so(editor: Editor) -> None:
+    await editor.start(with_code_actions())
+    await editor.open(TEXT.replace("rdfsbase %rax", "imul %rax, %rax"))
+    editor.client.answer = "Run It"
+    with pytest.raises(JsonRpcException, match="has figures for all instructions"):
+        await editor.run("cyclelens.measureMissing", "base")
