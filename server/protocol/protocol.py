@@ -2,10 +2,11 @@
 
 pygls 2.1 ends, or stops reading, at a long header line, an identifier that is an object, or an invalid
 length. It does not answer requests with unsuitable parameters, nor those after ``shutdown``. It takes any
-nested object with a member ``jsonrpc`` for a message, and a response that bears the identifier of the
-client's own request for one to ours. Its copy of the documents breaks lines where LSP does not (at form
-feeds, for example), so later incremental changes land in the wrong place; this server keeps no such copy and
-uses the session's snapshots instead.
+value for an identifier within parameters, and fails later. It takes any nested object with a member
+``jsonrpc`` for a message, and a response that bears the identifier of the client's own request for one to
+ours. Its copy of the documents breaks lines where LSP does not (at form feeds, for example), so later
+incremental changes land in the wrong place; this server keeps no such copy and uses the session's snapshots
+instead.
 """
 
 from __future__ import annotations
@@ -127,6 +128,10 @@ class Protocol(LanguageServerProtocol):
     """Parses and checks one client's messages and passes them to the features."""
 
     _is_initialized = False
+
+    def __init__(self, server: Any, converter: Any) -> None:
+        converter.register_structure_hook(int | str, _identifier)
+        super().__init__(server, converter)
 
     def receive(self, received: Any) -> None:
         """Handle one message of a client. Every request is answered, with an error if necessary, and an
@@ -257,6 +262,17 @@ def _is_identifier(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool)
 
 
+class _OddIdentifier(ValueError):
+    pass
+
+
+def _identifier(value: Any, _kind: object) -> int | str:
+    """An identifier or token within parameters; pygls takes any value. Raises _OddIdentifier."""
+    if not _is_identifier(value):
+        raise _OddIdentifier("neither a string nor a whole number")
+    return value  # type: ignore[no-any-return]
+
+
 def _structure(converter: Any, received: dict[str, Any], kind: type[Any]) -> Any:
     """The message as ``kind``. Raises JsonRpcInvalidParams, which says what does not fit and where."""
     try:
@@ -281,4 +297,4 @@ def _clear(error: BaseException) -> None:
 
 def _said(error: BaseException, kind: type[Any] | None) -> str:
     said = cattrs.v.format_exception(error, kind)
-    return str(error) if said == "invalid value" else said
+    return str(error) if said == "invalid value" or isinstance(error, _OddIdentifier) else said

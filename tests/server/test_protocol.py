@@ -203,6 +203,19 @@ def test_parameters_that_do_not_fit_are_refused(client: Client, unfit: dict[str,
     assert client.code(unfit) == INVALID_PARAMETERS
 
 
+@pytest.mark.parametrize("odd", [[1], {"a": 1}, 1.5, True, None], ids=repr)
+@pytest.mark.parametrize(
+    ("method", "name"), [("$/cancelRequest", "id"), ("window/workDoneProgress/cancel", "token")]
+)
+def test_an_odd_identifier_in_a_notification_is_a_warning_and_no_traceback(
+    client: Client, caplog: pytest.LogCaptureFixture, method: str, name: str, odd: object
+) -> None:
+    (warning,) = client.send(message(method=method, params={name: odd}))
+    assert warning["method"] == "window/logMessage"
+    assert "neither a string nor a whole number" in warning["params"]["message"]
+    assert caplog.records == []
+
+
 def test_a_refusal_says_what_does_not_fit(client: Client) -> None:
     (answer,) = client.send(
         message(id=1, method=HOVER, params={**AT, "position": {"line": -1, "character": 0}})
@@ -245,7 +258,6 @@ def test_unknown_methods_are_refused_or_ignored(client: Client) -> None:
     assert client.code(message(id=1, method="no/such")) == UNKNOWN_METHOD
     assert client.code(message(id=1, method="no/such", params=[3])) == UNKNOWN_METHOD
     assert client.send(message(method="no/such")) == []
-    assert client.send(message(method="$/cancelRequest", params={"id": {"a": 1}})) == []
 
 
 def test_a_notification_with_an_identifier_is_refused(client: Client) -> None:
