@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 
+from cyclelens.analyzer.insight.memory_levels.placement import place_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 
@@ -13,6 +14,13 @@ def one_of(name: str, value: object, known: Collection[str]) -> None:
     """Raises ValueError, with the known values, if the value is none of them."""
     if value not in known:
         raise ValueError(f"unknown {name} {value!r}; known are {', '.join(known)}")
+
+
+def data_place(text: str) -> str:
+    """Where the data are, as written. Raises ValueError, with the valid values, for anything else."""
+    if text:
+        place_of(text)
+    return text
 
 
 def model_named(name: str) -> Model:

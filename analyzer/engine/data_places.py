@@ -30,21 +30,21 @@ class DataPlaceReader(Struct, frozen=True):
 
     def of_region(self, result: RegionAnalysis) -> RegionAnalysis:
         """The region with its figures for the place that the options name, else its marker. A region without
-        streams stays as it is; a marker that names a place for it is reported."""
+        streams and chased pointers stays as it is; a marker that names a place for it is reported."""
         region = result.region
         marked = [key for key in _KEYS if key in region.options]
         place = place_of(self.target.data) if self.target.data else self._marked(region, marked)
         if place is None or not result.predictions:
             return result
         data = result.predictions[0].data
-        if data is None or not data.streams:
+        if data is None or not (data.streams or data.chased):
             if marked:
                 message = f"{marked[0]}= has no effect: '{region.name}' walks through no array"
                 self._report(region, message, Severity.WARNING)
             return result
         unknown = unknown_pointers(data, place)
         if unknown:
-            known = " and ".join(dict.fromkeys(stream.pointer for stream in data.streams))
+            known = " and ".join(dict.fromkeys(stream.pointer for stream in data.streams)) or "none"
             message = f"'{region.name}' walks through no array by {unknown[0]}; its pointers are {known}"
             self._report(region, message)
             return result

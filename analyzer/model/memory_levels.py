@@ -136,6 +136,8 @@ class DataLevels(Struct, frozen=True):
     streams: tuple[Stream, ...]
     scattered: tuple[int, ...] = ()
     """Indices of instructions of whose accesses the data decide the address."""
+    chased: tuple[int, ...] = ()
+    """Those of the scattered ones that are loads on the critical chain: each iteration waits for them."""
     far: tuple[int, ...] = ()
     """Indices of instructions whose accesses move on by more than a page, which no prefetcher follows."""
     figures: tuple[LevelFigure, ...] = ()

@@ -234,6 +234,7 @@ def _data(data: DataLevels) -> dict[str, Any]:
             for stream in data.streams
         ],
         "scattered": list(data.scattered),
+        "chased": list(data.chased),
         "far": list(data.far),
         "levels": [
             {

@@ -91,9 +91,45 @@ def test_a_chased_pointer_has_a_latency_by_level() -> None:
         if each.code == "warm-caches"
     ]
     assert told == (
+        "4.00 in L1 · 14 L2 · 50 L3 · memory not known: cycles per iteration by where the data are; each "
+        "iteration waits for a load whose address the data decide."
+    )
+
+
+def test_a_load_that_nothing_waits_for_has_a_latency_and_no_figure_by_level() -> None:
+    text = """# cyclelens-begin gather
+.loop: mov (%rsi), %eax
+ add (%rdi,%rax,8), %rbx
+ add $4, %rsi
+ dec %rcx
+ jnz .loop
+# cyclelens-end
+"""
+    data = analysed(text, "ZEN4").regions[0].predictions[0].data
+    assert data is not None
+    assert (len(data.streams), data.scattered, data.chased) == (1, (1,), ())
+    (told,) = [
+        each.message
+        for each in analysed(text, "ZEN4").regions[0].predictions[0].assumptions
+        if each.code == "warm-caches"
+    ]
+    assert told.endswith(
         "The data decide which addresses are touched: a load takes 4 cycles from L1 · 14 L2 · 50 L3, and the "
         "figure is for L1."
     )
+
+
+def test_steps_beyond_a_page_have_no_figure_beyond_the_first_level() -> None:
+    text = """# cyclelens-begin column
+.loop: add (%rsi), %rax
+ add $8192, %rsi
+ dec %rcx
+ jnz .loop
+# cyclelens-end
+"""
+    data = analysed(text, "ZEN4").regions[0].predictions[0].data
+    assert data is not None
+    assert [each.cycles is None for each in data.figures] == [False, True, True, True]
 
 
 def test_code_that_is_no_loop_has_no_levels() -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from cyclelens.analyzer.common.byte_sizes import parse_size, written_size
 from cyclelens.analyzer.insight.assumptions import WARM_CACHES
@@ -14,7 +13,7 @@ from cyclelens.analyzer.insight.memory_levels.streams import in_core
 from cyclelens.analyzer.insight.memory_levels.wording import sentences
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
 from cyclelens.analyzer.model.label import AT_LEAST
-from cyclelens.analyzer.model.memory_levels import LEVEL_NAMES, ChosenData, DataLevels, MemoryLevels
+from cyclelens.analyzer.model.memory_levels import LEVEL_NAMES, ChosenData, DataLevels
 from cyclelens.analyzer.model.result import Prediction
 from msgspec import Struct
 from msgspec.structs import replace
@@ -66,31 +65,29 @@ def unknown_pointers(data: DataLevels, place: DataPlace) -> list[str]:
 
 
 def placed(prediction: Prediction, place: DataPlace) -> Prediction:
-    """The prediction with the figure for data in this place; unchanged without streams."""
+    """The prediction with the figure for data in this place; unchanged without streams and chased
+    pointers."""
     data = prediction.data
-    if data is None or not data.streams:
+    if data is None or not (data.streams or data.chased):
         return prediction
     levels = levels_of(prediction.microarchitecture)
     if levels is None:
         chosen = ChosenData(_in_words(place, written_size(place.size)))
+    elif place.pointers:
+        by_pointer = dict(place.pointers)
+        where = [by_pointer.get(stream.pointer, levels.names[0]) for stream in data.streams]
+        found = None if data.chased else cycles(levels, in_core(prediction), data.streams, where)
+        chosen = ChosenData(_in_words(place, ""), found)
     else:
-        where = _levels(data, place, levels)
-        found = cycles(levels, in_core(prediction), data.streams, where)
-        chosen = ChosenData(_in_words(place, where[0]), found)
+        level = place.level or levels.holding(place.size)
+        found = next(each.cycles for each in data.figures if each.level == level)
+        chosen = ChosenData(_in_words(place, level), found)
     data = replace(data, chosen=chosen)
     told = sentences(data, AT_LEAST if is_lower_bound(prediction) else "")
     assumptions = tuple(
         replace(each, message=told) if each.code == WARM_CACHES else each for each in prediction.assumptions
     )
     return replace(prediction, data=data, assumptions=assumptions)
-
-
-def _levels(data: DataLevels, place: DataPlace, levels: MemoryLevels) -> Sequence[str]:
-    """The level of each stream."""
-    if place.pointers:
-        by_pointer = dict(place.pointers)
-        return [by_pointer.get(stream.pointer, levels.names[0]) for stream in data.streams]
-    return [place.level or levels.holding(place.size)] * len(data.streams)
 
 
 def _in_words(place: DataPlace, otherwise: str) -> str:

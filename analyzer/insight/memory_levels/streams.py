@@ -13,7 +13,7 @@ from cyclelens.analyzer.insight.memory_levels.ecm import InCore, cycles
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.memory_levels import DataLevels, LevelFigure, Stream
+from cyclelens.analyzer.model.memory_levels import DataLevels, LevelFigure, MemoryLevels, Stream
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import LINE_BYTES
 from cyclelens.analyzer.model.units import Role, UopKind
@@ -40,15 +40,32 @@ def data_levels(prediction: Prediction, accessed: Sequence[Sequence[Access]]) ->
     if levels is None:
         return found
     core = in_core(prediction)
-    figures = tuple(
-        LevelFigure(
-            level.name,
-            cycles(levels, core, found.streams, [level.name] * len(found.streams)),
-            None if level.latency is None else level.latency.value,
-        )
-        for level in levels.levels
-    )
-    return replace(found, figures=figures)
+    nearest = levels.levels[0].latency
+    # An instruction may be on the chain with another operand than its address.
+    waited = {index for index, added in prediction.chain if nearest is not None and added >= nearest.value}
+    found = replace(found, chased=tuple(index for index in found.scattered if index in waited))
+    figures = []
+    for level in levels.levels:
+        latency = None if level.latency is None else level.latency.value
+        time = cycles(levels, core, found.streams, [level.name] * len(found.streams))
+        if found.chased:
+            time = _waited(prediction, len(found.chased), time, latency, levels)
+        elif not found.streams and level is not levels.levels[0]:
+            time = None
+        figures.append(LevelFigure(level.name, time, latency))
+    return replace(found, figures=tuple(figures))
+
+
+def _waited(
+    prediction: Prediction, loads: int, time: float | None, latency: float | None, levels: MemoryLevels
+) -> float | None:
+    """Cycles of an iteration whose critical chain leads through loads from one level: the chain with this
+    level's latency in place of that of L1, if it is longer than ``time``."""
+    nearest = levels.levels[0].latency
+    if time is None or latency is None or nearest is None:
+        return None
+    chain = prediction.bounds.get("Dependencies", 0.0)
+    return max(time, chain + loads * (latency - nearest.value))
 
 
 def in_core(prediction: Prediction) -> InCore:
@@ -87,7 +104,7 @@ def streams_of(
             groups.setdefault(key, []).append(now)
             steps[key] = moved.constant
     found = tuple(_stream(instructions, group, steps[key]) for key, group in groups.items())
-    return DataLevels(found, tuple(scattered), tuple(far))
+    return DataLevels(found, tuple(scattered), far=tuple(far))
 
 
 def _mnemonic(instructions: Sequence[InstructionTemplate], access: Access) -> str:

@@ -13,11 +13,12 @@ _ROUNDING = 0.005
 
 def line(data: DataLevels, least: str = "") -> str:
     """The figures by level: ``1.00 in L1 · 2.1 L2 · 4.3 L3 · 11 memory``; ``memory not known`` for a level
-    whose time is not known; empty without streams, or if nothing is known of the core's levels.
+    whose time is not known; empty without streams and chased pointers, or if nothing is known of the core's
+    levels.
 
     ``least``: prefix of a lower bound.
     """
-    if not data.streams or all(figure.cycles is None for figure in data.figures):
+    if not (data.streams or data.chased) or all(figure.cycles is None for figure in data.figures):
         return ""
     first, *others = data.figures
     return least + _SEPARATOR.join([_first(first), *map(_other, others)])
@@ -70,13 +71,14 @@ def sentences(data: DataLevels, least: str = "") -> str:
         return f"All data come from the first-level cache, although {' and '.join(reasons)}."
     found = []
     if shown:
-        found.append(f"{shown}: cycles per iteration by where the data are; {moves}.")
+        reason = moves if step else "each iteration waits for a load whose address the data decide"
+        found.append(f"{shown}: cycles per iteration by where the data are; {reason}.")
         if data.chosen is not None and data.chosen.cycles is None:
             found.append(f"{_capital(data.chosen.where)} has no figure, so the figure is for L1.")
         if any(stream.non_temporal for stream in data.streams):
             found.append("Non-temporal stores go to memory in any case.")
-    others = reasons[1:] if shown else reasons
-    if others and waits:
+    others = reasons[bool(step) :] if shown else reasons
+    if others and waits and not data.chased:
         why = _capital(" and ".join(others))
         found.append(f"{why}: a load takes {waits}, and the figure is for L1.")
     return " ".join(found)

@@ -125,3 +125,11 @@ def test_mispredicted_branches_come_on_top_of_the_place() -> None:
     assert both.mispredictions is not None
     assert both.mispredictions.base == alone.shown_cycles
     assert both.shown_cycles > alone.shown_cycles
+
+
+def test_a_chase_of_pointers_takes_the_latency_of_the_place() -> None:
+    loop = "\n1: mov (%rax), %rax\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
+    analysis = analysed("data=L3", loop=loop)
+    assert analysis.problems == ()
+    assert wording.cycles_per(the_prediction(analysis)) == "50.00 cycles/iter (data in L3; 4.00 in L1)"
+    assert the_prediction(analysed("data=memory", loop=loop)).shown_cycles == 4.0
