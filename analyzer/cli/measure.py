@@ -7,6 +7,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from msgspec.structs import asdict
 if TYPE_CHECKING:
     from cyclelens.analyzer.measuring.harness import Harness
     from cyclelens.analyzer.measuring.region import Comparison
+    from cyclelens.analyzer.measuring.repeated import Measuring
     from cyclelens.analyzer.model.microarchitecture import Microarchitecture
     from cyclelens.analyzer.model.result import RegionAnalysis
 
@@ -53,7 +55,10 @@ def main(arguments: list[str]) -> int:
     limit = MILLISECONDS if options.blocks else working_sets.time_limit(options)
     try:
         with Harness(clock=Clocks(options.clock), pages=Pages(options.pages), milliseconds=limit) as harness:
-            return _blocks(harness, options) if options.blocks else _file(harness, options)
+            if not options.blocks:
+                return _file(harness, options)
+            with _rejecting(harness, options) as measuring:
+                return _blocks(measuring, options)
     except CannotMeasure as error:
         raise InputError(f"nothing can be measured here: {error}") from None
 
@@ -92,6 +97,12 @@ def _add_block_arguments(parser: argparse.ArgumentParser) -> None:
         "BHive's paper",
     )
     parser.add_argument(
+        "--reject-events",
+        action="store_true",
+        help="leave out blocks that miss the first-level data cache or cross cache lines, as BHive does; "
+        "needs performance counters",
+    )
+    parser.add_argument(
         "--output", type=output_path, metavar="FILE.csv", help="write to this file, and resume where it ends"
     )
 
@@ -106,7 +117,30 @@ def _count(text: str) -> int:
 # Blocks
 
 
-def _blocks(harness: Harness, options: argparse.Namespace) -> int:
+@contextmanager
+def _rejecting(harness: Harness, options: argparse.Namespace) -> Iterator[Measuring]:
+    """The harness, with the events of ``--reject-events``. Raises InputError where they are not counted."""
+    if not options.reject_events:
+        yield harness
+        return
+    from cyclelens.analyzer.measuring.blocks import Rejecting
+    from cyclelens.analyzer.measuring.harness import Harness
+    from cyclelens.analyzer.microarchitectures import registry
+    from cyclelens.analyzer.microarchitectures.events import events
+    from cyclelens.analyzer.model.choices import Clocks, Pages
+
+    if harness.clock.source is not Clocks.COUNTERS:
+        raise InputError("--reject-events needs performance counters, and none count on this machine")
+    model = registry.native()
+    known = None if model is None else events(model)
+    if known is None or not known.disturbing:
+        raise InputError("--reject-events: the events of this machine's core are not known")
+    raw = tuple(known.disturbing)
+    with Harness(clock=Clocks.COUNTERS, events=raw, pages=Pages(options.pages)) as counting:
+        yield Rejecting(harness, counting, tuple(known.disturbing.values()))
+
+
+def _blocks(harness: Measuring, options: argparse.Namespace) -> int:
     from cyclelens.analyzer.measuring.blocks import measure_block
     from cyclelens.analyzer.measuring.requests import BHIVE, SAME, Measurement
     from cyclelens.analyzer.model.choices import Repetition

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cyclelens.analyzer.isa.counted_loop import loop_end, usual_copies
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.refusals import refusal
 from cyclelens.analyzer.measuring.region import vector_bits
-from cyclelens.analyzer.measuring.repeated import repeated
+from cyclelens.analyzer.measuring.repeated import Measuring, repeated
 from cyclelens.analyzer.measuring.requests import (
     REGISTERS,
     SAME,
@@ -18,9 +19,36 @@ from cyclelens.analyzer.measuring.requests import (
 )
 from cyclelens.analyzer.model.choices import Repetition
 
+_NONE = 0.01
+"""Most events of one kind per copy of a block that count as none."""
+
+
+class Rejecting:
+    """Measures with a second harness, which counts events, and rejects blocks in which one happens.
+
+    As in "BHive: A Benchmark Suite and Measurement Framework for Validating x86-64 Basic Block Performance
+    Models" (Chen et al., 2019): a block that misses the first-level cache or crosses cache lines tests no
+    model of the core. ``names``: the events that ``counting`` counts, in its order."""
+
+    def __init__(self, harness: Measuring, counting: Measuring, names: Sequence[str]) -> None:
+        self._harness, self._counting, self._names = harness, counting, names
+
+    def measure(self, request: MeasurementRequest) -> Measurement:
+        """Measure one block; the problem of a rejected one names the first event and how often it happens."""
+        found = self._harness.measure(request)
+        if found.cycles is None:
+            return found
+        counted = self._counting.measure(request)
+        if counted.cycles is None:
+            return counted
+        for name, number in zip(self._names, counted.events, strict=True):
+            if number > _NONE:
+                return Measurement(None, f"rejected: {number:.2f} {name} per copy")
+        return found
+
 
 def measure_block(
-    harness: Harness, block: str, mode: Repetition, runs: int, inputs: Inputs = SAME
+    harness: Measuring, block: str, mode: Repetition, runs: int, inputs: Inputs = SAME
 ) -> Measurement:
     """Measure one block, given in hexadecimal. Raises ``CannotMeasure``.
 
