@@ -11,11 +11,12 @@ from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, 
 from cyclelens.analyzer.insight.paths import SharesError, at_places, described, executions, share_of
 from cyclelens.analyzer.insight.weights import GIVEN
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.model.mispredictions import MispredictedBranch, Mispredictions
+from cyclelens.analyzer.model.mispredictions import BranchFree, MispredictedBranch, Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import Branching, Counts, JumpPlace, Region
 from msgspec import Struct
+from msgspec.structs import replace
 
 CODE = "predicted-branches"
 """The assumption that these figures replace."""
@@ -124,7 +125,15 @@ def through(analysis: BranchingAnalysis, given: GivenShares) -> dict[str, Mispre
         path = analysis.paths[analysis.assumed]
         counts = [float(block in path.blocks) for block in range(len(branching.blocks))]
         bases = path.cycles
-    return {name: _sum(name, base, given, counts) for name, base in bases.items()}
+    sums = {name: _sum(name, base, given, counts) for name, base in bases.items()}
+    whole = next((each.cycles for each in analysis.paths if len(each.blocks) == len(branching.blocks)), {})
+    if len(branching.forks) != 1:
+        return sums
+    jump = branching.jumps[branching.forks[0]]
+    return {
+        name: replace(each, without=BranchFree(jump, whole[name])) if name in whole else each
+        for name, each in sums.items()
+    }
 
 
 def straight(prediction: Prediction, given: GivenShares) -> Mispredictions:
@@ -172,6 +181,15 @@ def sentences(prediction: Prediction) -> Iterator[str]:
         source = registry.get(core).sources.of("misprediction_penalty")
         origin = f"{source.certainty}: {source.name}"
         yield f"A misprediction costs {core} about {found.penalty:g} cycles ({origin})."
+
+    share = found.break_even
+    if found.without is not None and share is not None:
+        version = (
+            f"A version without {described(found.without.jump)} does the work of both paths and waits for"
+        )
+        when = f"can be faster from {share:.0%} mispredictions on" if share else "can be faster at any share"
+        when = "is slower at any share" if share >= 1 else when
+        yield f"{version} its condition: {found.without.cycles:.2f} cycles or more, so it {when}."
 
 
 def lacking(prediction: Prediction) -> str:

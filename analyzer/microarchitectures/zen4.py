@@ -65,7 +65,7 @@ _FITTED = Source(
 )
 _PENALTY = Source(
     Certainty.MEASURED,
-    "measured",
+    "random branches",
     "cyclelens characterize --core on an EPYC 9004: 14.1 to 14.4 (docs/branches.md); AMD's guide says "
     "11 to 18, commonly 13",
 )

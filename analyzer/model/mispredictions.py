@@ -16,6 +16,14 @@ class MispredictedBranch(Struct, frozen=True):
     """Executions per iteration of the region."""
 
 
+class BranchFree(Struct, frozen=True):
+    """A version of a region without its only inner branch, which always does the work of both paths."""
+
+    jump: JumpPlace
+    cycles: float
+    """Cycles per iteration, at least about: those of the path through all blocks."""
+
+
 class Mispredictions(Struct, frozen=True):
     """The cycles per iteration of a region on one core with its mispredicted branches."""
 
@@ -30,6 +38,8 @@ class Mispredictions(Struct, frozen=True):
     """Cycles per mispredicted branch; None if the core's is not known."""
     least: bool = False
     """The shares are lower bounds, because their source does not see every misprediction."""
+    without: BranchFree | None = None
+    """None unless the region has one inner branch, and a path through all blocks."""
 
     @property
     def count(self) -> float:
@@ -40,6 +50,13 @@ class Mispredictions(Struct, frozen=True):
     def cycles(self) -> float:
         """Cycles per iteration; ``base`` alone, a lower bound, if the penalty is not known."""
         return self.base + self.count * (self.penalty or 0.0)
+
+    @property
+    def break_even(self) -> float | None:
+        """Share of mispredictions from which a version without the branch can win; None if not known."""
+        if self.without is None or self.penalty is None:
+            return None
+        return max(self.without.cycles - self.base, 0.0) / self.penalty
 
     @property
     def is_lower_bound(self) -> bool:

@@ -105,6 +105,13 @@ def _mispredictions(found: Mispredictions) -> dict[str, Any]:
         "per_iteration": round(found.count, _DECIMALS),
         "penalty": found.penalty,
         "at_least": found.is_lower_bound,
+        "branch_free": None
+        if found.without is None
+        else {
+            "line": _line(found.without.jump.line),
+            "cycles_per_iteration": round(found.without.cycles, _DECIMALS),
+            "break_even": found.break_even and round(found.break_even, _DECIMALS),
+        },
         "branches": [
             {
                 "line": _line(each.jump.line),

@@ -44,6 +44,8 @@ class Proposal(Struct, frozen=True):
     """True if it changes the whole region, not one line."""
     kinds: tuple[str, ...] = ("statement",)
     """Its kinds: one of a single statement or of the whole loop, several if rewrites are combined."""
+    predicted: tuple[int, ...] = ()
+    """Zero-based lines of the branches that it removes, which are mispredicted no more."""
     cleared: frozenset[str] = frozenset()
     """Vector registers whose upper halves it clears, by canonical names."""
     caution: str = ""

@@ -12,6 +12,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.rewrites import (
     addition_at_rename,
+    branch_free,
     false_dependency,
     indexed_address,
     jcc_erratum,
@@ -53,6 +54,7 @@ PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     renamed_load.propose,
     sse_avx_mix.propose,
     loop_alignment.propose,
+    branch_free.propose,
 )
 
 REWRITES: tuple[Callable[[Body], Iterator[Proposal]], ...] = (
@@ -130,8 +132,8 @@ def tried(
     if found is None:
         return None
     primary = region.predictions[0]
-    after = found.cycles_per_iteration / proposal.times
-    before, work = primary.cycles_per_iteration, work_of(region)
+    after = found.shown_cycles / proposal.times
+    before, work = primary.shown_cycles, work_of(region)
     return Fix(proposal, region.region.name, primary.microarchitecture, before, after, work=work)
 
 
@@ -148,7 +150,7 @@ def judge(
     if prediction is None:
         return None
     primary = region.predictions[0]
-    before, after = primary.cycles_per_iteration, prediction.cycles_per_iteration / proposal.times
+    before, after = primary.shown_cycles, prediction.shown_cycles / proposal.times
     if after > before + LEAST_GAIN:
         return None
     where = ""
@@ -181,10 +183,25 @@ def _simulated(
     changed = analyzer.analyze(apply(text, proposal.edits), alone, cancel)
     if len(changed.regions) != 1 or not changed.regions[0].predictions:
         return None
-    prediction = changed.regions[0].predictions[0]
+    prediction = carried(primary, changed.regions[0].predictions[0], proposal)
     if is_lower_bound(prediction) or is_lower_bound(primary):
         return None  # some old or new instruction has no figures
     return prediction if prediction.mode == primary.mode else None
+
+
+def carried(original: Prediction, changed: Prediction, proposal: Proposal) -> Prediction:
+    """The prediction after a rewrite with the mispredicted branches of the original, except those that the
+    rewrite removes."""
+    given, own = original.mispredictions, changed.mispredictions
+    if given is None:
+        return changed
+    kept = tuple(
+        replace(each, executions=each.executions * proposal.times)
+        for each in given.branches
+        if each.jump.line not in proposal.predicted
+    )
+    base = changed.placed_cycles if own is None else own.base
+    return replace(changed, mispredictions=replace(given, branches=kept, base=base))
 
 
 def name_afterwards(region: RegionAnalysis, proposal: Proposal) -> str:

@@ -19,6 +19,7 @@ from cyclelens.analyzer.rewrites.registry import (
     LEAST_GAIN,
     MAX_LINES,
     REWRITES,
+    carried,
     name_afterwards,
     proposals,
     tried,
@@ -107,7 +108,7 @@ def alternatives(
     if not region.predictions or text.count("\n") >= MAX_LINES or is_lower_bound(region.predictions[0]):
         return  # the gain over a lower bound is unknown
     left = _MOST
-    start = region.predictions[0].cycles_per_iteration
+    start = region.predictions[0].shown_cycles
     latest = [Candidate(Fix(_NOTHING, region.region.name, "", start, start, work=work_of(region)), text)]
     for width in _WIDTHS:
         found: list[Candidate] = []
@@ -143,7 +144,7 @@ def search(
     Raises ``Cancelled`` once ``cancel`` returns True."""
     if not region.predictions:
         return
-    best = Advice(region.region.name, region.predictions[0].cycles_per_iteration)
+    best = Advice(region.region.name, region.predictions[0].shown_cycles)
     found: list[Candidate] = []
     for candidate in alternatives(analyzer, text, options, dialect, region, cancel):
         found.append(candidate)
@@ -164,7 +165,7 @@ def advise(
     cancel: Cancel | None = None,
 ) -> Advice:
     """The final advice for a region, which must have a prediction. Raises as ``search``."""
-    advice = Advice(region.region.name, region.predictions[0].cycles_per_iteration)
+    advice = Advice(region.region.name, region.predictions[0].shown_cycles)
     for better in search(analyzer, text, options, dialect, region, cancel):
         advice = better or advice
     return advice
@@ -209,7 +210,11 @@ def _again(
         replace(options.detail, trace=False),
     )
     regions = analyzer.analyze(first.text, alone, cancel).regions
-    return regions[0] if len(regions) == 1 and regions[0].predictions else None
+    if len(regions) != 1 or not regions[0].predictions:
+        return None
+    own, *others = regions[0].predictions
+    kept = carried(region.predictions[0], own, first.fix.proposal)
+    return replace(regions[0], predictions=(kept, *others))
 
 
 def _both(text: str, first: Candidate, second: Candidate, start: float) -> Candidate:

@@ -211,3 +211,19 @@ def test_jumps_with_prefixes_are_conditional_and_others_are_not() -> None:
     assert [place.text for place in jumps.places] == ["bnd jne .Lo", "JRCXZ .Lo"]
     with pytest.raises(SharesError):
         mispredictions.parse_shares("0.1", jumps)
+
+
+def test_the_break_even_is_where_the_work_of_both_paths_costs_as_much() -> None:
+    """Both multiplications always take 6.00; 2.00 more than the average, of 16.5 for each misprediction."""
+    prediction = analysed(FORK.format("taken=0.5 mispredicted=0.1")).regions[0].predictions[0]
+    found = prediction.mispredictions
+    assert found is not None and found.without is not None
+    assert (found.without.cycles, found.without.jump.line) == (6.0, 4)
+    assert found.break_even == pytest.approx(2 / 16.5)
+    assert list(mispredictions.sentences(prediction))[-1] == (
+        "A version without js .Lskip (line 5) does the work of both paths and waits for its condition: "
+        "6.00 cycles or more, so it can be faster from 12% mispredictions on."
+    )
+    assert only(analysed(PLAIN.format("mispredicted=0.1"))).without is None
+    unknown = analysed(FORK.format("taken=0.5 mispredicted=0.1"), cores=("ARL",))
+    assert only(unknown).break_even is None
