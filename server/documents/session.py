@@ -202,11 +202,10 @@ class Snapshot(Struct, frozen=True):
         earlier = list(self.regions)
         regions = []
         for region in result.regions:
-            last = _take(earlier, region)
+            taken = _take(earlier, region)
+            last = taken and replace(taken, result=_at(taken.result, region))
             if not region.complete and last is not None and last.result.complete:
-                kept = replace(
-                    last.result, last_line=region.last_line, note=region.note, findings=(), fixes=()
-                )
+                kept = replace(last.result, note=region.note, findings=(), fixes=())
                 regions.append(ShownRegion(kept, stale=True))
             elif not result.detailed and last is not None:
                 bars = tuple(hint for hint in last.result.hints if hint.kind == heat.KIND)
@@ -293,6 +292,17 @@ def _take(earlier: list[ShownRegion], region: RegionResult) -> ShownRegion | Non
     if found is not None:
         earlier.remove(found)
     return found
+
+
+def _at(last: RegionResult, region: RegionResult) -> RegionResult:
+    """The last result of a region at its present place, without what would lie outside of it: edits behind a
+    region do not move its hints."""
+    shift = region.first_line - last.first_line
+    moved = _shifted(last, shift) if shift else last
+    inside = range(region.first_line, region.last_line + 1)
+    hints = tuple(hint for hint in moved.hints if hint.line in inside)
+    cards = {line: card for line, card in moved.cards.items() if line in inside}
+    return replace(moved, last_line=region.last_line, hints=hints, cards=cards)
 
 
 class Snapshots:

@@ -186,3 +186,26 @@ def test_any_edit_gives_the_text_that_python_gives_and_hints_inside_it(data: st.
             for hint in region.result.hints:
                 assert hint.line < len(snapshot.lines)
                 assert 0 <= hint.column <= len(snapshot.lines[hint.line])
+
+
+def test_what_is_kept_of_a_region_stays_inside_it_and_inside_the_text() -> None:
+    """The end of an incomplete region comes nearer; then the lines behind it are deleted."""
+    snapshot = opened("region one\n add\n sub\n mul\nend\n")
+    snapshot = snapshot.edited(2, (1, 0), (1, 4), "bad\nend")
+    snapshot = snapshot.answered(analyse(snapshot))
+    (region,) = snapshot.regions
+    assert region.stale
+    assert all(
+        region.result.first_line <= hint.line <= region.result.last_line for hint in region.result.hints
+    )
+    snapshot = snapshot.edited(3, (3, 0), (6, 0), "")
+    assert all(hint.line < len(snapshot.lines) for hint in snapshot.regions[0].result.hints)
+
+
+def test_what_is_kept_of_a_region_moves_to_the_place_of_the_region() -> None:
+    snapshot = opened("region one\n add\nend\n\n\n\n")
+    # A region of the same name begins further down, and the first one is gone.
+    moved = FileResult((replace(snapshot.regions[0].result, first_line=3, last_line=4, complete=False),))
+    (region,) = snapshot.answered(moved).regions
+    assert (region.stale, region.result.first_line, region.result.last_line) == (True, 3, 4)
+    assert [hint.line for hint in region.result.hints] == [3, 4]
