@@ -188,12 +188,15 @@ def slots(words: Vocabulary, account: Account) -> str:
 
 
 def lost(words: Vocabulary, account: Account, instruction: int) -> str:
-    """Cycles that an instruction loses, and why; empty if they are too few to mention."""
+    """The issue slots that an instruction leaves empty, in cycles, and why; no text if they are too few.
+
+    That is no price: other instructions may leave the same slots empty once this one does not."""
     cycles_lost = account.lost_cycles(instruction)
     cause = account.main_cause(instruction) if cycles_lost >= 0.005 else None
     if cause is None:
         return ""
-    return f"{cycles_lost:.2f} cycles per iteration are lost because of it ({words.cause(cause)})"
+    slots = f"{cycles_lost:.2f} cycles of issue slots per iteration"
+    return f"{slots} stay empty because of it ({words.cause(cause)})"
 
 
 def figure(value: float) -> str:

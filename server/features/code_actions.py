@@ -91,7 +91,10 @@ def _actions(
         # Kinds are hierarchical: "refactor" includes "refactor.rewrite".
         if wanted and not any(_wants(only, kind) for only in wanted):
             continue
-        title = f"{fix.gain}{fix.where}: {fix.proposal.title}{f' ({result.brief})' if result else ''}"
+        # What is shown before the user decides has the conditions.
+        told = fix.proposal.whole and (shows(able, "previews") or asks)
+        words = fix.proposal.short if told else fix.proposal.title
+        title = f"{fix.gain}{fix.where}: {words}{f' ({result.brief})' if result else ''}"
         action = types.CodeAction(title=title, kind=kind, diagnostics=settled or None)
         if fix.proposal.whole and shows(able, "previews"):
             action.command = _preview(snapshot, server.converter, fix, result)

@@ -13,6 +13,7 @@ from cyclelens.analyzer.frontend.statements.register_meanings import register_me
 from cyclelens.server.display import messages
 from cyclelens.server.display.costs import documentation, variants
 from cyclelens.server.documents.session import Snapshot
+from cyclelens.server.features.commands import shows
 from cyclelens.server.features.inlay_hints import STALE_SENTENCE
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names
@@ -33,7 +34,9 @@ def register(server: CyclelensServer) -> None:
         snapshot = await server.detailed(params.text_document.uri, PATIENCE)
         if snapshot is None:
             return None
-        text = with_prices(server, snapshot, params.position.line, hover_text(snapshot, params.position.line))
+        text = with_findings(
+            server, snapshot, params.position.line, hover_text(snapshot, params.position.line)
+        )
         if text and (drawn := await timeline_text(snapshot, params.position.line)):
             text = f"{text}\n\n{drawn}"
         if call := call_text(snapshot, *server.converter.offset(snapshot.lines, params.position)):
@@ -123,15 +126,22 @@ _WORD = re.compile(r"\w+")
 _INTRINSIC = re.compile(r"_mm(?:256|512|_)\w+")
 
 
-def with_prices(server: CyclelensServer, snapshot: Snapshot, line: int, text: str) -> str:
-    """The text with what each finding of the line costs, as far as the search has found that out."""
+def with_findings(server: CyclelensServer, snapshot: Snapshot, line: int, text: str) -> str:
+    """The text with what each finding of the line costs, as far as the search has found that out; without the
+    findings if the client shows diagnostics in its hovers itself."""
     region = snapshot.region_at(line)
-    if region is None or not server.settings["advice"]:
+    if region is None:
         return text
+    twice = shows(server.client_capabilities, "hoverDiagnostics") and server.settings["diagnostics.enabled"]
     for finding in region.result.findings:
-        price = server.searches.cost(snapshot, region, finding) if finding.line == line else None
-        if price is not None:
-            shown = f"**{finding.code}**: {prose(finding.message)}"
+        if finding.line != line:
+            continue
+        shown = f"**{finding.code}**: {prose(finding.message)}"
+        price = server.searches.cost(snapshot, region, finding) if server.settings["advice"] else None
+        # A finding without cost has no diagnostic of its own.
+        if twice and (price is None or price[0]):
+            text = text.replace(f"\n\n{shown}", "", 1)
+        elif price is not None:
             text = text.replace(shown, f"{shown} {price[1]}", 1)
     return text
 

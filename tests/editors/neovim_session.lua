@@ -275,7 +275,7 @@ local function run()
     vim.lsp.buf.code_action({
       apply = true,
       filter = function(found)
-        return found.title:find("in four registers", 1, true) ~= nil
+        return found.title:find("four accumulators", 1, true) ~= nil
       end,
     })
     wait("the difference", function()

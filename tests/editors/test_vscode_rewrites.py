@@ -13,7 +13,7 @@ from workbench import ROOT, Windows, Workbench, wait
 ROWS = ".action-widget .monaco-list-row"
 TOAST = ".notification-toast .monaco-button"
 DIFFERENCE = '.tab[aria-label^="dot: "]'
-FOUR = "Gather ymm0 in four registers"
+FOUR = "four accumulators"
 MARKER = 13
 """The line that opens the region."""
 

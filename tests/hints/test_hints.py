@@ -95,7 +95,7 @@ def test_lost_cycles_are_a_bar_with_its_reason():
     (hint,) = hints(found, {"heat"})
     assert (hint.line, hint.label) == (1, "▇")
     assert "% of the cycles" in hint.tooltip
-    assert "lost because of it (front end: LCP)" in hint.tooltip
+    assert "stay empty because of it (front end: LCP)" in hint.tooltip
 
 
 def test_a_fused_branch_names_its_partner():

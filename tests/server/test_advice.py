@@ -56,7 +56,7 @@ async def test_one_accumulator_becomes_four_by_code_actions_alone(editor: Editor
     found = await label(editor, MARKER, "rewrite: 0.125")
     assert found == "0.500 cycles/float · SKL · latency-bound · rewrite: 0.125"
     action = await rewrite(editor, MARKER + 3, "in two registers")
-    assert "0.500 -> 0.250 cycles/float, 2.0x" in action.title
+    assert action.title.startswith("0.500 -> 0.250 cycles/float, 2.0x: Gather ymm0 in two registers (sums")
     editor.apply(action)
     await editor.analysed()
     first = editor.text.split("\n").index("# cyclelens-begin loop")
@@ -107,6 +107,24 @@ async def test_findings_have_prices_and_worthless_ones_are_one_line(editor: Edit
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("twice", [False, True])
+async def test_a_hover_says_a_finding_once(editor: Editor, twice: bool) -> None:
+    """Where the editor itself shows diagnostics in hovers, they are not there a second time."""
+    able = with_code_actions()
+    able.experimental = {"cyclelens": {"hoverDiagnostics": twice}}
+    await editor.start(able)
+    await editor.open(INDEXED)
+    line = INDEXED[: INDEXED.index("0x1234")].count("\n")
+    async with asyncio.timeout(TIMEOUT):
+        while "It costs" not in str(editor.client.published[editor.uri].diagnostics):
+            await asyncio.sleep(0.05)
+    card = await editor.hover(line, 5)
+    assert ("**lcp-stall**" in card) != twice
+    assert ("It costs 2.44 cycles" in card) != twice
+    assert "cycles of issue slots per iteration stay empty because of it" in card
+
+
+@pytest.mark.asyncio
 async def test_a_finding_that_says_its_price_has_one(editor: Editor) -> None:
     await editor.start()
     await editor.open((ROOT / "examples" / "byte_scan.s").read_text())
@@ -137,7 +155,8 @@ async def test_a_client_that_shows_previews_gets_rewrites_to_confirm(editor: Edi
     )
     await editor.start(able)
     await editor.open(TEXT)
-    action = await rewrite(editor, MARKER, "in four registers")
+    action = await rewrite(editor, MARKER, "four accumulators")
+    assert action.title == "0.500 -> 0.125 cycles/float, 4.0x: four accumulators"
     (annotation,) = some(some(action.edit).change_annotations).values()
     assert annotation.needs_confirmation
     assert annotation.label == "loop: 0.500 -> 0.125 cycles/float, 4.0x"
@@ -150,7 +169,7 @@ async def test_a_client_that_shows_differences_gets_them_as_its_own_command(edit
     able.experimental = {"cyclelens": {"previews": True}}
     await editor.start(able)
     await editor.open(TEXT)
-    action = await rewrite(editor, MARKER, "in four registers")
+    action = await rewrite(editor, MARKER, "four accumulators")
     # The test's client takes an action with a command for a command, and prints the real one into it.
     assert not hasattr(action, "edit")
     assert isinstance(action.command, str)

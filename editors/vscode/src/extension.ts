@@ -10,7 +10,7 @@ import {
   ServerOptions,
 } from "vscode-languageclient/node";
 import { createEnvironment, findServer, NotInstalled, Server } from "./environment";
-import { Hints, ServerHint } from "./hints";
+import { Hints } from "./hints";
 import { showTable, Table } from "./panel";
 import { History, registerHistory, showHistory } from "./history";
 import { showLoops } from "./loops";
@@ -63,9 +63,12 @@ export function activate(context: vscode.ExtensionContext): void {
     client
       ?.sendRequest<Answer>("workspace/executeCommand", { command, arguments: args })
       .catch((error) => (log.warn(told(error)), null)) ?? null;
-  /** The tooltip of a hint. */
-  const explained = async ({ position, label, data }: ServerHint) => {
-    const answer = await client?.sendRequest<{ tooltip?: string }>("inlayHint/resolve", { position, label, data }).catch(() => null);
+  /** The tooltip of a line's hint, asked for anew: one that was drawn may be of an older text. */
+  const explained = async (document: vscode.TextDocument, line: number) => {
+    const { start, end } = document.lineAt(line).range;
+    const params = { textDocument: { uri: document.uri.toString() }, range: { start, end } };
+    const [hint] = (await client?.sendRequest<{ tooltip?: string }[]>("textDocument/inlayHint", params)) ?? [];
+    const answer = hint && (await client?.sendRequest<{ tooltip?: string }>("inlayHint/resolve", hint));
     // `appendText` would make all spaces unbreakable.
     return answer?.tooltip?.replace(/[\\`*_{}[\]()<>#+\-.!|~]/g, "\\$&");
   };
@@ -135,8 +138,7 @@ export function activate(context: vscode.ExtensionContext): void {
         },
         // Behind the end of a line the pointer is on its hint.
         provideHover: async (document, position, token, next) => {
-          const hint = hints.at(document, position);
-          const about = hint && (await explained(hint));
+          const about = hints.at(document, position) && (await explained(document, position.line).catch(() => ""));
           return about ? new vscode.Hover(new vscode.MarkdownString(about)) : next(document, position, token);
         },
       },
@@ -144,7 +146,7 @@ export function activate(context: vscode.ExtensionContext): void {
     client = new LanguageClient("cyclelens", "Cyclelens", serverOptions, options);
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { ...(capabilities.experimental as object), cyclelens: { panels: true, html: true, previews: true } };
+        capabilities.experimental = { ...(capabilities.experimental as object), cyclelens: { panels: true, html: true, previews: true, hoverDiagnostics: true } };
       },
       initialize: () => undefined,
       getState: () => ({ kind: "static" }),

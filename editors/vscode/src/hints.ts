@@ -2,8 +2,6 @@
 // behind the spaces that align them, and one colour for all.
 import * as vscode from "vscode";
 
-/** A hint of the server; `data` is what it asks for to say the rest. */
-export type ServerHint = vscode.InlayHint & { data?: unknown };
 type Next = (document: vscode.TextDocument, range: vscode.Range, token: vscode.CancellationToken) => vscode.ProviderResult<vscode.InlayHint[]>;
 
 /** The bars of each colour that package.json contributes. */
@@ -17,7 +15,7 @@ export class Hints implements vscode.Disposable {
   // Text typed at the end of a line comes before its hint.
   private readonly type = vscode.window.createTextEditorDecorationType({ rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen });
   /** What is drawn in each document: line -> hint. */
-  private readonly drawn = new Map<string, Map<number, ServerHint>>();
+  private readonly drawn = new Map<string, Map<number, vscode.InlayHint>>();
   private readonly listeners: vscode.Disposable[];
 
   constructor(private readonly selector: vscode.DocumentSelector) {
@@ -52,10 +50,10 @@ export class Hints implements vscode.Disposable {
     return [];
   }
 
-  /** The hint that the pointer is on, if it is behind the end of a line. */
-  at(document: vscode.TextDocument, position: vscode.Position): ServerHint | undefined {
-    const hint = this.drawn.get(document.uri.toString())?.get(position.line);
-    return position.character === document.lineAt(position.line).text.length ? hint : undefined;
+  /** Whether a place is a hint: one behind the end of a line. */
+  at(document: vscode.TextDocument, position: vscode.Position): boolean {
+    const isHinted = this.drawn.get(document.uri.toString())?.has(position.line) ?? false;
+    return isHinted && position.character === document.lineAt(position.line).text.length;
   }
 
   clear(): void {
