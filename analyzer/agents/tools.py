@@ -13,8 +13,9 @@ from cyclelens.analyzer.agents import answers
 from cyclelens.analyzer.common.diagnostic_pages import FOLDERS
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.engine.analysis import Analyzer
-from cyclelens.analyzer.engine.files import ELF_MAGIC, MAXIMUM_BYTES, analyze_bytes, explained, to_text
+from cyclelens.analyzer.engine.files import MAXIMUM_BYTES, analyze_bytes, explained, to_text
 from cyclelens.analyzer.frontend.files.includes import read_permitted
+from cyclelens.analyzer.frontend.objects.formats import is_object
 from cyclelens.analyzer.measuring.equality import VersionPair, compare
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.microarchitectures import registry
@@ -166,7 +167,7 @@ class Tools:
     def _text(self, source: str) -> str:
         if (path := self._path(source)) is None:
             return source
-        if (data := self._read(path)).startswith(ELF_MAGIC):
+        if is_object(data := self._read(path)):
             raise RefusedRequest(f"{path} is machine code; rewrites change texts")
         return to_text(data)
 

@@ -1,4 +1,4 @@
-"""``cyclelens analyze``: the regions of an assembly file, or of a function in an ELF file, as a report."""
+"""``cyclelens analyze``: the regions of an assembly file, or of a function in an object file, as a report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from cyclelens.analyzer.cli.common import (
 )
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
-from cyclelens.analyzer.engine.files import ELF_MAGIC, read_bytes, to_text
+from cyclelens.analyzer.engine.files import read_bytes, to_text
+from cyclelens.analyzer.frontend.objects.formats import is_object
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def main(arguments: list[str]) -> int:
 def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser = new_parser(
         "analyze",
-        "Analyse the marked regions of an assembly file, or the loops of a function in an ELF file.",
+        "Analyse the marked regions of an assembly file, or the loops of a function in an object file.",
     )
     add_analysis_arguments(parser)
     add_data_arguments(parser)
@@ -166,7 +167,7 @@ def _list_functions(options: argparse.Namespace) -> Iterator[str]:
     the file cannot be read or has no functions."""
     file = options.file
     data = read_bytes(file)
-    if not data.startswith(ELF_MAGIC):
+    if not is_object(data):
         from cyclelens.analyzer.frontend.assemble import assemble
 
         assembled = assemble(to_text(data), replace(analysis_options(options).source, function=""))

@@ -17,8 +17,9 @@ from cyclelens.analyzer.cli.argument_types import (
 )
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS
-from cyclelens.analyzer.engine.files import ELF_MAGIC, analyze_bytes, beside, read_bytes
+from cyclelens.analyzer.engine.files import analyze_bytes, beside, read_bytes
 from cyclelens.analyzer.frontend.assemblers.assembler_client import shared_client
+from cyclelens.analyzer.frontend.objects.formats import is_object
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
@@ -37,18 +38,18 @@ def add_analysis_arguments(
     if not objects:
         parser.add_argument("file", metavar="FILE", help="assembly file, - for standard input")
     elif several:
-        parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files or ELF files")
+        parser.add_argument("files", metavar="FILE", nargs="+", help="assembly files or object files")
     else:
         parser.add_argument(
             "file",
             metavar="FILE",
-            help="assembly file or ELF file (.o, program, library), - for standard input",
+            help="assembly file or object file (ELF, also COFF and Mach-O .o), - for standard input",
         )
     parser.add_argument(
         "--function",
         metavar="NAME",
         help="the function to analyse, by its label or symbol"
-        + (", in ELF files also by an address (0x1139); default: all" if objects else "; default: all"),
+        + (", in object files also by an address (0x1139); default: all" if objects else "; default: all"),
     )
     add_target_arguments(parser)
     parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
@@ -134,7 +135,7 @@ def analyze_file(options: argparse.Namespace) -> Analysis:
 
 def analyze_data(data: bytes, options: argparse.Namespace, detail: Detail) -> Analysis:
     """The same for a file's content, in as much ``detail`` as wanted."""
-    if not data.startswith(ELF_MAGIC):
+    if not is_object(data):
         # Keystone's process takes as long to start as the modules below to load.
         shared_client().start()
     from cyclelens.analyzer.engine.analysis import Analyzer

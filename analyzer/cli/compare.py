@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.cli.common import add_analysis_arguments, analysis_options, nothing
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
-from cyclelens.analyzer.engine.files import ELF_MAGIC, analyze_bytes, read_bytes, to_text
+from cyclelens.analyzer.engine.files import analyze_bytes, read_bytes, to_text
+from cyclelens.analyzer.frontend.objects.formats import is_object
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def _tables(options: argparse.Namespace) -> list[ComparisonTable]:
     ):
         raise InputError("two files are compared with each other: leave out --alignments, --tools and --git")
     data = read_bytes(options.file)
-    if data.startswith(ELF_MAGIC) and options.revision is not None:
-        raise InputError(f"{options.file} is an ELF file: --git compares versions of texts")
+    if is_object(data) and options.revision is not None:
+        raise InputError(f"{options.file} is machine code: --git compares versions of texts")
 
     from cyclelens.analyzer.comparisons.registry import table
     from cyclelens.analyzer.engine.analysis import Analyzer
@@ -134,7 +135,7 @@ def _request(
     """A comparison of a region of this file that is not named yet."""
     from cyclelens.analyzer.comparisons.request import ComparisonRequest
 
-    if data.startswith(ELF_MAGIC):
+    if is_object(data):
         return ComparisonRequest(analyzer, "", analysis, "", path=file, machine_code=data, function=function)
     analysis = replace(analysis, source=replace(analysis.source, function=function))
     return ComparisonRequest(analyzer, to_text(data), analysis, "", path=file)

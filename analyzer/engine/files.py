@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cyclelens.analyzer.common.input_error import InputError
 from cyclelens.analyzer.common.regular_files import read_given, read_opened
 from cyclelens.analyzer.frontend.objects.elf_format import FOREIGN_OBJECTS, ObjectFileError
+from cyclelens.analyzer.frontend.objects.formats import is_object
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, Severity
 from cyclelens.analyzer.profiles.cache import Profiles
 from cyclelens.analyzer.profiles.profile import ProfileError
@@ -27,7 +28,6 @@ NO_REGION = "no-region"
 """Code of the problem that a text has nothing to analyse; for commands only, as an editor may show any
 text."""
 
-ELF_MAGIC = b"\x7fELF"
 MAXIMUM_BYTES = 2 << 30
 """Largest file that is analysed, in bytes; the largest programs with full debug information are smaller."""
 _FOREIGN_FORMATS = {
@@ -39,14 +39,14 @@ _FOREIGN_FORMATS = {
 def analyze_bytes(
     analyzer: Analyzer, data: bytes, file: str, chosen: AnalysisOptions, function: str | None
 ) -> Analysis:
-    """The analysis of a file's content: an assembly text, or an ELF file (one ``function`` or all). Raises
+    """The analysis of a file's content: an assembly text, or an object file (one ``function`` or all). Raises
     InputError, and the errors of ``Analyzer.analyze``."""
     try:
         if chosen.source.profile:
             analyzer.workspace.caches.of(Profiles).of(chosen.source.profile)
     except ProfileError as error:
         raise InputError(error) from None
-    if not data.startswith(ELF_MAGIC):
+    if not is_object(data):
         chosen = replace(chosen, source=replace(chosen.source, function=function))
         return explained(analyzer.analyze(to_text(data), chosen), chosen.source)
 
@@ -114,9 +114,9 @@ def read_bytes(name: str) -> bytes:
 def read_text(name: str) -> str:
     """An assembly file's text. Raises InputError if it cannot be read or is machine code."""
     data = read_bytes(name)
-    if data.startswith(ELF_MAGIC):
+    if is_object(data):
         raise InputError(
-            f"{name} is an ELF file: this command changes texts; let the compiler write one (gcc -S)"
+            f"{name} is machine code: this command changes texts; let the compiler write one (gcc -S)"
         )
     return to_text(data)
 

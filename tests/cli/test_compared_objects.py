@@ -80,7 +80,7 @@ def test_two_files_are_compared_region_by_region(
 
 def test_rewrite_says_that_it_changes_texts(built: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["rewrite", built]) == 1
-    assert "is an ELF file: this command changes texts" in capsys.readouterr().err
+    assert "is machine code: this command changes texts" in capsys.readouterr().err
     for command, promised in (("compare", True), ("rewrite", False)):
         cli.main([command, "--help"])
         assert ("ELF" in capsys.readouterr().out) is promised

@@ -229,7 +229,7 @@ def test_check_whatif_and_sweep_take_objects_too(built: Path, capsys: pytest.Cap
     assert "no instruction of the region at 0xd" in capsys.readouterr().err
     assert cli.main(["sweep", *common, "--load-latency", "4..8"]) == 0
     assert cli.main(["rewrite", common[0]]) == 1
-    assert "is an ELF file: this command changes texts" in capsys.readouterr().err
+    assert "is machine code: this command changes texts" in capsys.readouterr().err
     assert cli.main(["compare", common[0], "--git"]) == 1
     assert "--git compares versions of texts" in capsys.readouterr().err
 

@@ -9,10 +9,10 @@ from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError, chec
 @pytest.mark.parametrize(
     ("begin", "said"),
     [
-        ("cffaedfe07000001", "this is a Mach-O file: only ELF files can be read"),
-        ("cafebabe00000002", "this is a Mach-O file: only ELF files can be read"),
-        ("6486050000000000", "this is a COFF object: only ELF files can be read"),
-        ("4d5a900003000000", "this is a Windows program: only ELF files can be read"),
+        ("cafebabe00000002", "this is a Mach-O file for several processors: .*lipo -thin x86_64"),
+        ("0000ffff02006486", "this is a COFF object in the format of /bigobj or /GL: .*"),
+        ("4c01050000000000", "this is a COFF object for 32-bit x86: .*"),
+        ("4d5a900003000000", r"this is a Windows program: only its objects \(.obj\) can be read"),
         ("0000000000000000", "this is not an ELF file"),
     ],
 )

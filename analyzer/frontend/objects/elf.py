@@ -1,4 +1,5 @@
-"""Reads ELF files for x86-64: functions, their code and source lines.
+"""Reads object files for x86-64: functions, their code and source lines. ``formats.py`` turns COFF and
+Mach-O into ELF first.
 
 A relocatable file (.o) is laid out as a linker would, section after section, so that every byte of code has a
 unique address; users see offsets within the section.
@@ -38,6 +39,7 @@ from cyclelens.analyzer.frontend.objects.elf_format import (
     unnamed_function,
     whole_entries,
 )
+from cyclelens.analyzer.frontend.objects.formats import as_elf
 from cyclelens.analyzer.model.source import LINE_BYTES
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class ObjectFile:
     """
 
     def __init__(self, data: bytes) -> None:
+        data = as_elf(data)
         check_header(data)
         self.is_relocatable = int.from_bytes(data[16:18], "little") == 1
         """The file is an object, whose addresses a linker fills in."""

@@ -101,9 +101,11 @@ class Symbol(Struct, frozen=True):
 
 
 FOREIGN_OBJECTS = {
-    **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "a Mach-O file: only ELF files can be read"),
-    b"MZ": "a Windows program: only ELF files can be read",
-    b"\x64\x86": "a COFF object: only ELF files can be read",
+    b"\xca\xfe\xba\xbe": "a Mach-O file for several processors: take one out with lipo -thin x86_64",
+    b"MZ": "a Windows program: only its objects (.obj) can be read",
+    b"\0\0\xff\xff": "a COFF object in the format of /bigobj or /GL: compile without these options",
+    b"\x4c\x01": "a COFF object for 32-bit x86: only 64-bit x86 can be analysed",
+    b"\x64\xaa": "a COFF object for AArch64: only 64-bit x86 can be analysed",
 }
 """What compilers for macOS and Windows write, by its first bytes."""
 
