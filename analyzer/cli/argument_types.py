@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+from cyclelens.analyzer.common.machine_file import MACHINE_FILE
 from cyclelens.analyzer.microarchitectures import registry
 
 _CLOCK = r"(?i)([0-9]+(?:\.[0-9]+)?(?:e[0-9]{1,2})?) ?([kMG]?)(?:Hz)?"
@@ -82,3 +86,18 @@ def frequency(text: str) -> float:
     if not 1e6 <= hertz <= 1e11:
         raise argparse.ArgumentTypeError(f"'{text}' is not a clock from 1MHz to 100GHz, such as 3.5GHz")
     return hertz
+
+
+class MachineFileOption(argparse.Action):
+    """Option that names a file with the levels of memory, for this process and its children."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
+    ) -> None:
+        from cyclelens.analyzer.microarchitectures.machine_file import MachineFileError, read
+
+        try:
+            read(Path(values))
+        except MachineFileError as error:
+            parser.error(str(error))
+        os.environ[MACHINE_FILE] = os.path.abspath(values)

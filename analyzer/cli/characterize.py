@@ -77,6 +77,12 @@ def main(arguments: list[str]) -> int:
         help="measure the core's width and buffer sizes instead, and compare them with its model",
     )
     parser.add_argument(
+        "--memory",
+        action="store_true",
+        help="measure the levels of this machine's memory instead: bandwidths and latencies; "
+        "--output FILE.toml writes what --machine-file takes",
+    )
+    parser.add_argument(
         "--compare",
         nargs=2,
         metavar=("A", "B"),
@@ -85,6 +91,12 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.compare is not None:
         return _compare(options)
+    if options.memory:
+        from cyclelens.analyzer.cli import characterize_memory
+
+        if options.machine != _NATIVE:
+            raise InputError("--memory measures this machine: a simulator has no levels of memory")
+        return characterize_memory.run(options.output)
 
     if options.missing is not None:
         from cyclelens.analyzer.cli import missing_figures

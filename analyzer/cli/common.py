@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.argument_types import (
+    MachineFileOption,
     alignment,
     data_place,
     microarchitectures,
@@ -97,6 +98,13 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, "microarchitectures", "mode", "alignment", "model")
     add_resources_argument(parser)
     add_settings(parser, "taken", "mispredicted")
+    parser.add_argument(
+        "--machine-file",
+        action=MachineFileOption,
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="the levels of this machine's memory, as cyclelens characterize --memory writes them",
+    )
 
 
 def default_others(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import with_marker
@@ -11,7 +11,7 @@ from cyclelens.analyzer.measuring.requests import Inputs, Measurement
 from cyclelens.analyzer.measuring.working_sets import LoopOnData, SizeMeasurement, measure_sizes
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
-from cyclelens.analyzer.model.result import RegionAnalysis
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 
 NO_ADDRESSES = (
     "no model of this processor, so the loop's addresses are not known; --arch NAME selects another one"
@@ -43,11 +43,21 @@ def measure_by_size(
         for size in sizes:
             yield SizeMeasurement(size, memory.level_of(size), Measurement(None, reason))
         return
-    by_level = {"L1": prediction.cycles_per_iteration}
+    predicted = cycles_by_level(prediction)
     loop = LoopOnData(
         code=region.region.code,
         templates=prediction.instructions,
         offset=prediction.alignment,
         inputs=given,
     )
-    yield from measure_sizes(harness, loop, sizes, memory, by_level.get, runs)
+    yield from measure_sizes(harness, loop, sizes, memory, predicted.get, runs)
+
+
+def cycles_by_level(prediction: Prediction) -> Mapping[str, float | None]:
+    """Cycles per iteration by the name of the level that holds all data, as far as they are known."""
+    cycles, data = prediction.cycles_per_iteration, prediction.data
+    if data is None or not data.figures:
+        return {"L1": cycles}
+    if data.far or (data.scattered and not data.chased):
+        return {"L1": cycles}
+    return {figure.level: figure.cycles for figure in data.figures}

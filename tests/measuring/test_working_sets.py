@@ -9,11 +9,13 @@ import jsonschema
 import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.common.byte_sizes import parse_size, written_size
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.measuring import data_by_level, machine_memory
 from cyclelens.analyzer.measuring.harness import PROGRAM
 from cyclelens.analyzer.measuring.machine_memory import MachineMemory
 from cyclelens.analyzer.measuring.requests import Measurement, MeasurementRequest
 from cyclelens.analyzer.measuring.working_sets import SizeMeasurement
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.choices import Clocks
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/working-sets-1.schema.json").read_text())
@@ -169,6 +171,33 @@ def test_the_difference_is_that_of_the_prediction():
     assert SizeMeasurement(64, "L1", Measurement(2.0), 2.5).difference == 0.25
     assert SizeMeasurement(64, "L1", Measurement(2.0)).difference is None
     assert SizeMeasurement(64, "L1", Measurement(None), 2.5).difference is None
+
+
+def by_level(statements):
+    """The predictions for a loop on Zen 4."""
+    text = (
+        "# cyclelens-begin\n1:\n" + statements.replace(";", "\n") + "\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
+    )
+    (region,) = Analyzer().analyze(text, AnalysisOptions(target=Target(microarchitectures=("ZEN4",)))).regions
+    return data_by_level.cycles_by_level(region.predictions[0])
+
+
+def test_a_copy_takes_the_time_of_its_lines():
+    """A line loaded and one stored take 2.0 cycles each in L2 (docs/data.md); 32 bytes are half a line."""
+    found = by_level("vmovups (%rsi), %ymm0; vmovups %ymm0, (%rdi); add $32, %rsi; add $32, %rdi")
+    assert list(found) == ["L1", "L2", "L3", "memory"]
+    assert (found["L1"], found["L2"]) == (1.0, 2.0)
+
+
+def test_every_link_of_a_chase_waits_for_its_level():
+    """4 cycles from L1, 14 from L2 and 50 from L3 (docs/data.md)."""
+    one, two = by_level("mov (%rax), %rax"), by_level("mov (%rax), %rax; mov (%rax), %rax")
+    assert [one[level] for level in ("L1", "L2", "L3")] == [4.0, 14.0, 50.0]
+    assert [two[level] for level in ("L1", "L2", "L3")] == [8.0, 28.0, 100.0]
+
+
+def test_a_loop_whose_addresses_the_data_decide_has_a_figure_for_l1_alone():
+    assert list(by_level("movzbl (%rsi), %eax; add (%rdi,%rax,8), %rbx; inc %rsi")) == ["L1"]
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -9,9 +9,8 @@ from cyclelens.analyzer.common.byte_sizes import parse_size, written_size
 from cyclelens.analyzer.insight.assumptions import WARM_CACHES
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.memory_levels.ecm import cycles
-from cyclelens.analyzer.insight.memory_levels.streams import in_core
+from cyclelens.analyzer.insight.memory_levels.streams import in_core, levels_in_use
 from cyclelens.analyzer.insight.memory_levels.wording import sentences
-from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
 from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.memory_levels import LEVEL_NAMES, ChosenData, DataLevels
 from cyclelens.analyzer.model.result import Prediction
@@ -70,7 +69,7 @@ def placed(prediction: Prediction, place: DataPlace) -> Prediction:
     data = prediction.data
     if data is None or not (data.streams or data.chased):
         return prediction
-    levels = levels_of(prediction.microarchitecture)
+    levels = levels_in_use(prediction.microarchitecture)
     if levels is None:
         chosen = ChosenData(_in_words(place, written_size(place.size)))
     elif place.pointers:

@@ -3,14 +3,17 @@ the loop by the level that holds their data."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import lcm
 
+from cyclelens.analyzer.common.machine_file import MACHINE_FILE
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.memory_levels.ecm import InCore, cycles
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.machine_file import levels_for
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.memory_levels import DataLevels, LevelFigure, MemoryLevels, Stream
@@ -36,7 +39,7 @@ def data_levels(prediction: Prediction, accessed: Sequence[Sequence[Access]]) ->
     found = streams_of(prediction.instructions, accessed)
     if not instructions_of(found):
         return None
-    levels = levels_of(prediction.microarchitecture)
+    levels = levels_in_use(prediction.microarchitecture)
     if levels is None:
         return found
     core = in_core(prediction)
@@ -66,6 +69,12 @@ def _waited(
         return None
     chain = prediction.bounds.get("Dependencies", 0.0)
     return max(time, chain + loads * (latency - nearest.value))
+
+
+def levels_in_use(core: str) -> MemoryLevels | None:
+    """The memory levels of a core, of the user's machine file if it is for this core; None if not known."""
+    own = os.environ.get(MACHINE_FILE)
+    return levels_for(core, own) if own else levels_of(core)
 
 
 def in_core(prediction: Prediction) -> InCore:

@@ -1,0 +1,5 @@
+"""The environment variable for the file with the memory levels of the user's machine."""
+
+MACHINE_FILE = "CYCLELENS_MACHINE_FILE"
+"""Environment variable with the path of the file. ``--machine-file FILE`` sets it, for child processes, too.
+"""
