@@ -20,6 +20,9 @@ _THROUGHPUTS = (
     (_HALVES.pattern, "1.00"),
     (r"VP?EXPAND(PS|PD|D|Q) \([XY]MM, [XY]MM\)", "1.00"),
     (r"K(OR)?TEST[BWDQ] .*", "1.20"),
+    (r"LFENCE", "17.50"),
+    (r"PAUSE", "90.00"),
+    (r"(ADC|SBB)_LOCK \(M.*", "7.70"),
     (r"KMOVQ \(K, R64\)", "1.80"),
     # Gathers and scatters by the number of elements, with a new mask for each.
     (r"VP?(GATHER|SCATTER)[DQ](Q|PD) .*XMM.*|VP?GATHERQ(D|PS) \(XMM, VSIB_XMM, XMM\)", "4.00"),

@@ -180,6 +180,10 @@ MOVES = 8 * "4889d94889da4989d84989d9"
         ("double shifts by CL in a chain", "480fa5d8480fa5d8", "loop", 4.00),
         ("a test of 256 bits", "c4e27d17ca0f94c0c5f96ec8", "loop", 11.0),
         ("CMPXCHG with memory", "480fb116", "copies", 9.0),
+        ("LFENCE", "0faee8", "loop", 17.98),
+        ("LFENCE in a row", "0faee80faee80faee80faee8", "loop", 68.83),
+        ("PAUSE", "f390", "loop", 90.01),
+        ("locked additions with carry", "f0114608f01106", "loop", 15.56),
     ],
 )
 def test_small_blocks_take_the_measured_time(rule: str, code: str, mode: str, measured: float) -> None:

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import pytest
-from simulated import in_mode
+from cyclelens.analyzer.isa.counted_loop import counted_loop
+from cyclelens.analyzer.model.choices import Pointers
+from cyclelens.analyzer.model.options import ModelOptions
+from simulated import cycles, in_mode
 
 
 @pytest.mark.parametrize(
@@ -205,3 +208,22 @@ from simulated import in_mode
 def test_avx_512_takes_the_measured_time(what: str, code: str, measured: float) -> None:
     """Within 5 % of the core's time, in a loop."""
     assert in_mode("ZEN4", code, "loop") == pytest.approx(measured, rel=0.05), what
+
+
+@pytest.mark.parametrize(
+    ("code", "measured"),
+    [
+        ("62f17c48118608000000", 3.00),
+        ("62f17c4811863c00000062f17c48118e7c000000", 5.00),
+        ("62f17c4811860800000062f17c48118e4800000062f17c4811968800000062f17c48119ec8000000", 9.00),
+        ("62f17c48110662f17c48114e0162f17c4811560262f17c48115e03", 8.01),
+    ],
+)
+def test_stores_of_512_bits_go_to_each_chunk_that_they_touch(code: str, measured: float) -> None:
+    """M28: three chunks per store that is not aligned; two in a row share one. The store buffer is full
+    after some 600 cycles."""
+    loop = counted_loop(bytes.fromhex(code), 1)
+    assert loop is not None
+    options = ModelOptions(assume=Pointers.SAME)
+    found = cycles(loop.hex(), "ZEN4", loop=True, options=options, min_cycles=3000)
+    assert found == pytest.approx(measured, rel=0.05)

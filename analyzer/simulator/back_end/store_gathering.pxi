@@ -99,7 +99,7 @@ cdef class GatheredStores(TwoStores):
 
     cdef bint may_leave(self, int store) noexcept nogil:
         """Whether the next store in program order leaves in this cycle; if so, it counts as gone."""
-        cdef long long first, last, address
+        cdef long long first, last, number, address
         cdef int needed
         if self._left == 0 or (self._left < self._width and self._was_read(store)):
             return False
@@ -107,15 +107,15 @@ cdef class GatheredStores(TwoStores):
         end = self.tables.store[store].bytes - 1
         first, last = address // self._chunk_bytes, (address + end) // self._chunk_bytes
         needed = not self._joins(first)
-        needed += first != last
+        needed += <int>(last - first)
         if self._count + needed > self._chunks:
             return False
         start = address % self._chunk_bytes
         end += start
         self._gather(store, first, start, min(end, self._chunk_bytes - 1))
         self._left -= 1
-        if first != last:
-            self._gather(store, last, 0, end % self._chunk_bytes)
+        for number in range(first + 1, last + 1):
+            self._gather(store, number, 0, end % self._chunk_bytes if number == last else self._chunk_bytes - 1)
             self._left = 0
         if self.flight.s_crosses[store & self.flight.store_mask] > 1:
             self._left = 0
