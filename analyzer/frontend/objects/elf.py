@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.frontend.objects.conversion import as_elf
 from cyclelens.analyzer.frontend.objects.elf_format import (
     FUNCTION,
     NOTYPE,
@@ -39,7 +40,6 @@ from cyclelens.analyzer.frontend.objects.elf_format import (
     unnamed_function,
     whole_entries,
 )
-from cyclelens.analyzer.frontend.objects.formats import as_elf
 from cyclelens.analyzer.model.source import LINE_BYTES
 
 if TYPE_CHECKING:

@@ -115,7 +115,8 @@ cdef class GatheredStores(TwoStores):
         self._gather(store, first, start, min(end, self._chunk_bytes - 1))
         self._left -= 1
         for number in range(first + 1, last + 1):
-            self._gather(store, number, 0, end % self._chunk_bytes if number == last else self._chunk_bytes - 1)
+            last_byte = end % self._chunk_bytes if number == last else self._chunk_bytes - 1
+            self._gather(store, number, 0, last_byte)
             self._left = 0
         if self.flight.s_crosses[store & self.flight.store_mask] > 1:
             self._left = 0
