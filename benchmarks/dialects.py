@@ -24,8 +24,8 @@ from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.source import AssembledFile
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-from gnu_as import assembled
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from testkit.gnu_as import assembled
 
 PACKAGES = ("libdav1d6", "libx264-164", "libx265-199", "libssl3")
 CHUNK = 4000

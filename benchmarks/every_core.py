@@ -17,11 +17,20 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from core_answers import EXAMPLES, MODELS, WAYS, generated, internal_errors, kernels, of_blocks, of_example
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
+from testkit.core_answers import (
+    EXAMPLES,
+    MODELS,
+    WAYS,
+    generated,
+    internal_errors,
+    kernels,
+    of_blocks,
+    of_example,
+)
 
 _BATCH = 500
 _AFTER_THE_KIND = re.compile(r"(unknown instruction|unsupported).*|[`'\"].*?[`'\"]|\d+")

@@ -34,7 +34,7 @@ from pathlib import Path
 from msgspec import Struct
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / "tests"), str(Path(__file__).parent)]
 
 GUIDED = sys.argv[1:2] == ["guided"]
 if GUIDED:
@@ -48,10 +48,10 @@ with atheris.instrument_imports(include=["cyclelens.analyzer.frontend"]) if GUID
     from cyclelens.analyzer.model.analysis_options import SourceOptions
     from cyclelens.analyzer.model.choices import Regions, Syntax
     from cyclelens.analyzer.model.source import NOWHERE, AssembledFile
-    from differential import COMMANDS, Comparison, compare, reduced
-    from face_mutations import mutated_case
-    from mutations import PLAIN, mutate, mutate_file, violations
-    from programs import LANGUAGES, Program, random_program
+    from testkit.differential import COMMANDS, Comparison, compare, reduced
+    from testkit.face_mutations import mutated_case
+    from testkit.mutations import PLAIN, mutate, mutate_file, violations
+    from testkit.programs import LANGUAGES, Program, random_program
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.s"))
 FOUND = ROOT / "build" / "fuzzing"

@@ -14,9 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from instruction_counts import MOST_PER_CHARACTER, costs
+from testkit.instruction_counts import MOST_PER_CHARACTER, costs
 
 PIECES = (
     *("a", "+0x1", "/", "P", "-", " ", ":", "1", ".", "<", ">", "(", ")", "0x40", "\t", "f", "é"),

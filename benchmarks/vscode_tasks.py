@@ -21,11 +21,11 @@ from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "tests" / "support"))
+sys.path.append(str(ROOT / "tests"))
 
-import workbench  # noqa: E402
-from kernels import KERNELS  # noqa: E402
-from workbench import OFFLINE, Closed, Server, Workbench, wait  # noqa: E402
+from testkit import workbench  # noqa: E402
+from testkit.kernels import KERNELS  # noqa: E402
+from testkit.workbench import OFFLINE, Closed, Server, Workbench, wait  # noqa: E402
 
 TWO_LOOPS = """\
 void scale(float *restrict a, const float *restrict b, long n) {

@@ -19,7 +19,7 @@ from cyclelens.analyzer.model.units import MOST_UNITS, UopKind
 from cyclelens.analyzer.model.uops import Trait
 from cyclelens.server.documents.session import Session, Snapshots
 from cyclelens.server.language_server import CyclelensServer, EditedServer
-from simulator_kinds import classes_extended, classes_used, kinds_of_simulator_files
+from testkit.simulator_kinds import classes_extended, classes_used, kinds_of_simulator_files
 
 ROOT = Path(__file__).parents[2]
 ANALYZER = ROOT / "analyzer"

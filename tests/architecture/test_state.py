@@ -166,9 +166,9 @@ def test_what_a_function_has_of_its_own_is_no_memory(text: str) -> None:
 
 
 def test_an_analysis_changes_no_global() -> None:
-    path = os.pathsep.join([str(ROOT / "tests" / "support"), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     run = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "support" / "module_state.py"), *PURE],
+        [sys.executable, "-m", "testkit.module_state", *PURE],
         capture_output=True,
         text=True,
         check=True,

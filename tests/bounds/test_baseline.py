@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.bounds.baseline import baseline
 from cyclelens.analyzer.microarchitectures import registry
+from testkit.blocks import block_of
 
 ADD, LOAD, STORE, LOOP = "4801d8", "488b06", "488907", "49ffcf75f0"
 

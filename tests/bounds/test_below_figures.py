@@ -10,8 +10,6 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from blocks import block_of
-from core_tables import listed
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.insight.explain import explain, steady_state
 from cyclelens.analyzer.isa.counted_loop import loop_end
@@ -22,6 +20,8 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.failures import SimulationStuck
 from cyclelens.analyzer.uops.operands import TooManyUopsError
+from testkit.blocks import block_of
+from testkit.core_tables import listed
 
 MODELS = Model.UICA, Model.HARDWARE
 ROUNDING = 0.006

@@ -21,9 +21,9 @@ from cyclelens.analyzer.model.uops import (
     UopTemplate,
     ValueKind,
 )
-from instructions import made_up
 from msgspec.structs import replace
-from unit_sets import uops_on
+from testkit.instructions import made_up
+from testkit.unit_sets import uops_on
 
 HSW, SKL, ICL, ZEN5 = (registry.get(name) for name in ("HSW", "SKL", "ICL", "ZEN5"))
 NOP = InstructionTemplate(

@@ -22,7 +22,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.events import events
 from cyclelens.analyzer.model.choices import Clocks, Pages
 from msgspec.structs import replace
-from narrowing import some
+from testkit.narrowing import some
 
 
 @pytest.fixture

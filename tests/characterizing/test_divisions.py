@@ -12,7 +12,7 @@ from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
-from stubs import StubMachine
+from testkit.stubs import StubMachine
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,8 @@ from cyclelens.analyzer.microarchitectures.machine_file import (
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
 from cyclelens.analyzer.model.memory_levels import Stream
 from cyclelens.analyzer.model.provenance import Certainty, Source
-from loop_emulator import accessed
-from narrowing import some
+from testkit.loop_emulator import accessed
+from testkit.narrowing import some
 
 SOURCE = Source(Certainty.MEASURED, "measured", "measured in a test")
 MACHINE = MachineMemory({"L1": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}, 1 << 30)

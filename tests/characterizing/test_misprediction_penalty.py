@@ -7,7 +7,7 @@ from cyclelens.analyzer.characterizing import mispredictions
 from cyclelens.analyzer.characterizing.machines import ALL_THE_SAME, RepeatedRun, Start
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.isa.decoder import decode
-from stubs import StubMachine
+from testkit.stubs import StubMachine
 
 STAMP, STEP = 50.0, 6.0
 """Cycles for the time stamp where mispredictions expose it, and for a number."""

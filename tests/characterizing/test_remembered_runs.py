@@ -6,7 +6,7 @@ from cyclelens.analyzer.characterizing.machines import (
     RepeatedRun,
 )
 from cyclelens.analyzer.measuring.requests import BUSY
-from stubs import StubMachine
+from testkit.stubs import StubMachine
 
 
 def test_an_ended_run_goes_on_where_it_was(tmp_path):

@@ -7,7 +7,7 @@ from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
-from stubs import StubMachine
+from testkit.stubs import StubMachine
 
 CLOSE = 0.05
 

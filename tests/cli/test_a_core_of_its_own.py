@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.microarchitectures import registry
-from wide_core import UNITS, WIDE
+from testkit.wide_core import UNITS, WIDE
 
 KERNEL = """
 # cyclelens-begin sum

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.compiling.commands import CommandError, steps
-from foreground import obey_interrupts
+from testkit.foreground import obey_interrupts
 
 C = """\
 #include <immintrin.h>

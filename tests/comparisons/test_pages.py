@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from blocks import store
 from cyclelens.analyzer.comparisons.registry import table
 from cyclelens.analyzer.comparisons.request import ComparisonRequest
 from cyclelens.analyzer.comparisons.table import ComparisonTable
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
+from testkit.blocks import store
 
 KERNEL = """# cyclelens-begin chain
 .loop:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import real_editors
-import workbench
-from workbench import ROOT, Windows
+from testkit import real_editors, workbench
+from testkit.workbench import ROOT, Windows
 
 EXTENSION = ROOT / "editors" / "vscode"
 TIMEOUT = 600

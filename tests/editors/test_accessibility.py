@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from accessibility import violations
 from cyclelens.analyzer.cli.main import main
-from workbench import ROOT
+from testkit.accessibility import violations
+from testkit.workbench import ROOT
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import real_editors
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.microarchitectures import registry
+from testkit import real_editors
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "editors" / "neovim"

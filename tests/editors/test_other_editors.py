@@ -11,9 +11,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import real_editors
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.server.settings import SECTION, resolve
+from testkit import real_editors
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workbench import Windows, Workbench, wait
+from testkit.workbench import Windows, Workbench, wait
 
 KERNEL = """\
 # cyclelens-begin dot arch=SKL

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from accessibility import OF_DOCUMENTS, violations
-from workbench import ROOT, Windows, Workbench, wait
+from testkit.accessibility import OF_DOCUMENTS, violations
+from testkit.workbench import ROOT, Windows, Workbench, wait
 
 TABS = {
     "instructions": "table.instructions",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from workbench import ROOT, Windows, Workbench, wait
+from testkit.workbench import ROOT, Windows, Workbench, wait
 
 ROWS = ".action-widget .monaco-list-row"
 TOAST = ".notification-toast .monaco-button"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from workbench import PROGRAM, ROOT, Server, Windows, Workbench, wait
+from testkit.workbench import PROGRAM, ROOT, Server, Windows, Workbench, wait
 
 EXTENSION = ROOT / "editors" / "vscode"
 PACKAGE: dict[str, Any] = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from msgspec import Struct
-from workbench import Windows, Workbench, wait
+from testkit.workbench import Windows, Workbench, wait
 
 WIDTHS = (1280, 1920)
 

@@ -5,8 +5,8 @@ from cyclelens.analyzer.evaluation.categories import category, front_end
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
-from instructions import made_up
 from msgspec.structs import replace
+from testkit.instructions import made_up
 
 NOP = InstructionTemplate(
     instruction=made_up(), facts=None, name="", uops=(), fused_uops=(),

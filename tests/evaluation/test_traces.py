@@ -6,7 +6,7 @@ import pytest
 from cyclelens.analyzer.evaluation.files import DatasetError
 from cyclelens.analyzer.evaluation.traces import TraceDifference, first_difference, read_traces
 from cyclelens.analyzer.model.simulation import TraceRow
-from narrowing import some
+from testkit.narrowing import some
 
 
 def row(instruction=0, **changes):

@@ -15,7 +15,7 @@ from cyclelens.analyzer.cli.import_tables import run_import
 from cyclelens.analyzer.facts import collector, importer
 from cyclelens.analyzer.facts.importer import ImportProblem, import_tables
 from cyclelens.analyzer.facts.store import default_tables, open_store
-from published_tables import ADD, document, imported, instruction
+from testkit.published_tables import ADD, document, imported, instruction
 
 # Any source gives one clear problem, and the earlier tables stay.
 WHOLE = document(ADD).encode()

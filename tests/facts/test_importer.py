@@ -9,7 +9,7 @@ import pytest
 from cyclelens.analyzer.facts.importer import import_tables
 from cyclelens.analyzer.facts.store import open_store
 from cyclelens.analyzer.model.facts import Figures, Latency
-from published_tables import ADD, base, document, facts, imported, instruction
+from testkit.published_tables import ADD, base, document, facts, imported, instruction
 
 
 def test_a_whole_record(tmp_path: Path) -> None:

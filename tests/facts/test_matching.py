@@ -20,7 +20,7 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.forms import FORMS_PATH
 from cyclelens.analyzer.model.facts import Figures, InstructionFacts
 from cyclelens.analyzer.model.instruction import DecodedOperand, Instruction, OperandKind
-from instructions import made_up
+from testkit.instructions import made_up
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 

@@ -12,9 +12,9 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
     Immediate,
     Register,
 )
-from gnu_as import AS, assembled, refused
-from random_statements import misfits, statements
-from single_statements import code_of
+from testkit.gnu_as import AS, assembled, refused
+from testkit.random_statements import misfits, statements
+from testkit.single_statements import code_of
 
 needs_gnu_as = pytest.mark.skipif(AS is None, reason="GNU as is not installed")
 

@@ -13,7 +13,7 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions
-from loop_shapes import in_object, loops, loops_of_object
+from testkit.loop_shapes import in_object, loops, loops_of_object
 
 pytestmark = pytest.mark.skipif(shutil.which("as") is None, reason="GNU as is not installed")
 

@@ -12,7 +12,7 @@ from cyclelens.analyzer.frontend.assemblers import external
 from cyclelens.analyzer.frontend.assemblers.assembler_client import AssemblerClient, Request
 from cyclelens.analyzer.frontend.assemblers.gnu_backend import GnuAs
 from cyclelens.analyzer.model.source import AssembledFile
-from gnu_as import AS
+from testkit.gnu_as import AS
 
 CASES = [
     ("vaddps %zmm1, %zmm2, %zmm3", "vaddps zmm3, zmm2, zmm1", "62f16c4858d9"),

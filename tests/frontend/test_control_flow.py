@@ -8,7 +8,7 @@ import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from loop_shapes import FUNCTION, in_object, loops, loops_of_object
+from testkit.loop_shapes import FUNCTION, in_object, loops, loops_of_object
 
 PROGRAMS: dict[str, tuple[str, list[str]]] = {
     "a block out of line that jumps back": (

@@ -12,8 +12,8 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Syntax
 from cyclelens.analyzer.model.source import AssembledFile
-from differential import Difference, differences, marked
-from programs import random_program
+from testkit.differential import Difference, differences, marked
+from testkit.programs import random_program
 
 PROGRAMS = 60
 """Random ones of a run; ``python benchmarks/fuzzing.py programs`` tries as many as you like."""

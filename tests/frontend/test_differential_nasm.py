@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from differential import Difference, differences, marked
+from testkit.differential import Difference, differences, marked
 
 NASM = {
     "numbers of a register": (

@@ -10,7 +10,7 @@ from cyclelens.analyzer.frontend.objects.machine_code import regions_of
 from cyclelens.analyzer.frontend.source.markers import MAXIMUM_REGIONS
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
-from loop_shapes import FUNCTION, in_object, loops, loops_of_object
+from testkit.loop_shapes import FUNCTION, in_object, loops, loops_of_object
 
 THROUGH_ANOTHER_SECTION = """\
 .Ltop:

@@ -14,7 +14,7 @@ from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mutations import PLAIN, WORDS, mutate, mutate_file, violations
+from testkit.mutations import PLAIN, WORDS, mutate, mutate_file, violations
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.s"))
 EXTRA = [

@@ -13,7 +13,7 @@ from cyclelens.analyzer.frontend.statements.names import shown, symbol_of
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Regions, Syntax
 from cyclelens.analyzer.model.source import AssembledFile
-from differential import differences, marked
+from testkit.differential import differences, marked
 
 RANGES = (
     (0x21, 0x7E),

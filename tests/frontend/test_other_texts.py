@@ -15,7 +15,7 @@ from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin, Severity
-from whole_files import needs_nasm
+from testkit.whole_files import needs_nasm
 
 ROOT = Path(__file__).parents[2]
 OTHERS = {

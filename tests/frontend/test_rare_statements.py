@@ -8,8 +8,8 @@ import pytest
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.source import AssembledFile
-from gnu_as import AS, assembled
-from single_statements import code_of
+from testkit.gnu_as import AS, assembled
+from testkit.single_statements import code_of
 
 ATT = """
 {rex} mov %al, %bl|{rex} mov %ah, %bl|{rex} mov %rax, %rbx|{rex} nop|{rex} pause|{rex} addps %xmm0, %xmm1

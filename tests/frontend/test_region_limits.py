@@ -14,7 +14,7 @@ from cyclelens.analyzer.frontend.passes import assembly_run, disassembly
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import AssembledFile
-from loop_shapes import in_object
+from testkit.loop_shapes import in_object
 
 FEW_REGIONS, FEW_BLOCKS = 5, 12
 LOOP = "{0}: dec %rdi\njs .Lb{0}\ninc %rax\n.Lb{0}: dec %rsi\njne {0}\n"

@@ -12,7 +12,7 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
-from random_programs import program
+from testkit.random_programs import program
 
 PROGRAMS = 150
 ONE_VARIABLE = """\

@@ -12,7 +12,7 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.frontend.files import whole_file
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler
-from whole_files import lines, needs_gnu_as, problems
+from testkit.whole_files import lines, needs_gnu_as, problems
 
 GAS = """\
 .macro step r, n=1

@@ -14,7 +14,7 @@ from cyclelens.analyzer.frontend.objects.elf import ObjectFile
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler, Regions
 from cyclelens.analyzer.model.source import Origin
-from whole_files import LAYOUT, lines, needs_nasm, problems
+from testkit.whole_files import LAYOUT, lines, needs_nasm, problems
 
 NASM = """\
 %include "macros.inc"

@@ -10,7 +10,7 @@ from cyclelens.analyzer.frontend.assemble import assemble
 from cyclelens.analyzer.model.analysis_options import SourceOptions
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.source import Origin
-from whole_files import lines, needs_gnu_as, needs_nasm, problems
+from testkit.whole_files import lines, needs_gnu_as, needs_nasm, problems
 
 
 @needs_gnu_as

@@ -6,10 +6,10 @@ from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.model.result import Assumption, Finding, Position
 from cyclelens.analyzer.model.source import Severity
-from factories import analysis, prediction, region_analysis, template, usage
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from testkit.factories import analysis, prediction, region_analysis, template, usage
 
 
 def shown(*regions, kinds=None):

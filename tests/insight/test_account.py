@@ -1,7 +1,6 @@
 """The account of issue slots adds up and names a kernel's main cause."""
 
 import pytest
-from blocks import block_of, in_a_loop, store
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
@@ -13,6 +12,7 @@ from cyclelens.analyzer.uops.block import build_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from testkit.blocks import block_of, in_a_loop, store
 
 NAMES = ("SNB", "HSW", "SKL", "ICL")
 # Each with `dec r15; jnz` behind it where it is a loop.

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from blocks import block_of, templates_of
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.assumptions import CODES, assumptions
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
@@ -11,7 +10,8 @@ from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.simulator import simulate
-from factories import prediction
+from testkit.blocks import block_of, templates_of
+from testkit.factories import prediction
 
 
 def told(code, name="SKL", mode=Mode.UNROLL):

@@ -4,7 +4,7 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.bottlenecks import bottlenecks
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
-from factories import simulation, usage
+from testkit.factories import simulation, usage
 
 
 def named(cycles, bounds, usages=(), **simulated):

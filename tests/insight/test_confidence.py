@@ -1,11 +1,11 @@
 """What the user learns about how far a figure can be trusted."""
 
 import pytest
-from blocks import templates_of
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking, reservations
 from cyclelens.analyzer.insight.label import headline, of_prediction
-from factories import facts, prediction, template
+from testkit.blocks import templates_of
+from testkit.factories import facts, prediction, template
 
 
 def test_measured_figures_need_no_reservation():

@@ -6,13 +6,13 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from blocks import block_of, in_a_loop
 from cyclelens.analyzer.bounds.dependencies import dependency_bound
 from cyclelens.analyzer.bounds.dependency_graph import MOST_CHAINS
 from cyclelens.analyzer.insight.dependencies import dependencies, dependencies_of
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
+from testkit.blocks import block_of, in_a_loop
 
 REFERENCE = Path(__file__).parents[3] / "shared" / "reference" / "kernels.csv"
 FMA = "c4e275b8"  # vfmadd231ps ymm0, ymm1, [rdi]: 07

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from blocks import block_of, in_a_loop
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.microarchitectures import registry
@@ -12,9 +11,10 @@ from cyclelens.analyzer.model.choices import Mode, Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.uops import MemoryAccess, RegisterOperand
 from cyclelens.analyzer.simulator import simulate
-from factories import prediction, template, usage
-from instructions import made_up
 from msgspec.structs import replace
+from testkit.blocks import block_of, in_a_loop
+from testkit.factories import prediction, template, usage
+from testkit.instructions import made_up
 
 
 def codes(templates, **fields):

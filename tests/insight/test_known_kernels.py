@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
-from blocks import block_of, in_a_loop
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
-from narrowing import some
+from testkit.blocks import block_of, in_a_loop
+from testkit.narrowing import some
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT.parent / "shared" / "reference"

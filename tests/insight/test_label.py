@@ -5,10 +5,10 @@ from cyclelens.analyzer.insight.label import STALE, headline, of_prediction, of_
 from cyclelens.analyzer.insight.work import Pace, change
 from cyclelens.analyzer.model.label import MeasuredFigure, Note, RegionLabel
 from cyclelens.analyzer.model.result import Work
-from factories import prediction, region_analysis, template
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from testkit.factories import prediction, region_analysis, template
 
 FIGURES = st.floats(0.1, 999)
 LINE = 60

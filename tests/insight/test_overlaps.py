@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of, templates_of
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.overlaps import overlaps
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
+from testkit.blocks import block_of, templates_of
 
 HISTOGRAM = "0fb606 ff0487 48ffc6 48ffca 75f2"  # movzx eax, [rsi]; inc [rdi+rax*4]; inc rsi; dec rdx; jnz
 COPY = "c5fc1006 c5fc1107 4883c620 4883c720 48ffca 75eb"  # vmovups ymm0, [rsi]; vmovups [rdi], ymm0; ...

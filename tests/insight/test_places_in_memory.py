@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.insight.findings import find
@@ -14,8 +13,9 @@ from cyclelens.analyzer.model.result import Position
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
-from factories import prediction, template
 from msgspec.structs import replace
+from testkit.blocks import block_of
+from testkit.factories import prediction, template
 
 NOTHING: frozenset[int] = frozenset()
 LOOPS = {

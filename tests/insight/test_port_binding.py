@@ -4,7 +4,6 @@ rules."""
 from __future__ import annotations
 
 import pytest
-from blocks import block_of, store
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight import port_binding as module
 from cyclelens.analyzer.insight import runs
@@ -21,7 +20,8 @@ from cyclelens.analyzer.model.result import PortBinding, Prediction
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.simulator.variants import other_bindings
-from simulated import cycles
+from testkit.blocks import block_of, store
+from testkit.simulated import cycles
 
 WITH_MOV = "01f7 89f3 ffc6 83feff 72f5"  # add edi, esi; mov ebx, esi; inc esi; cmp esi, -1; jb
 WITHOUT_MOV = "01f7 ffc6 83feff 72f7"

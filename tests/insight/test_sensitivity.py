@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of, store
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.engine.workspace import Workspace
@@ -15,7 +14,8 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
-from narrowing import some
+from testkit.blocks import block_of, store
+from testkit.narrowing import some
 
 LOAD = "    vmovups {offset}(%rsi), %ymm15\n"
 FMA = LOAD + "    vfmadd231ps {offset}(%rdi), %ymm15, %ymm{number}\n"

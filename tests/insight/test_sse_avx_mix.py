@@ -10,7 +10,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
-from narrowing import some
+from testkit.narrowing import some
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
 INT = "vpaddd %ymm5, %ymm4, %ymm4; movdqa (%rdi), %xmm0; paddd %xmm0, %xmm2"

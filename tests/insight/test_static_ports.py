@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.bounds.ports import port_bound
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.pressure import port_pressure
@@ -12,6 +11,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from testkit.blocks import block_of
 
 
 def uops(**counts):

@@ -10,8 +10,8 @@ from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.reports.registry import render
-from factories import simulation
 from msgspec.structs import replace
+from testkit.factories import simulation
 
 # Nothing waits for long: which ports waiting uops are bound to could go on changing for very long.
 KERNEL = """

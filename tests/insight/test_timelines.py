@@ -2,7 +2,6 @@
 
 import re
 
-from blocks import block_of
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.pressure import port_pressure, port_shares
@@ -12,6 +11,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.reports.timeline import explain as told
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
+from testkit.blocks import block_of
 
 # vmovups ymm1, [rsi]; vfmadd231ps ymm0, ymm1, [rdi]; add esi, 1; lea rdi, [rsi]; dec r15; jnz
 KERNEL = "c5fc100ec4e275b80783c601488d3e49ffcf75ea"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.insight import vocabulary
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.waits import Timeline, Wait, timeline
@@ -12,6 +11,7 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
+from testkit.blocks import block_of
 
 LOOP = "49ffcf"
 BLOCKS = {

@@ -1,7 +1,6 @@
 """One change at a time, simulated again."""
 
 import pytest
-from blocks import block_of, store
 from cyclelens.analyzer.insight import sweeps
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.whatif import NO_LATENCIES, BlockEdit, ChangeError, Experiment, changed
@@ -10,6 +9,7 @@ from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
+from testkit.blocks import block_of, store
 
 MULTIPLY = "480fafc04801db49ffcf75f4"  # imul rax, rax; add rbx, rbx; dec r15; jnz
 CHASE = "488b0049ffcf75f8"  # mov rax, [rax]; dec r15; jnz

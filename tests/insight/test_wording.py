@@ -14,8 +14,8 @@ from cyclelens.analyzer.insight.wording import (
 )
 from cyclelens.analyzer.model.result import PortBinding, Position
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Problem, SourceLine
-from factories import prediction, template
 from msgspec.structs import replace
+from testkit.factories import prediction, template
 
 INTEL, AMD = vocabulary.of("SKL"), vocabulary.of("ZEN5")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from blocks import store
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.hints.region import hints
 from cyclelens.analyzer.insight.work import Pace, difference, rate, sentence, stated, work_of
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.result import Work
+from testkit.blocks import store
 
 
 def analysed(body: str, option: str = ""):

@@ -10,7 +10,7 @@ from cyclelens.analyzer.model.choices import Clocks
 from cyclelens.analyzer.rewrites.proposal import apply
 from cyclelens.analyzer.rewrites.registry import fixes
 from cyclelens.analyzer.rewrites.search import alternatives
-from kernels import HEAD, KERNELS
+from testkit.kernels import HEAD, KERNELS
 
 OPTIONS = AnalysisOptions()
 

@@ -10,7 +10,7 @@ from cyclelens.analyzer.measuring.requests import BUSY, Measurement
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.events import events
 from cyclelens.analyzer.model.choices import Clocks, Pages
-from narrowing import some
+from testkit.narrowing import some
 
 FINE, MISSES, SPLITS, DISTURBED = "4801d8", "488b06", "488906", "4829d8"
 """Blocks: an addition, a load, a store, a subtraction."""

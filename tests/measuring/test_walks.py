@@ -3,13 +3,13 @@
 from itertools import pairwise
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.requests import DISTINCT, REGISTERS
 from cyclelens.analyzer.measuring.walks import ADDRESS, NoWalk, planned
-from loop_emulator import accessed
-from narrowing import some
+from testkit.blocks import block_of
+from testkit.loop_emulator import accessed
+from testkit.narrowing import some
 
 SIZE = 64 << 10
 LINE = 64

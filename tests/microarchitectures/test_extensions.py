@@ -16,7 +16,7 @@ from cyclelens.analyzer.microarchitectures import extensions, instruction_sets, 
 from cyclelens.analyzer.model.instruction import Instruction
 from iced_x86 import Code, CpuidFeature, OpCodeInfo
 from iced_x86 import Instruction as IcedInstruction
-from instructions import made_up
+from testkit.instructions import made_up
 
 SHARED = Path(__file__).parents[3] / "shared"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from blocks import block_of, templates_of
 from cyclelens.analyzer.bounds.dsb import dsb_bound
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture, Policies
-from simulated import cycles, simulated
+from testkit.blocks import block_of, templates_of
+from testkit.simulated import cycles, simulated
 
 # Yes, no, or what else the rule says. A new core adds a column: of each rule it has to say whether it has it.
 TABLE = """

@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from source_trees import copy_sources
+from testkit.source_trees import copy_sources
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"analyzer": "cyclelens/analyzer", "server": "cyclelens/server", "data": "cyclelens/data"}

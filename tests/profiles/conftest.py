@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from walked_programs import Run, follow, steps
+from testkit.walked_programs import Run, follow, steps
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 
 import pytest
-from instruction_counts import MOST_PER_CHARACTER, costs
+from testkit.instruction_counts import MOST_PER_CHARACTER, costs
 
 SHAPES = {
     "letters": "|a|/",

@@ -14,7 +14,7 @@ from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.profiles.cache import Profiles
 from cyclelens.analyzer.profiles.profile import CodeLocation, Profile
-from walked_programs import CHAINED, Run
+from testkit.walked_programs import CHAINED, Run
 
 KERNEL = "prog 17 3.0: 250000 cpu-clock:u: ffffffff81692bb2 alloc+0x172 ([kernel.kallsyms])\n"
 

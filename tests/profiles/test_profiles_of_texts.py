@@ -13,7 +13,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOpt
 from cyclelens.analyzer.model.choices import Assembler
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import Origin
-from walked_programs import CHAINED, GNU, NASM, ODD, WALKED, Run, follow_kernel
+from testkit.walked_programs import CHAINED, GNU, NASM, ODD, WALKED, Run, follow_kernel
 
 
 class Kernel:

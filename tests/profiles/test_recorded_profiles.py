@@ -12,7 +12,7 @@ import pytest
 from cyclelens.analyzer.cli import main as cli
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions
-from walked_programs import CHAINED, ODD, WALKED, Run
+from testkit.walked_programs import CHAINED, ODD, WALKED, Run
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/schema/report-2.schema.json").read_text())

@@ -1,13 +1,13 @@
 """One instruction as Markdown."""
 
-from blocks import store
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.reports.card import instruction_card, region_card
-from factories import facts, prediction, region_analysis, template, usage
+from testkit.blocks import store
+from testkit.factories import facts, prediction, region_analysis, template, usage
 
 
 def test_the_card_holds_the_costs():

@@ -10,12 +10,12 @@ from cyclelens.analyzer.cli.analyze import FORMATS
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.common.escaping import code, printable, prose, without_markdown
 from cyclelens.analyzer.reports.card import instruction_card, region_card
-from factories import analysis, prediction, region_analysis, template
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from narrowing import some
+from testkit.factories import analysis, prediction, region_analysis, template
+from testkit.narrowing import some
 
 MARKDOWN = MarkdownIt("gfm-like")
 # As GitHub: names of hosts are links only behind `www.`, which is looked for below.

@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.cli.analyze import FORMATS as OFFERED
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
@@ -16,8 +15,9 @@ from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import FORMATS, render
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
-from factories import analysis, prediction, region_analysis, template
 from msgspec.structs import replace
+from testkit.blocks import block_of
+from testkit.factories import analysis, prediction, region_analysis, template
 
 # imul rax, rax; add rbx, rax; dec r15; jnz
 CHAIN = "480fafc04801c349ffcf75f4"

@@ -6,7 +6,7 @@ from cyclelens.analyzer.model.result import Assumption, Finding
 from cyclelens.analyzer.model.simulation import Trace, TraceRow
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render
-from factories import analysis, prediction, region_analysis, template, usage
+from testkit.factories import analysis, prediction, region_analysis, template, usage
 
 
 def document(*regions, problems=()):

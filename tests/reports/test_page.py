@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import real_editors
-import workbench
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.reports.registry import render
+from testkit import real_editors, workbench
 
 KERNEL = """# cyclelens-begin chain
 .loop:

@@ -8,7 +8,7 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.reports.json import document
-from factories import analysis, region_analysis
+from testkit.factories import analysis, region_analysis
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/schema/report-2.schema.json").read_text())

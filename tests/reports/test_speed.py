@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 
 import pytest
-from blocks import templates_of
 from cyclelens.analyzer.cli.argument_types import frequency
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.flops import per_iteration
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.result import RegionAnalysis
 from cyclelens.analyzer.reports import speed
+from testkit.blocks import templates_of
 
 TRIAD = """\
 # cyclelens-begin triad

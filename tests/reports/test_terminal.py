@@ -23,8 +23,8 @@ from cyclelens.analyzer.model.source import SourceLine
 from cyclelens.analyzer.reports import text
 from cyclelens.analyzer.reports.lines import LineStyle, paragraph
 from cyclelens.analyzer.reports.registry import render
-from factories import analysis, prediction, region_analysis, template, usage
 from msgspec.structs import replace
+from testkit.factories import analysis, prediction, region_analysis, template, usage
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "dot_product.s"

@@ -8,7 +8,7 @@ from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports.registry import render
-from factories import analysis, prediction, region_analysis, template, usage
+from testkit.factories import analysis, prediction, region_analysis, template, usage
 
 
 def text(*regions, problems=()):

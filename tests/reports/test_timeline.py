@@ -3,7 +3,7 @@
 import pytest
 from cyclelens.analyzer.model.simulation import Trace, TraceRow
 from cyclelens.analyzer.reports import timeline
-from factories import prediction, template
+from testkit.factories import prediction, template
 
 
 def row(round_=0, instruction=0, kind="uop", *, port="", **cycles):

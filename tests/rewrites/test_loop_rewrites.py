@@ -16,7 +16,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, apply
 from cyclelens.analyzer.rewrites.search import Advice, advise, alternatives, search
 from cyclelens.analyzer.simulator.failures import Cancelled
-from kernels import KERNELS
+from testkit.kernels import KERNELS
 
 HERE = Path(__file__).parent
 INPUTS = 10_000

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from whole_files import needs_nasm
+from testkit.whole_files import needs_nasm
 
 ENDLESS = "%rep 100000\n%rep 100000\nnop\n%endrep\n%endrep\n; cyclelens-begin\nret\n; cyclelens-end\n"
 GOES_ON = 1.0

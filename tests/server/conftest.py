@@ -1,19 +1,15 @@
-"""Makes ``support/`` importable for tests and for the processes that they start; a client with a server."""
+"""A client with a server."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from pytest_lsp import ClientServerConfig
-
-sys.path.insert(0, str(Path(__file__).parent / "support"))
-
-from editor import Editor, make_client
+from testkit.server.editor import Editor, make_client
 
 
 @pytest.fixture

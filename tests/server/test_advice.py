@@ -7,10 +7,10 @@ from ast import literal_eval
 from pathlib import Path
 
 import pytest
-from editor import TIMEOUT, Editor, with_code_actions
-from kernels import KERNELS
 from lsprotocol import types
-from narrowing import some
+from testkit.kernels import KERNELS
+from testkit.narrowing import some
+from testkit.server.editor import TIMEOUT, Editor, with_code_actions
 
 ROOT = Path(__file__).parents[2]
 TEXT = KERNELS["dot product of two chained FMAs"].text

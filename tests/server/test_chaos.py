@@ -13,10 +13,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
-from processes import Process, descendants, eventually, zombies
 from pytest_lsp import ClientServerConfig
+from testkit.server.editor import Editor, make_client, small_capabilities
+from testkit.server.processes import Process, descendants, eventually, zombies
 
 SERVER = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
 SECONDS = float(os.environ.get("CYCLELENS_CHAOS_SECONDS", "5"))

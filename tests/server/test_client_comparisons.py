@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from editor import Editor, small_capabilities
 from lsprotocol import types
-from two_kernels import ADD, CHAIN, IMMEDIATE, IMUL, TEXT
+from testkit.server.editor import Editor, small_capabilities
+from testkit.server.two_kernels import ADD, CHAIN, IMMEDIATE, IMUL, TEXT
 
 
 @pytest.mark.asyncio

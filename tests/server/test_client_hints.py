@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from editor import Editor
 from lsprotocol import types
-from two_kernels import CHAIN, TEXT
+from testkit.server.editor import Editor
+from testkit.server.two_kernels import CHAIN, TEXT
 
 MULTIPLICATIONS = (
     "# cyclelens-begin ports mode=unroll\n" + "    imul $3, %rax, %rcx\n" * 3 + "# cyclelens-end\n"

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from cyclelens.server.features.inlay_hints import REPEAT_SECONDS
-from editor import Editor, make_client, small_capabilities
 from lsprotocol import types
-from processes import descendants, eventually, process
 from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 from pytest_lsp import ClientServerConfig
+from testkit.server.editor import Editor, make_client, small_capabilities
+from testkit.server.processes import descendants, eventually, process
 
-SERVER = [sys.executable, str(Path(__file__).parent / "support" / "serve_fake.py")]
+SERVER = [sys.executable, str(Path(__file__).parents[1] / "testkit" / "server" / "serve_fake.py")]
 
 GOOD = "region one\n  add\nend\nregion two\n  mul\nend"
 

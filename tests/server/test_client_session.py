@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.engine.settings import MARKERS
-from editor import Editor, small_capabilities, with_code_actions
 from lsprotocol import types
-from narrowing import some
-from two_kernels import ADD, CHAIN, DEC, IMMEDIATE, IMUL, TEXT
+from testkit.narrowing import some
+from testkit.server.editor import Editor, small_capabilities, with_code_actions
+from testkit.server.two_kernels import ADD, CHAIN, DEC, IMMEDIATE, IMUL, TEXT
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.compiling import background
 from cyclelens.analyzer.compiling.background import CannotCompileError, Objects
 from cyclelens.analyzer.compiling.projects import Databases, command_for
-from full_disk import full_disk
+from testkit.full_disk import full_disk
 
 TEMPLATE = """\
 template <int... n> struct List {};

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from editor import TIMEOUT, Editor, make_client
-from kernels import KERNELS
 from lsprotocol import types
-from processes import Process, descendants, eventually, zombies
 from pygls.exceptions import JsonRpcInternalError
 from pytest_lsp import ClientServerConfig
+from testkit.kernels import KERNELS
+from testkit.server.editor import TIMEOUT, Editor, make_client
+from testkit.server.processes import Process, descendants, eventually, zombies
 
-FAKE = [sys.executable, str(Path(__file__).parent / "support" / "serve_fake.py")]
+FAKE = [sys.executable, str(Path(__file__).parents[1] / "testkit" / "server" / "serve_fake.py")]
 REAL = [sys.executable, "-m", "cyclelens.analyzer.cli.main", "lsp"]
 
 TOY = "region one\n  add\nend"

@@ -9,9 +9,9 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.rewrites import registry
-from editor import Editor, small_capabilities
 from lsprotocol import types
-from narrowing import some
+from testkit.narrowing import some
+from testkit.server.editor import Editor, small_capabilities
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "server.md"

@@ -6,7 +6,7 @@ import asyncio
 import re
 
 import pytest
-from editor import TIMEOUT, Editor
+from testkit.server.editor import TIMEOUT, Editor
 
 LOOP = (
     "# cyclelens-begin region arch={core} mode={mode}\n"

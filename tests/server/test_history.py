@@ -18,12 +18,12 @@ from cyclelens.server.documents.memory import SavedFiles
 from cyclelens.server.documents.session import Session, Snapshot
 from cyclelens.server.features.history import strip
 from cyclelens.server.worker_messages.results import FileResult, RegionResult
-from editor import Editor, make_client
-from full_disk import full_disk
 from lsprotocol import types
 from msgspec.structs import replace
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
+from testkit.full_disk import full_disk
+from testkit.server.editor import Editor, make_client
 
 URI = "file:///a.s"
 KERNEL = "# cyclelens-begin chain\n1:\n imul %rax, %rax\n dec %rcx\n jnz 1b\n# cyclelens-end\n"

@@ -23,7 +23,7 @@ TIMEOUT = 60.0
 class Desk:
     """A Jobs object and all its reports, in order."""
 
-    def __init__(self, factory: str = "fake_engine:create") -> None:
+    def __init__(self, factory: str = "testkit.server.fake_engine:create") -> None:
         self.events: list[tuple[Any, ...]] = []
         self.changed = asyncio.Event()
         self.jobs = Jobs(self._outcome, self._trouble, factory=factory, timeout=TIMEOUT)
@@ -291,7 +291,7 @@ async def test_an_exception_in_the_analysis_is_reported_and_the_worker_survives(
 
 @pytest.mark.asyncio
 async def test_an_engine_that_cannot_start_is_reported_once_per_attempt() -> None:
-    desk = Desk("fake_engine:create_broken")
+    desk = Desk("testkit.server.fake_engine:create_broken")
     desk.submit("region a\nend")
     desk.submit("region b\nend", uri="b")
     assert [await desk.event(), await desk.event()] == [("a", JobFailure.START), ("b", JobFailure.START)]

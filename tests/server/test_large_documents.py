@@ -14,9 +14,9 @@ from cyclelens.server.app import create_server
 from cyclelens.server.texts import lines as parts_of_lines
 from cyclelens.server.texts.lines import Lines
 from cyclelens.server.texts.text import split
-from editor import Editor
 from lsprotocol import types
 from pygls.io_ import StdoutWriter
+from testkit.server.editor import Editor
 
 KERNEL = "# cyclelens-begin chain\n1:\n imul %rax, %rax\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
 

@@ -8,9 +8,9 @@ import re
 
 import pytest
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
-from editor import Editor, with_code_actions
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from testkit.server.editor import Editor, with_code_actions
 
 TEXT = """\
 # cyclelens-begin chain

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from editor import Editor
 from lsprotocol import types
+from testkit.server.editor import Editor
 
 KERNEL = ".Lx:\n    imul %rax, %rax\n    dec %rcx\n    jnz .Lx\n"
 TEXT = f"# cyclelens-begin k mispredicted={{}}\n{KERNEL}# cyclelens-end\n"

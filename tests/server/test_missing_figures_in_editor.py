@@ -11,8 +11,8 @@ from cyclelens.analyzer.facts.store import open_store, shipped_tables
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.microarchitectures import registry
-from editor import Editor, with_code_actions
 from pygls.exceptions import JsonRpcException
+from testkit.server.editor import Editor, with_code_actions
 
 OWN = getattr(registry.native(), "name", "SKL")
 TEXT = f"""\

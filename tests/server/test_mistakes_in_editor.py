@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from editor import Editor, with_code_actions
 from lsprotocol import types
+from testkit.server.editor import Editor, with_code_actions
 
 
 @pytest.mark.asyncio

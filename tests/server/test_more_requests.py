@@ -4,10 +4,10 @@ tooltips of hints."""
 from __future__ import annotations
 
 import pytest
-from editor import Editor, small_capabilities
 from lsprotocol import types
-from narrowing import some
 from pygls.exceptions import JsonRpcException
+from testkit.narrowing import some
+from testkit.server.editor import Editor, small_capabilities
 
 TEXT = """\
 # cyclelens-begin sum

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from editor import Editor
 from lsprotocol import types
+from testkit.server.editor import Editor
 
 DUMP = """\
 0000000000000000 <dot>:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from cyclelens.server.settings import DEFAULTS, resolve
-from editor import Editor
 from lsprotocol import types
+from testkit.server.editor import Editor
 
 KERNEL = "# cyclelens-begin dot\nadd %rax, %rax\n# cyclelens-end\n"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from editor import Editor, capabilities, small_capabilities
 from lsprotocol import types
-from narrowing import some
+from testkit.narrowing import some
+from testkit.server.editor import Editor, capabilities, small_capabilities
 
 CAPTURED = Path(__file__).parents[3] / "shared" / "editors"
 TEXT = """\

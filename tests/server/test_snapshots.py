@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from cyclelens.server.documents.session import Session, Snapshot
 from cyclelens.server.worker_messages.results import FileResult, Job
-from fake_engine import FakeEngine
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from testkit.server.fake_engine import FakeEngine
 
 TEXT = """\
 region one

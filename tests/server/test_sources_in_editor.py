@@ -16,9 +16,9 @@ import pytest
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.compiling.background import CannotCompileError, Objects, RequestCancelled
 from cyclelens.analyzer.compiling.projects import Databases, NoCommandError, command_for
-from editor import Editor
-from narrowing import some
-from walked_programs import GNU, SOURCE, follow, follow_kernel, steps
+from testkit.narrowing import some
+from testkit.server.editor import Editor
+from testkit.walked_programs import GNU, SOURCE, follow, follow_kernel, steps
 
 DOT = """\
 #include <immintrin.h>

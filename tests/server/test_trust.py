@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.server.documents.origins import origin_of
-from editor import Editor
 from lsprotocol import types
+from testkit.server.editor import Editor
 
 TEXT = """\
 #include "step.h"

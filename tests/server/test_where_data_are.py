@@ -4,8 +4,8 @@ a level into the marker."""
 from __future__ import annotations
 
 import pytest
-from editor import Editor, with_code_actions
 from lsprotocol import types
+from testkit.server.editor import Editor, with_code_actions
 
 LOOP = """.p2align 6
 .loop:

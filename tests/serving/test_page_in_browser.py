@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import real_editors
-import workbench
-from accessibility import violations
-from foreground import obey_interrupts
-from workbench import SCREENSHOTS, wait
+from testkit import real_editors, workbench
+from testkit.accessibility import violations
+from testkit.foreground import obey_interrupts
+from testkit.workbench import SCREENSHOTS, wait
 
 PROGRAM = Path(sys.executable).with_name("cyclelens")
 CHAIN = """.loop:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from blocks import store
 from cyclelens.analyzer.characterizing.instances import EncodableVariant, variant
 from cyclelens.analyzer.characterizing.machines import SimulatedMachine
 from cyclelens.analyzer.characterizing.throughput import throughput
 from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.microarchitectures import registry
-from simulated import cycles
+from testkit.blocks import store
+from testkit.simulated import cycles
 
 COUNTER = "49ffcf75"
 """dec r15, and a conditional jump whose distance follows"""

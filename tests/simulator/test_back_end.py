@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.model.options import PUBLISHED
-from simulated import column, cycles, rows_of, simulated
+from testkit.simulated import column, cycles, rows_of, simulated
 
 DEC_JNZ = "49ffcf75"
 ORS = "4809f0" + "4809f3" + "4809f1" + "4809f2"

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.uops import Trait, UopKind
@@ -15,6 +14,7 @@ from cyclelens.analyzer.simulator.core import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.failures import Cancelled
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
+from testkit.blocks import block_of
 
 CONSTANTS = Path(__file__).parents[2] / "analyzer" / "simulator" / "tables" / "constants.pxi"
 CODES = ("480fafc0", "488b00488b4808", "4883060148890e", "0f5ec10f5ec1", "9090")

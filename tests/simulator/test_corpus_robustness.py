@@ -6,10 +6,10 @@ import lzma
 from pathlib import Path
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
+from testkit.blocks import block_of
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "blocks.hex.xz"
 BLOCKS = 300

@@ -4,13 +4,13 @@ have no comment were measured on a Redwood Cove server core, to within a hundred
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
-from simulated import cycles, rows_of, simulated
+from testkit.blocks import block_of
+from testkit.simulated import cycles, rows_of, simulated
 
 SAME = ModelOptions(assume=Pointers.SAME)
 COVES = ("ADL", "SPR", "MTL", "GNR")

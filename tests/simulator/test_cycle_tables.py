@@ -6,7 +6,7 @@ import pytest
 from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.simulation import TraceRow
 from msgspec import Struct
-from simulated import simulated
+from testkit.simulated import simulated
 
 
 class Table(Struct, frozen=True):

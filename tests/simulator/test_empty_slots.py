@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.simulation import Trace
@@ -13,7 +12,8 @@ from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.core import REFUSALS
 from cyclelens.analyzer.simulator.run_request import RunRequest
-from wide_core import WIDE
+from testkit.blocks import block_of
+from testkit.wide_core import WIDE
 
 LOOP = "49ffcf75"
 ISSUE_GROUP = REFUSALS.index("issue group")

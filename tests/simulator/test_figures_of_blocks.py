@@ -9,7 +9,7 @@ import pytest
 from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from msgspec import Struct
-from simulated import cycles, simulated
+from testkit.simulated import cycles, simulated
 
 
 class Case(Struct, frozen=True):

@@ -6,7 +6,7 @@ Rule labels as in docs/pipeline.md. An event's number is its cycle; the clock st
 from __future__ import annotations
 
 import pytest
-from simulated import column, cycles, rows_of, simulated
+from testkit.simulated import column, cycles, rows_of, simulated
 
 NOP, ADD, ADD_32, MOV = "90", "4801d8", "01d8", "4889d8"
 """One byte; three bytes, two of them opcode and ModRM; two bytes; a move that cannot fuse."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
+from testkit.blocks import block_of
 
 SLOW = {
     "a chain of divisions": "48f7f1",  # div rcx

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import MeasuredIn, Pointers
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
-from simulated import cycles, simulated
+from testkit.blocks import block_of
+from testkit.simulated import cycles, simulated
 
 SAME = ModelOptions(assume=Pointers.SAME)
 ONE_PAGE = ModelOptions(assume=Pointers.SAME, harness=MeasuredIn.ONE_PAGE)

@@ -1,11 +1,11 @@
 """Every core with both models gives a figure or a reason for every input, and never an internal error.
 ``benchmarks/every_core.py`` asks ten times as much."""
 
-import core_answers
 import pytest
-from blocks import store
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
+from testkit import core_answers
+from testkit.blocks import store
 
 GENERATED = 60
 KERNELS = 1000

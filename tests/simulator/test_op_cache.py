@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of, in_a_loop
 from cyclelens.analyzer.bounds.registry import compute_bounds
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.macro_ops import MacroOpRules
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.op_cache import EIGHTHS, layout
+from testkit.blocks import block_of, in_a_loop
 
 MODEL = registry.get("ZEN5")
 NOPS = ("", "90", "6690", "0f1f00", "0f1f4000", "0f1f440000", "660f1f440000", "0f1f8000000000")

@@ -1,7 +1,6 @@
 """Every policy that a core can name exists and has the interface of its kind."""
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -11,6 +10,7 @@ from cyclelens.analyzer.simulator.core import POLICIES
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.simulator.variants import other_bindings
 from msgspec.structs import replace
+from testkit.blocks import block_of
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
 INTERFACES = {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.simulation import Trace
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
-from wide_core import WIDE
+from testkit.blocks import block_of
+from testkit.wide_core import WIDE
 
 CORES = ("SNB", "HSW", "SKL", "ICL", "GNR", "ZEN2", "ZEN5")
 

@@ -5,13 +5,13 @@ retiring, and what issues until it is through is what there is room for."""
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, MoveElimination
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
-from simulated import cycles, rows_of, simulated
+from testkit.blocks import block_of
+from testkit.simulated import cycles, rows_of, simulated
 
 ON = ModelOptions(resources=True)
 OFF = ModelOptions(resources=False)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.reports.registry import render
 from cyclelens.analyzer.simulator import simulate
 from msgspec.structs import replace
-from simulated import cycles, rows_of, simulated
-from wide_core import INTEGER, MEMORY, UNITS, VECTOR, WIDE
+from testkit.blocks import block_of
+from testkit.simulated import cycles, rows_of, simulated
+from testkit.wide_core import INTEGER, MEMORY, UNITS, VECTOR, WIDE
 
 ADDS = "4883c0014883c3014883c1014883c2014883c6014883c701"
 """add rax, 1; add rbx, 1; ..: six chains."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from blocks import in_a_loop
-from simulated import cycles, simulated
+from testkit.blocks import in_a_loop
+from testkit.simulated import cycles, simulated
 
 VPERMQ_CHAIN, VPSHUFB_CHAIN = "6252ed4836c0", "62f25d4800e2"
 """vpermq zmm8, zmm2, zmm8 (three cycles) and vpshufb zmm4, zmm4, zmm2 (one), both on port 5 alone."""

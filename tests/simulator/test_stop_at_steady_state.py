@@ -4,7 +4,6 @@ full run."""
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.common.recent import Caches
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
@@ -12,7 +11,8 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.simulator import cycles_per_iteration, simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec.structs import replace
-from simulated import simulated
+from testkit.blocks import block_of
+from testkit.simulated import simulated
 
 LOOPS = {
     "two adds": "4801d84801c349ffcf75f5",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from simulated import cycles, simulated
+from testkit.simulated import cycles, simulated
 
 STORE_TWO_BYTES_AND_LOAD_BOTH = "8807 884701 0fb70f"
 """mov %al, (%rdi); mov %al, 1(%rdi); movzwl (%rdi), %ecx: the load cannot forward."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
@@ -21,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
+from testkit.blocks import block_of
 
 INSTRUCTIONS = {
     "add rax, rbx": "4801d8",

@@ -6,13 +6,13 @@ import random
 from collections import Counter
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
 from cyclelens.analyzer.simulator.core import simulate
-from face_mutations import mutated_case
 from msgspec.structs import replace
+from testkit.blocks import block_of
+from testkit.face_mutations import mutated_case
 
 
 def test_random_values_end_in_a_figure_or_in_a_clear_exception() -> None:

@@ -8,7 +8,7 @@ from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.model.choices import Binding, Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from msgspec.structs import replace
-from simulated import cycles, simulated
+from testkit.simulated import cycles, simulated
 
 ADD_CHAIN = "4801d8"  # add rax, rbx
 THREE_ADDS = "4801d84801d94801da"  # add rax/rcx/rdx, rbx

@@ -8,7 +8,7 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.block import build_block
-from simulated import in_mode
+from testkit.simulated import in_mode
 
 FLD_A, FLD_B, FSTP_A, FSTP_B = "dd07", "dd06", "dd1f", "dd1e"  # [rdi] and [rsi]
 FADD_A, FMUL_TOP, FADD_2, FADDP, FXCH, FSQRT = "dc07", "d8c8", "d8c2", "dec1", "d9c9", "d9fa"

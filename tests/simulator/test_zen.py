@@ -6,7 +6,7 @@ import pytest
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.reports.registry import FORMATS, render
-from simulated import column, cycles
+from testkit.simulated import column, cycles
 
 NAMES = ("ZEN", "ZEN+", "ZEN2", "ZEN3", "ZEN4")
 TEXT = """# cyclelens-begin add arch=ZEN2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from simulated import in_mode
+from testkit.simulated import in_mode
 
 NOP = "0f1f00"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from simulated import in_mode
+from testkit.simulated import in_mode
 
 MOVES = 8 * "4889d94889da4989d84989d9"
 """32 moves that need no unit."""

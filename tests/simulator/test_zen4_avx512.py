@@ -7,7 +7,7 @@ import pytest
 from cyclelens.analyzer.isa.counted_loop import counted_loop
 from cyclelens.analyzer.model.choices import Pointers
 from cyclelens.analyzer.model.options import ModelOptions
-from simulated import cycles, in_mode
+from testkit.simulated import cycles, in_mode
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ writes."""
 from difflib import unified_diff
 
 import pytest
-from core_tables import FILES, FOLDER, LISTS, listed, text_of
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
+from testkit.core_tables import FILES, FOLDER, LISTS, listed, text_of
 
 SHOWN = 60
 """Lines of a difference; more say no more."""

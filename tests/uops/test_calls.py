@@ -6,7 +6,6 @@ Measured on a Zen 3: `VECTOR` with and without the call 11.9 and 12.0 cycles.
 from __future__ import annotations
 
 import pytest
-from blocks import block_of
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.isa.decoder import decode
@@ -17,6 +16,7 @@ from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.uops.calls import coming_back
+from testkit.blocks import block_of
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
 

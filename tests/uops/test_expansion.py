@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from blocks import template_of
 from cyclelens.analyzer.model.facts import Figures, Latency
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate, Value, ValueKind
-from records import flags, invented, memory, register
+from testkit.blocks import template_of
+from testkit.records import flags, invented, memory, register
 
 LOAD, COMPUTE, EMPTY = UopKind.LOAD, UopKind.COMPUTE, UopKind.EMPTY
 ADDRESS, DATA = UopKind.STORE_ADDRESS, UopKind.STORE_DATA

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from blocks import template_of, templates_of
 from cyclelens.analyzer.model.facts import Figures, Latency
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import ValueKind
-from records import invented, memory, register
-from unit_sets import texts
+from testkit.blocks import template_of, templates_of
+from testkit.records import invented, memory, register
+from testkit.unit_sets import texts
 
 
 def test_base_figures_apply_first() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from blocks import templates_of
+from testkit.blocks import templates_of
 
 WRITE_AH, READ_AH, READ_EAX, WRITE_EAX = "88dc", "0fb6d4", "01c1", "89c8"
 """mov ah, bl; movzx edx, ah; add ecx, eax; mov eax, ecx"""

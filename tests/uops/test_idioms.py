@@ -9,7 +9,6 @@ the forms without VEX.
 from __future__ import annotations
 
 import pytest
-from blocks import block_of, template_of
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.microarchitectures import registry
@@ -17,6 +16,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, T
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from cyclelens.analyzer.simulator import simulate
+from testkit.blocks import block_of, template_of
 
 HARDWARE = ModelOptions(model=Model.HARDWARE)
 END = "49ffcf75"  # dec r15; jnz

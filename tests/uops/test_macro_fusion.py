@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of, templates_of
 from cyclelens.analyzer.uops.fusion import fuse_branch
-from unit_sets import texts, unit_uses
+from testkit.blocks import block_of, templates_of
+from testkit.unit_sets import texts, unit_uses
 
 DEC, JNZ = "49ffcf", "75f5"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from blocks import template_of
 from cyclelens.analyzer.uops.fusion import fuse, laminate
 from hypothesis import given
 from hypothesis import strategies as st
-from unit_sets import uops_on
+from testkit.blocks import template_of
+from testkit.unit_sets import uops_on
 
 LOADED_STORE = uops_on("23", "0156", "237", "4")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of, in_a_loop
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import DEFAULT, PUBLISHED, ModelOptions
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.simulator import simulate
+from testkit.blocks import block_of, in_a_loop
 
 # vpcmpeqd ymm1, ymm1, ymm1; vpgatherqq ymm3, [rsi+ymm2*8], ymm1; dec r15; jnz
 FOUR = "c5f576c9 c4e2f5911cd6 49ffcf 75f1"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from blocks import block_of, template_of
 from cyclelens.analyzer.model.facts import Figures, Latency
 from cyclelens.analyzer.model.options import PUBLISHED
 from cyclelens.analyzer.model.uops import InstructionTemplate
-from records import flags, invented, memory, register
+from testkit.blocks import block_of, template_of
+from testkit.records import flags, invented, memory, register
 
 ONE_UOP = Figures(uops=1, ports=(("0156", 1),))
 

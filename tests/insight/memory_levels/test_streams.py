@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from blocks import templates_of
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.memory_levels.streams import streams_of
 from cyclelens.analyzer.model.memory_levels import DataLevels, Stream
+from testkit.blocks import templates_of
 
 
 def found(code: str) -> DataLevels:

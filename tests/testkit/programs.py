@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import random
 
-from gas_programs import Gas
 from msgspec import Struct
-from nasm_programs import Nasm, NasmMacros
+
+from testkit.gas_programs import Gas
+from testkit.nasm_programs import Nasm, NasmMacros
 
 LANGUAGES = ("att", "intel", "nasm")
 """As programs are counted."""

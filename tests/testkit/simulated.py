@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from blocks import block_of, store
 from cyclelens.analyzer.isa.counted_loop import counted_loop, usual_copies
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
@@ -14,6 +13,8 @@ from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.simulation import Simulation, TraceRow
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
+
+from testkit.blocks import block_of, store
 
 
 def simulated(

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from blocks import block_of, template_of
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.isa.counted_loop import loop_end
 from cyclelens.analyzer.isa.decoder import decode
@@ -23,6 +22,8 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.operands import TooManyUopsError
+
+from testkit.blocks import block_of, template_of
 
 FOLDER = Path(__file__).parents[1] / "tables"
 FORMS_HEAD = """\

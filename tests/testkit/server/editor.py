@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import converters, types
-from narrowing import some
 from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
+
+from testkit.narrowing import some
 
 TIMEOUT = 60.0
 """Seconds; far more than anything takes, so that only a server that hangs reaches it."""

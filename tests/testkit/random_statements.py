@@ -17,7 +17,8 @@ from cyclelens.analyzer.frontend.statements.operand_types import (
 from cyclelens.analyzer.isa import encodable
 from cyclelens.analyzer.isa.encodable import Form
 from msgspec.structs import replace
-from rendering import render_att, render_intel
+
+from testkit.rendering import render_att, render_intel
 
 _GENERAL = {
     "r64": sorted(registers.GENERAL_64),

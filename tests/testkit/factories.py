@@ -13,8 +13,9 @@ from cyclelens.analyzer.model.simulation import LineUsage, Simulation, Trace
 from cyclelens.analyzer.model.source import Problem, Region, SourceLine
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate, UopTemplate
-from instructions import made_up
-from unit_sets import unit_set, unit_uses
+
+from testkit.instructions import made_up
+from testkit.unit_sets import unit_set, unit_uses
 
 
 def facts(name: str = "ADD (R64, R64)", **fields: Any) -> InstructionFacts:

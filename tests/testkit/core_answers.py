@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from core_tables import listed
 from cyclelens.analyzer.common.defects import INTERNAL_ERROR
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.prediction import Predictor
@@ -27,6 +26,8 @@ from cyclelens.analyzer.simulator.failures import SimulationStuck
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from cyclelens.analyzer.uops.block import build_block
 from cyclelens.analyzer.uops.operands import TooManyUopsError
+
+from testkit.core_tables import listed
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.s"))
 MODELS = (Model.HARDWARE, Model.UICA)

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-import perf_data
 import pytest
 from msgspec import Struct
+
+from testkit import perf_data
 
 SOURCE = """\
 __attribute__((noinline)) long walk(const long *a, long n) {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from differential import marked
-from writers import JUMPS, NUMBERS, SIZES, WIDE, Writer, with_labels
+from testkit.differential import marked
+from testkit.writers import JUMPS, NUMBERS, SIZES, WIDE, Writer, with_labels
 
 
 class Nasm(Writer):

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from blocks import block_of
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model, Pointers
 from cyclelens.analyzer.model.microarchitecture import IDENTITY, Microarchitecture
@@ -21,6 +20,8 @@ from cyclelens.analyzer.simulator.failures import Cancelled, SimulationStuck
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from msgspec import Struct
 from msgspec.structs import replace
+
+from testkit.blocks import block_of
 
 CODES = (
     "4801d8480fafc3",

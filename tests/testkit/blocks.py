@@ -13,7 +13,8 @@ from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.uops import Block, InstructionTemplate
 from cyclelens.analyzer.uops.block import build_block
-from narrowing import some
+
+from testkit.narrowing import some
 
 
 @cache

@@ -12,7 +12,8 @@ from cyclelens.analyzer.model.facts import Figures, InstructionFacts, Latency, O
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.block import build_block
-from instructions import made_up
+
+from testkit.instructions import made_up
 
 FORM = "INVENTED"
 

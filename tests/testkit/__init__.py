@@ -1,0 +1,1 @@
+"""What tests share: blocks and programs to try, other assemblers to compare with, real editors, counters."""
