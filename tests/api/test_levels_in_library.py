@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import cyclelens
 import pytest
+from testkit.kernels import COPY_LOOP
 
-COPY = """# cyclelens-begin copy
-.p2align 6
-.loop:
-    vmovups (%rsi,%rax), %ymm0
-    vmovups %ymm0, (%rdi,%rax)
-    add $32, %rax
-    cmp %rcx, %rax
-    jb .loop
-# cyclelens-end
-"""
+COPY = f"# cyclelens-begin copy\n{COPY_LOOP}# cyclelens-end\n"
 
 
 def test_a_prediction_has_the_figures_by_level() -> None:

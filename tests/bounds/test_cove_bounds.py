@@ -49,6 +49,8 @@ STORES = "488906 48895e40 48898680000000"
         ("488906 4883c640", "GNR", "Stores", 1.0),  # add rsi, 64
         ("62f17c481106", "GNR", "Stores", 1.0),  # 64 bytes
         ("488906 48891f", "GNR", "Stores", 2.0),  # through two pointers
+        ("eb00 eb00 eb00 eb00 eb00", "GNR", "DSB", 2.0),  # five jmp and the loop's own, three per cycle
+        ("7500 7500 7500 7500 7500", "GNR", "DSB", 0.75),  # branches that are not taken: six uops
         ("488906 488b06 480fafc0", "GNR", "Dependencies", 3.0),  # renamed, and imul
         ("8b442468 4883e801 89442468", "GNR", "Dependencies", 7.0),  # 32 bits of rax, which is owed -1
         ("480106", "GNR", "Dependencies", 7.0),  # add [rsi], rax: forwarded a cycle late

@@ -7,17 +7,9 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.cli.main import main
+from testkit.kernels import COPY_LOOP
 
-COPY = """# cyclelens-begin copy arch=ZEN4
-.p2align 6
-.loop:
-    vmovups (%rsi,%rax), %ymm0
-    vmovups %ymm0, (%rdi,%rax)
-    add $32, %rax
-    cmp %rcx, %rax
-    jb .loop
-# cyclelens-end
-"""
+COPY = f"# cyclelens-begin copy arch=ZEN4\n{COPY_LOOP}# cyclelens-end\n"
 
 
 @pytest.fixture

@@ -14,19 +14,10 @@ from cyclelens.analyzer.hints.registry import hints
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.reports.registry import render
+from testkit.kernels import COPY_LOOP
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schema/report-2.schema.json").read_text())
-COPY = """
-# cyclelens-begin copy
-.p2align 6
-.loop:
-    vmovups (%rsi,%rax), %ymm0
-    vmovups %ymm0, (%rdi,%rax)
-    add $32, %rax
-    cmp %rcx, %rax
-    jb .loop
-# cyclelens-end
-"""
+COPY = f"\n# cyclelens-begin copy\n{COPY_LOOP}# cyclelens-end\n"
 LINE = "1.00 in L1 · 2.0 L2 · 2.5 L3 · 6.9 memory"
 """Half a line is loaded and half a line is stored per iteration: 2 x 0.5 x 2.0, 2.45 and 6.5, and 0.5 x
 0.8."""

@@ -5,17 +5,10 @@ from __future__ import annotations
 
 import pytest
 from lsprotocol import types
+from testkit.kernels import COPY_LOOP
 from testkit.server.editor import Editor, with_code_actions
 
-LOOP = """.p2align 6
-.loop:
-    vmovups (%rsi,%rax), %ymm0
-    vmovups %ymm0, (%rdi,%rax)
-    add $32, %rax
-    cmp %rcx, %rax
-    jb .loop
-"""
-COPY = f"# cyclelens-begin copy arch=ZEN4\n{LOOP}# cyclelens-end\n"
+COPY = f"# cyclelens-begin copy arch=ZEN4\n{COPY_LOOP}# cyclelens-end\n"
 FIRST, LOAD, ADD = 0, 3, 5
 
 
@@ -56,7 +49,7 @@ async def test_the_data_of_a_loop_are_placed_by_code_actions(editor: Editor) -> 
 @pytest.mark.asyncio
 async def test_the_option_is_written_before_the_end_of_a_comment(editor: Editor) -> None:
     await editor.start(with_code_actions())
-    await editor.open(f"/* cyclelens-begin copy arch=ZEN4 */\n{LOOP}/* cyclelens-end */\n")
+    await editor.open(f"/* cyclelens-begin copy arch=ZEN4 */\n{COPY_LOOP}/* cyclelens-end */\n")
     await editor.complete()
     editor.apply((await asked(editor, FIRST))[1])
     assert editor.text.split("\n")[FIRST] == "/* cyclelens-begin copy arch=ZEN4 data=L2 */"

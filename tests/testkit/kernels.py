@@ -45,6 +45,17 @@ _STORE_X = _lines("movups %xmm0, (%rdx)")
 _STORE_R = _lines("mov %rax, (%rdx)")
 _CLEAR = _lines("vxorps %xmm0, %xmm0, %xmm0")
 
+COPY_LOOP = """\
+.p2align 6
+.loop:
+    vmovups (%rsi,%rax), %ymm0
+    vmovups %ymm0, (%rdi,%rax)
+    add $32, %rax
+    cmp %rcx, %rax
+    jb .loop
+"""
+"""A loop that copies 32 bytes per iteration, aligned to a line; it is no kernel of ``tests/tables``."""
+
 KERNELS = {
     "dot product": Kernel(
         "f32",

@@ -9,17 +9,9 @@ from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.memory_levels.placement import DataPlace, place_of, place_of_size
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.result import Analysis, Prediction
+from testkit.kernels import COPY_LOOP
 
-LOOP = """
-.p2align 6
-.loop:
-    vmovups (%rsi,%rax), %ymm0
-    vmovups %ymm0, (%rdi,%rax)
-    add $32, %rax
-    cmp %rcx, %rax
-    jb .loop
-# cyclelens-end
-"""
+LOOP = f"\n{COPY_LOOP}# cyclelens-end\n"
 
 
 def analysed(options: str, core: str = "ZEN4", given: str = "", loop: str = LOOP) -> Analysis:
