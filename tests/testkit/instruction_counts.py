@@ -15,23 +15,23 @@ MARK, CALLED = "lrand48", "*nrand48_r"
 which Valgrind does not see; before each call of the latter it writes a file of counts."""
 PROGRAM = f"""
 import ctypes, sys
-from cyclelens.analyzer.profiles.perf_annotate import Annotations
-from cyclelens.analyzer.profiles.perf_samples import Samples
-from cyclelens.analyzer.profiles.perf_script import Branches
+from pathlib import Path
+from cyclelens.analyzer.common.recent import Caches
+from cyclelens.analyzer.profiles.cache import Profiles
+from cyclelens.analyzer.profiles.profile import ProfileError
 mark = ctypes.CDLL(None).{MARK}
-*shapes, sizes = sys.argv[1:]
+*shapes, sizes, file = sys.argv[1:]
 for shape in ["||", *shapes]:
     head, unit, end = shape.split("|")
     for size in sizes.split():
-        annotations, branches, samples = Annotations(), Branches(), Samples()
-        annotations.read("Percent | Source code of f for cycles (10 samples)")
         line = head + unit * (int(size) // max(len(unit), 1)) + end
+        Path(file).write_text("Percent | Source code of f for cycles (10 samples)\\n" + line)
+        profiles = Profiles(Caches())
         mark()
-        annotations.read(line)
-        branches.read(line)
-        list(branches.runs())
-        samples.read(line)
-        samples.found()
+        try:
+            profiles.of(file)
+        except ProfileError:
+            pass
         mark()
 """
 SIZES = (32_000, 64_000)
@@ -58,6 +58,7 @@ def costs(shapes: Iterable[str], folder: Path) -> Mapping[str, Sequence[float]]:
         PROGRAM,
         *shapes,
         " ".join(map(str, SIZES)),
+        str(folder / "profile.txt"),
     ]
     done = subprocess.run(
         command,
