@@ -82,7 +82,7 @@ class Told:
         cycles = self._cycles[self.asked % len(self._cycles)]
         self.asked += 1
         text = ",".join(f"{figure:.5f}" for figure in near(cycles, 9, self.asked))
-        return Measurement.read(f"status=ok attempts=9 pages=0 late_pages=0 cycles={text}")
+        return Measurement.read(f"status=ok attempts=9 pages=0 late_pages=0 huge=0 cycles={text}")
 
     def __enter__(self):
         return self
