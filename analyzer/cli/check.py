@@ -328,8 +328,10 @@ def _completed(verdict: _Verdict, allowed: bool) -> _Verdict:
     """The verdict with a remark on what the figure lacks. ``allowed``: lower bounds pass."""
     from cyclelens.analyzer.insight import mispredictions
     from cyclelens.analyzer.insight.confidence import lacking
+    from cyclelens.analyzer.insight.memory_levels import wording as levels
 
-    missing = lacking(verdict.prediction) or mispredictions.lacking(verdict.prediction)
+    prediction = verdict.prediction
+    missing = lacking(prediction) or mispredictions.lacking(prediction) or levels.lacking(prediction)
     if not missing:
         return verdict
     remark = missing if allowed else f"{missing}: {_ALLOW}"
@@ -374,9 +376,9 @@ def _read_baseline(path: Path) -> _Baseline:
                     key = (str(region["name"]), str(prediction["microarchitecture"]))
                     # Older reports have none of these.
                     placed = (prediction.get("data") or {}).get("chosen") or {}
-                    placed = placed if placed.get("cycles_per_iteration") is not None else prediction
-                    shown = prediction.get("mispredictions") or placed
-                    if prediction.get("at_least", False) or shown.get("at_least", False):
+                    shown = prediction.get("mispredictions") or placed or prediction
+                    least = prediction.get("at_least", False) or shown.get("at_least", False)
+                    if least or shown["cycles_per_iteration"] is None:
                         baseline.bounds.setdefault(str(document["file"]), set()).add(key)
                         continue
                     figures[key] = Pace(float(shown["cycles_per_iteration"]), work)

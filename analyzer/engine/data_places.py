@@ -34,6 +34,9 @@ class DataPlaceReader(Struct, frozen=True):
         region = result.region
         marked = [key for key in _KEYS if key in region.options]
         place = place_of(self.target.data) if self.target.data else self._marked(region, marked)
+        if len(marked) > 1:
+            message = f"'{region.name}' has data= and working-set=; only data= counts"
+            self._report(region, message, Severity.WARNING)
         if place is None or not result.predictions:
             return result
         data = result.predictions[0].data

@@ -31,10 +31,15 @@ def is_lower_bound(prediction: Prediction) -> bool:
 
 
 def shows_at_least(prediction: Prediction) -> bool:
-    """Whether the shown figure is a lower bound: ``is_lower_bound``, or with mispredicted branches of which
-    not all is known."""
+    """Whether the shown figure is a lower bound: ``is_lower_bound``, with mispredicted branches of which not
+    all is known, or for data at a level whose transfers are not known."""
     given = prediction.mispredictions
-    return is_lower_bound(prediction) or (given is not None and given.is_lower_bound)
+    chosen = None if prediction.data is None else prediction.data.chosen
+    return (
+        is_lower_bound(prediction)
+        or (given is not None and given.is_lower_bound)
+        or (chosen is not None and chosen.cycles is None)
+    )
 
 
 def _lacks_records(prediction: Prediction) -> bool:

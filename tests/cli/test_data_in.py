@@ -47,6 +47,25 @@ def test_a_baseline_is_that_of_the_level(
     assert main(["check", file, "--data-in", "memory", "--baseline", str(baseline)]) == 3
 
 
+@pytest.mark.parametrize(("core", "place"), [("GNR", "L3"), ("SKL", "memory")])
+def test_without_figures_for_the_level_nothing_passes(
+    file: str, core: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The figure of L1 is a lower bound of what the user asked for."""
+    chosen = [file, "--arch", core, "--data-in", place]
+    assert main(["analyze", *chosen]) == 0
+    assert f"at least 1.00 cycles/iter on {core}" in capsys.readouterr().out
+    assert main(["check", *chosen, "--max-cycles", "copy=2.0"]) == 1
+    assert f"no figure with data in {place} on {core}: --allow-incomplete" in capsys.readouterr().out
+    assert main(["check", *chosen, "--max-cycles", "copy=2.0", "--allow-incomplete"]) == 0
+    assert main(["check", *chosen, "--max-cycles", "copy=0.5", "--allow-incomplete"]) == 3
+    capsys.readouterr()
+    assert main(["analyze", *chosen, "--format", "json"]) == 0
+    (tmp_path / "before.json").write_text(capsys.readouterr().out)
+    assert main(["check", *chosen, "--baseline", str(tmp_path / "before.json")]) == 1
+    assert "the baseline has only a lower bound" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("option", "said"),
     [

@@ -67,14 +67,18 @@ def sentences(data: DataLevels, least: str = "") -> str:
     reasons += ["the data decide which addresses are touched"] if data.scattered else []
     reasons += ["addresses move on by more than a page"] if data.far else []
     shown, waits = line(data, least), latencies(data)
+    for_nearest = ""
+    if data.chosen is not None and data.chosen.cycles is None:
+        for_nearest = f"{_capital(data.chosen.where)} has no figure, so the figure is for L1."
     if not shown and not waits:
-        return f"All data come from the first-level cache, although {' and '.join(reasons)}."
+        although = f"All data come from the first-level cache, although {' and '.join(reasons)}."
+        return " ".join(filter(None, (although, for_nearest)))
     found = []
     if shown:
         reason = moves if step else "each iteration waits for a load whose address the data decide"
         found.append(f"{shown}: cycles per iteration by where the data are; {reason}.")
-        if data.chosen is not None and data.chosen.cycles is None:
-            found.append(f"{_capital(data.chosen.where)} has no figure, so the figure is for L1.")
+        if for_nearest:
+            found.append(for_nearest)
         if any(stream.non_temporal for stream in data.streams):
             found.append("Non-temporal stores go to memory in any case.")
     others = reasons[bool(step) :] if shown else reasons
@@ -95,6 +99,15 @@ def suffix(prediction: Prediction) -> str:
     if chosen is None or chosen.cycles is None:
         return ""
     return f" ({chosen.where}; {prediction.cycles_per_iteration:.2f} in L1)"
+
+
+def lacking(prediction: Prediction) -> str:
+    """Why the figure is a lower bound: ``no figure with data in L3 on GNR``; empty if it is for the place
+    that the user names, or if he names none."""
+    chosen = None if prediction.data is None else prediction.data.chosen
+    if chosen is None or chosen.cycles is not None:
+        return ""
+    return f"no figure with {chosen.where} on {prediction.microarchitecture}"
 
 
 def is_transfer_bound(prediction: Prediction) -> bool:

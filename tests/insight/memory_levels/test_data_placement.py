@@ -104,6 +104,13 @@ def test_a_marker_for_a_loop_without_streams_has_no_effect_and_an_option_is_sile
     assert analysed("", given="L2", loop=loop).problems == ()
 
 
+def test_of_two_places_in_a_marker_one_counts() -> None:
+    analysis = analysed("data=L2 working-set=2MiB")
+    (problem,) = analysis.problems
+    assert problem.message == "'copy' has data= and working-set=; only data= counts"
+    assert the_prediction(analysis).shown_cycles == 2.0
+
+
 def test_a_level_without_a_figure_leaves_that_of_the_first_one() -> None:
     prediction = the_prediction(analysed("data=memory", core="SKL"))
     assert prediction.shown_cycles == prediction.cycles_per_iteration == 1.0
