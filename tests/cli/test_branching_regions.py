@@ -8,21 +8,9 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.cli.main import main
+from testkit.kernels import FORKING_LOOP
 
-LOOP = """\
-# cyclelens-begin sum{option}
-.Lnext:
-    mov (%rdi), %rax
-    test %rax, %rax
-    js .Lskip
-    imul %rax, %rdx
-    imul %rdx, %rdx
-.Lskip:
-    add $8, %rdi
-    dec %rcx
-    jnz .Lnext
-# cyclelens-end
-"""
+LOOP = f"# cyclelens-begin sum{{option}}\n{FORKING_LOOP}# cyclelens-end\n"
 """Two multiplications in a chain take 6 cycles; without them two branches and their compares take 2."""
 
 

@@ -12,21 +12,9 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOpt
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.result import Analysis
+from testkit.kernels import FORKING_LOOP
 
-FORK = """\
-# cyclelens-begin sum {}
-.Lnext:
-    mov (%rdi), %rax
-    test %rax, %rax
-    js .Lskip
-    imul %rax, %rdx
-    imul %rdx, %rdx
-.Lskip:
-    add $8, %rdi
-    dec %rcx
-    jnz .Lnext
-# cyclelens-end
-"""
+FORK = f"# cyclelens-begin sum {{}}\n{FORKING_LOOP}# cyclelens-end\n"
 """On SKL 6.00 cycles where it does not jump, 2.00 where it does (tests/cli/test_branching_regions.py)."""
 PLAIN = "# cyclelens-begin plain {}\n.Lx:\n    imul %rax, %rax\n    dec %rcx\n    jnz .Lx\n# cyclelens-end\n"
 EXIT = (

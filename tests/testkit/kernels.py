@@ -56,6 +56,20 @@ COPY_LOOP = """\
 """
 """A loop that copies 32 bytes per iteration, aligned to a line; it is no kernel of ``tests/tables``."""
 
+FORKING_LOOP = """\
+.Lnext:
+    mov (%rdi), %rax
+    test %rax, %rax
+    js .Lskip
+    imul %rax, %rdx
+    imul %rdx, %rdx
+.Lskip:
+    add $8, %rdi
+    dec %rcx
+    jnz .Lnext
+"""
+"""On SKL two multiplications in a chain take 6 cycles; without them two branches take 2."""
+
 KERNELS = {
     "dot product": Kernel(
         "f32",
