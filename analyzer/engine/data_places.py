@@ -11,7 +11,8 @@ from cyclelens.analyzer.insight.memory_levels.placement import (
     unknown_pointers,
 )
 from cyclelens.analyzer.model.analysis_options import Target
-from cyclelens.analyzer.model.result import RegionAnalysis
+from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Problem, Region, Severity
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,6 +45,9 @@ class DataPlaceReader(Struct, frozen=True):
             if marked:
                 message = f"{marked[0]}= has no effect: '{region.name}' walks through no array"
                 self._report(region, message, Severity.WARNING)
+            elif data is not None or _touches_memory_once(result.predictions[0]):
+                message = f"'{region.name}' walks through no array in a loop, so its figure is for data in L1"
+                self._report(region, message, Severity.WARNING)
             return result
         unknown = unknown_pointers(data, place)
         if unknown:
@@ -63,3 +67,10 @@ class DataPlaceReader(Struct, frozen=True):
 
     def _report(self, region: Region, message: str, severity: Severity = Severity.ERROR) -> None:
         self.problems.append(at_line(region.first_line, self.text, "bad-option-value", message, severity))
+
+
+def _touches_memory_once(prediction: Prediction) -> bool:
+    """Whether code that is no loop accesses memory: a loop without new addresses has its data in L1."""
+    if prediction.mode is Mode.LOOP:
+        return False
+    return any(template.memory_operands for template in prediction.instructions)

@@ -104,6 +104,18 @@ def test_a_marker_for_a_loop_without_streams_has_no_effect_and_an_option_is_sile
     assert analysed("", given="L2", loop=loop).problems == ()
 
 
+@pytest.mark.parametrize(
+    ("loop", "marker"),
+    [
+        ("\n vmovups (%rsi), %ymm0\n add $32, %rsi\n# cyclelens-end\n", "mode=unroll"),
+        ("\n1: add (%rsi,%rax,8), %rbx\n mov (%rdi), %rax\n dec %rcx\n jnz 1b\n# cyclelens-end\n", ""),
+    ],
+)
+def test_an_option_that_changes_no_figure_of_code_with_data_says_so(loop: str, marker: str) -> None:
+    (problem,) = analysed(marker, given="L3", loop=loop).problems
+    assert problem.message == "'copy' walks through no array in a loop, so its figure is for data in L1"
+
+
 def test_of_two_places_in_a_marker_one_counts() -> None:
     analysis = analysed("data=L2 working-set=2MiB")
     (problem,) = analysis.problems
