@@ -99,6 +99,12 @@ def test_every_spelling_of_an_instruction_is_known(mnemonic: str) -> None:
         "ccmpe {dfv=cf} %rax, %rbx",
         "cfcmovne %rax, %rbx",
         "setzune %al",
+        "add %rax, %rbx, %rcx",
+        "subl $3, (%rax), %ecx",
+        "shl $3, %rax, %rbx",
+        "imul %rax, %rbx, %rcx",
+        "cmovz %rax, %rbx, %rcx",
+        "not %rax, %rbx",
     ],
 )
 def test_apx_is_named(statement: str, region: Region) -> None:
@@ -115,11 +121,24 @@ def test_apx_is_named(statement: str, region: Region) -> None:
         "vcvttps2dqs %zmm0, %zmm1",
         "vcomxsd %xmm0, %xmm1",
         "vaddps {rn-sae}, %ymm1, %ymm2, %ymm3",
+        "vmpsadbw $1, %zmm1, %zmm2, %zmm3",
+        "vpdpbssd %zmm1, %zmm2, %zmm3",
     ],
 )
 def test_avx10_is_named(statement: str, region: Region) -> None:
     (problem,) = region(statement).problems
     assert (problem.code, problem.message) == ("unsupported-instruction", AVX10)
+
+
+@pytest.mark.parametrize("statement", ["shl %rax, %rbx", "add %eax, %rbx, %rcx", "mov %rax, %rbx, %rcx"])
+def test_operands_that_apx_lacks_too_are_a_mistake(statement: str, region: Region) -> None:
+    (problem,) = region(statement).problems
+    assert problem.message != APX
+
+
+def test_a_refused_statement_is_the_only_cause_that_is_named(region: Region) -> None:
+    within = region("back: frobnicate\nfrobnicate\n.zero 100\njnz back")
+    assert [problem.code for problem in within.problems] == ["unsupported-instruction"] * 2
 
 
 def test_apx_in_intel_syntax(region: Region) -> None:

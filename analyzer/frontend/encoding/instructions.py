@@ -15,7 +15,7 @@ from cyclelens.analyzer.frontend.encoding.nasm_choices import (
     loading,
     shortest,
 )
-from cyclelens.analyzer.frontend.encoding.wrong_operands import reason
+from cyclelens.analyzer.frontend.encoding.wrong_operands import has_new_destination, reason
 from cyclelens.analyzer.frontend.source.dialect import Dialect
 from cyclelens.analyzer.frontend.source.lexer import SYMBOL, has_odd_blank
 from cyclelens.analyzer.frontend.statements import registers
@@ -43,7 +43,7 @@ from cyclelens.analyzer.frontend.statements.prefixes import (
     prefixed,
     renamed,
 )
-from cyclelens.analyzer.frontend.statements.refusals import refuse_apx, refused
+from cyclelens.analyzer.frontend.statements.refusals import APX, refuse_apx, refused
 from cyclelens.analyzer.frontend.statements.set_apart import SET_APART, SetApart
 from cyclelens.analyzer.isa import decoder
 from msgspec import Struct
@@ -85,6 +85,8 @@ def _refusal(request: EncodingRequest) -> OperandError | UnsupportedError:
     small = [replace(each, value=1) if isinstance(each, Immediate) else each for each in request.operands]
     if small != request.operands and choose(replace(request, operands=small)) is not None:
         return OperandError(f"The number does not fit '{request.mnemonic}' with these operands.")
+    if has_new_destination(request):
+        return UnsupportedError(APX)
     said = refused(request.mnemonic, request.operands, "The built-in assembler", reason(request))
     return UnsupportedError(said)
 

@@ -3,6 +3,7 @@ sizes differ."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.encoding.choice import EncodingRequest, choose
@@ -15,6 +16,11 @@ _GENERAL = {"r8": "dl", "r16": "dx", "r32": "edx", "r64": "rdx"}
 _VECTOR = {"xmm": "xmm2", "ymm": "ymm2", "zmm": "zmm2"}
 """A register of each size."""
 _EXTENDING = ("movs", "movz")
+_NEW_DESTINATION = re.compile(
+    r"(?:ad[cd]|adcx|adox|and|imul|or|rc[lr]|ro[lr]|sa[lr]|sbb|sh[lr]|sh[lr]d|sub|xor)[bwlq]?|cmov[a-z]+"
+)
+_ONE_OPERAND = re.compile(r"(?:dec|inc|neg|not)[bwlq]?")
+"""Instructions to which APX adds a destination of its own (Intel, APX Architecture Specification, 355828)."""
 
 
 def reason(request: EncodingRequest) -> str:
@@ -24,6 +30,20 @@ def reason(request: EncodingRequest) -> str:
         return "only one of them may be in memory"
     # Extending moves differ in their sizes by nature.
     return _number(request) or ("" if request.mnemonic.startswith(_EXTENDING) else _sizes(request))
+
+
+def has_new_destination(request: EncodingRequest) -> bool:
+    """Whether an instruction that cannot be encoded has APX's destination in front of its usual operands."""
+    if not request.operands:
+        return False
+    first, *usual = request.operands
+    named = _ONE_OPERAND if len(usual) == 1 else _NEW_DESTINATION
+    return (
+        named.fullmatch(request.mnemonic) is not None
+        and isinstance(first, Register)
+        and class_of(first) in _GENERAL
+        and choose(replace(request, operands=usual)) is not None
+    )
 
 
 def _number(request: EncodingRequest) -> str:

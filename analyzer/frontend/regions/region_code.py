@@ -36,6 +36,7 @@ from msgspec import Struct, field
 
 _FAR = 0x1000
 """Distance between placeholders in bytes."""
+UNKNOWN_SIZE = "unknown-size"
 _DOUBTFUL = (
     "How many bytes this takes depends on a statement that is not understood, so the region has no figure."
 )
@@ -204,6 +205,7 @@ class RegionCode(Struct):
             if pieces or not (self.is_marked and isinstance(content, Alignment)):
                 pieces.append(piece)
                 self.indices.append(index)
+        self._name_causes_only()
         places: dict[int, int] = {}
         for at, piece in enumerate(pieces):
             if piece.code:
@@ -215,6 +217,12 @@ class RegionCode(Struct):
             ):
                 piece.target = places.get(target)
         return pieces
+
+    def _name_causes_only(self) -> None:
+        """Drop the sizes that nobody knows because another statement of the region has no bytes."""
+        causes = {index: each for index, each in self.refused.items() if each.code != UNKNOWN_SIZE}
+        if causes:
+            self.refused = causes
 
     def runs(self, parts: Sequence[range], *, joined: bool) -> list[list[int]]:
         """Pieces of each part; with ``joined``, all of them as one run in the order of the parts."""
@@ -263,7 +271,7 @@ class RegionCode(Struct):
         """Size in bytes of a statement whose size the layout decides. Raises RefusedStatement."""
         size = self.layouts.known_size(index)
         if size is None:
-            raise RefusedStatement("unknown-size", _DOUBTFUL)
+            raise RefusedStatement(UNKNOWN_SIZE, _DOUBTFUL)
         if size > MAXIMUM_BYTES:
             raise RefusedStatement("not-supported", _TOO_MUCH)
         return size

@@ -32,6 +32,8 @@ _AVX10_NAME = (
     r"|vcvt(?:t?(?:ps|ph|(?:ne)?bf16)2iu?bs|tp[sd]2u?[dq]qs|ts[sd]2u?sis)"
     r"|vcvt(?:(?:2|bias|ne2?)?ph2[bh]f8s?|hf82ph|2ps2phx)"
 )
+_AVX10_WIDE = r"vmpsadbw|vpdpb(?:ss|su|uu)ds?|vpdpw(?:su|us|uu)ds?|vsm4(?:key4|rnds4)"
+"""Instructions whose 512-bit form is new in AVX10.2 (Intel, AVX10.2 Architecture Specification, 361050)."""
 _QUOTED = re.compile(QUOTED)
 _SUFFIXES = frozenset("bwlqstxyz")
 """Operand size suffixes of AT&T syntax."""
@@ -61,9 +63,11 @@ def refused(mnemonic: str, operands: Sequence[Operand], who: str, reason: str = 
     """Message that ``who`` rejects an instruction with these operands, for a ``reason`` if one is known."""
     if mnemonic == "frstpm":
         return "'frstpm' is an instruction of the 287 that no 64-bit processor has."
-    is_narrow = any(isinstance(operand, Register) and operand.name[0] == "y" for operand in operands)
-    if re.fullmatch(_AVX10_NAME, mnemonic) or (
-        is_narrow and any(isinstance(operand, Rounding) for operand in operands)
+    vectors = {operand.name[0] for operand in operands if isinstance(operand, Register)}
+    if (
+        re.fullmatch(_AVX10_NAME, mnemonic)
+        or ("z" in vectors and re.fullmatch(_AVX10_WIDE, mnemonic))
+        or ("y" in vectors and any(isinstance(operand, Rounding) for operand in operands))
     ):
         return AVX10
     return no_such(mnemonic, who, reason)
