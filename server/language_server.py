@@ -21,6 +21,7 @@ from cyclelens.server.display import messages
 from cyclelens.server.display.costs import InstructionCosts
 from cyclelens.server.documents.baselines import Baselines
 from cyclelens.server.documents.history import History
+from cyclelens.server.documents.machine_files import MachineFiles
 from cyclelens.server.documents.measurements import StoredMeasurements
 from cyclelens.server.documents.memory import SavedFiles
 from cyclelens.server.documents.origins import first_of, is_below, origin_of, place_of
@@ -72,6 +73,7 @@ class CyclelensServer(LanguageServer):
         """Called when costs of findings become known."""
         self.costs = InstructionCosts()
         self.projects = Projects(lambda message: self.tell(types.MessageType.Warning, message))
+        self.machine_files = MachineFiles(lambda message: self.tell(types.MessageType.Warning, message))
         self._arrived = asyncio.Event()
         """Set and replaced whenever an answer arrives."""
         self._last_answered = 0
@@ -121,12 +123,18 @@ class CyclelensServer(LanguageServer):
         """The analysis options from the settings, with the location of this document."""
         settings = self.settings_of(snapshot)
         origin = origin_of(snapshot.uri, self._folders, *settings.places)
-        profile = settings["profile"] and first_of(settings["profile"], origin.folders)
-        if profile and not may_read(profile, origin) and not self._may_open(profile, origin, settings):
-            self._complain_once(messages.profile_outside(settings["profile"]))
-            profile = ""
+        profile, machine_file = (self._named(name, origin, settings) for name in ("profile", "machineFile"))
         source = replace(settings.options.source, origin=origin, profile=profile)
-        return replace(settings.options, source=source)
+        target = replace(settings.options.target, machine=self.machine_files.machine(machine_file))
+        return replace(settings.options, source=source, target=target)
+
+    def _named(self, setting: str, origin: Origin, settings: Settings) -> str:
+        """The path of the file that a setting names; empty if it names none, or one that may not be read."""
+        path = settings[setting] and first_of(settings[setting], origin.folders)
+        if path and not may_read(path, origin) and not self._may_open(path, origin, settings):
+            self._complain_once(messages.file_outside(setting, settings[setting]))
+            return ""
+        return str(path)
 
     def _may_open(self, path: str, origin: Origin, settings: Settings) -> bool:
         """Whether a file outside the workspace may be opened because a setting names it: only in a trusted

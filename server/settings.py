@@ -179,12 +179,17 @@ class Settings(Struct, frozen=True):
     @property
     def analysis(self) -> tuple[object, ...]:
         """All settings that results depend on: when they change, documents are analysed again."""
-        return self.options, self.hint_kinds, self.places, self["sources"], self["profile"]
+        return self.options, self.hint_kinds, self.places, self["sources"], self.named_files
 
     @property
     def places(self) -> tuple[tuple[str, ...], ...]:
         """What is read besides a document, as written: include folders, definitions, files before it."""
         return self["includePaths"], self["defines"], self["preIncludes"]
+
+    @property
+    def named_files(self) -> tuple[str, ...]:
+        """The recorded profile and the machine file, as written."""
+        return self["profile"], self["machineFile"]
 
     @property
     def hint_kinds(self) -> tuple[str, ...]:

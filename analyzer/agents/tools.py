@@ -22,6 +22,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Clocks
+from cyclelens.analyzer.model.machine_file import MachineFile
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import Origin
 from cyclelens.analyzer.rewrites.proposal import Fix, apply
@@ -41,9 +42,13 @@ class Tools:
 
     :param folders: folders whose files may be read; of others nothing is.
     :param may_run: whether code may be run in the sandbox to compare results.
+    :param machine: what was measured on this machine.
     """
 
-    def __init__(self, folders: Sequence[str] = (), *, may_run: bool = False) -> None:
+    def __init__(
+        self, folders: Sequence[str] = (), *, may_run: bool = False, machine: MachineFile | None = None
+    ) -> None:
+        self._machine = machine
         self.folders = [os.path.realpath(folder) for folder in folders]
         self._may_run = may_run
         self._analyzer: Analyzer | None = None
@@ -146,7 +151,7 @@ class Tools:
         path = self._path(source)
         origin = Origin(path or "", tuple(self.folders) if path else ())
         default = registry.default()
-        target = Target(default.names, by_default=default.reason)
+        target = Target(default.names, by_default=default.reason, machine=self._machine)
         if core:
             try:
                 target = target.only_on(registry.get(core).name)

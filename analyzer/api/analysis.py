@@ -16,7 +16,7 @@ from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Analysis
 from cyclelens.analyzer.model.source import NOWHERE
 from cyclelens.analyzer.reports.json import document
-from cyclelens.arguments import cores_named, data_place, model_named, one_of
+from cyclelens.arguments import cores_named, data_or_size, machine_named, model_named, one_of
 from cyclelens.results import Report
 from msgspec.structs import replace
 
@@ -40,6 +40,8 @@ def analyze(
     taken: Shares = "",
     mispredicted: Shares = "",
     data: str = "",
+    working_set: str = "",
+    machine_file: str | os.PathLike[str] | None = None,
     external_programs: bool = True,
 ) -> Report:
     """The analysis of all regions of an assembly text (``str``) or of a file (``pathlib.Path``: assembly, or
@@ -51,9 +53,10 @@ def analyze(
     ``both``; ``region``: only the one of this name. ``function``: only this one, by its label or symbol, in
     an ELF file also by an address. ``syntax``: ``auto``, ``att`` or ``intel``.
     ``taken`` and ``mispredicted``: how often branches are taken and mispredicted, instead of what markers say
-    (``0.9``, ``.Lskip:0.9``; docs/branches.md). ``data``: where the data are (``L2``, ``rsi:L3,rdi:L1``,
-    ``2MiB``; docs/data.md). ``external_programs``: whether the machine's
-    assemblers and C preprocessor may be run.
+    (``0.9``, ``.Lskip:0.9``; docs/branches.md). ``data``: where the data are (``L2``, ``rsi:L3,rdi:L1``), or
+    ``working_set``: their size (``2MiB``; docs/data.md). ``machine_file``: the measured memory levels of a
+    machine; None: the file that ``CYCLELENS_MACHINE_FILE`` names, if any. ``external_programs``: whether the
+    machine's assemblers and C preprocessor may be run.
 
     Errors in the text become ``problems`` of the report. Raises ValueError for an argument that is not one of
     the allowed values and for an unsupported file, OSError if the file cannot be opened, and
@@ -83,7 +86,8 @@ def analyze(
             model=ModelOptions(model=model_named(model)),
             taken=_by_region(taken),
             mispredicted=_by_region(mispredicted),
-            data=data_place(data),
+            data=data_or_size(data, working_set),
+            machine=machine_named(machine_file),
             forced=frozenset(name for name, value in forced.items() if value is not None),
         ),
     )

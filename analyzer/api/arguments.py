@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
-from cyclelens.analyzer.insight.memory_levels.placement import place_of
+from cyclelens.analyzer.insight.memory_levels.placement import place_of, place_of_size
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.machine_file import MachineFileError, of_environment, read
 from cyclelens.analyzer.model.choices import Model
+from cyclelens.analyzer.model.machine_file import MachineFile
 
 
 def one_of(name: str, value: object, known: Collection[str]) -> None:
@@ -21,6 +25,26 @@ def data_place(text: str) -> str:
     if text:
         place_of(text)
     return text
+
+
+def data_or_size(data: str, working_set: str) -> str:
+    """Where the data are, by ``data`` or by ``working_set``. Raises ValueError for a wrong value, and if both
+    are given."""
+    if data and working_set:
+        raise ValueError("data and working_set both say where the data are; pass one of them")
+    if working_set:
+        place_of_size(working_set)
+        return working_set
+    return data_place(data)
+
+
+def machine_named(path: str | os.PathLike[str] | None) -> MachineFile | None:
+    """The content of a machine file; None: of the one that the environment names, if any. Raises
+    ValueError."""
+    try:
+        return of_environment() if path is None else read(Path(path))
+    except MachineFileError as error:
+        raise ValueError(str(error)) from None
 
 
 def model_named(name: str) -> Model:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from cyclelens.analyzer.common.machine_file import MACHINE_FILE
 from cyclelens.analyzer.microarchitectures import registry
+
+if TYPE_CHECKING:
+    from cyclelens.analyzer.model.machine_file import MachineFile
 
 _CLOCK = r"(?i)([0-9]+(?:\.[0-9]+)?(?:e[0-9]{1,2})?) ?([kMG]?)(?:Hz)?"
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9}
@@ -88,16 +89,11 @@ def frequency(text: str) -> float:
     return hertz
 
 
-class MachineFileOption(argparse.Action):
-    """Option that names a file with the levels of memory, for this process and its children."""
+def machine_file(path: str) -> MachineFile:
+    """Argument type: the file with the levels of a machine's memory."""
+    from cyclelens.analyzer.microarchitectures.machine_file import MachineFileError, read
 
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _: object = None
-    ) -> None:
-        from cyclelens.analyzer.microarchitectures.machine_file import MachineFileError, read
-
-        try:
-            read(Path(values))
-        except MachineFileError as error:
-            parser.error(str(error))
-        os.environ[MACHINE_FILE] = os.path.abspath(values)
+    try:
+        return read(Path(path))
+    except MachineFileError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

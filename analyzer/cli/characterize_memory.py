@@ -1,4 +1,5 @@
-"""``cyclelens characterize --memory``: measures the levels of this machine's memory on one core."""
+"""``cyclelens characterize --memory``: measures the levels of this machine's memory on one core, and what a
+mispredicted branch costs."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from cyclelens.analyzer.common.usage import OK, PROBLEMS
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.characterizing.memory import LevelTime
+    from cyclelens.analyzer.characterizing.mispredictions import Penalty
     from cyclelens.analyzer.measuring.machine_memory import MachineMemory
 
 _RUNS = 3
@@ -47,8 +49,10 @@ def run(output: Path | None) -> int:
     for line in _table(wanted, found):
         print(line)
     print(f"cycles per line of 64 bytes, of latency per load; one core, by {source}")
+    cost = _penalty()
+    print(f"misprediction: {cost.problem if cost.cycles is None else f'{cost.cycles:.1f} cycles'}")
     if output is not None:
-        _write(output, found, memory)
+        _write(output, found, memory, cost)
     return OK if all(each.measured.cycles is not None for each in found) else PROBLEMS
 
 
@@ -95,11 +99,26 @@ def _core() -> str:
     return model.name
 
 
-def _write(output: Path, found: Sequence[LevelTime], memory: MachineMemory) -> None:
+def _penalty() -> Penalty:
+    """What a mispredicted branch costs. Raises InputError."""
+    from cyclelens.analyzer.characterizing.machines import opened
+    from cyclelens.analyzer.characterizing.mispredictions import penalty
+    from cyclelens.analyzer.measuring.harness import CannotMeasure
+    from cyclelens.analyzer.microarchitectures import registry
+
+    try:
+        with opened(registry.native()) as machine:
+            return penalty(machine)
+    except CannotMeasure as error:
+        raise InputError(f"nothing can be measured here: {error}") from None
+
+
+def _write(output: Path, found: Sequence[LevelTime], memory: MachineMemory, penalty: Penalty) -> None:
     from cyclelens.analyzer.characterizing.memory import fitted
     from cyclelens.analyzer.microarchitectures import registry
-    from cyclelens.analyzer.microarchitectures.machine_file import MachineFile, written
+    from cyclelens.analyzer.microarchitectures.machine_file import written
     from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
+    from cyclelens.analyzer.model.machine_file import MachineFile
     from cyclelens.analyzer.model.provenance import Certainty, Source
 
     name = _core()
@@ -110,7 +129,7 @@ def _write(output: Path, found: Sequence[LevelTime], memory: MachineMemory) -> N
     worst = max((each.measured.spread for each in found), default=0.0)
     about = f"{registry.own_name()}; cyclelens characterize --memory; spread at most {worst:.1%}"
     try:
-        output.write_text(written(MachineFile(name, levels), about), encoding="utf-8")
+        output.write_text(written(MachineFile(name, levels, penalty.cycles), about), encoding="utf-8")
     except OSError as error:
         raise InputError(f"{output} cannot be written: {error.strerror or error}") from None
     print(f"written to {output}: --machine-file {output} uses it in every command")

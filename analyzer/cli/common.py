@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.cli.argument_types import (
-    MachineFileOption,
     alignment,
     data_place,
+    machine_file,
     microarchitectures,
     shares,
     working_set,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
+    from cyclelens.analyzer.model.machine_file import MachineFile
     from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 
 
@@ -84,6 +85,8 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
         elif name in ("data", "workingSet"):
             # argparse would check a default that is a string.
             told |= {"type": data_place if name == "data" else working_set, "default": None}
+        elif name == "machineFile":
+            told |= {"type": machine_file, "default": None}
         else:
             told |= {"action": "append", "default": []}
         if name in ("taken", "mispredicted"):
@@ -97,14 +100,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
     add_settings(parser, "microarchitectures", "mode", "alignment", "model")
     add_resources_argument(parser)
-    add_settings(parser, "taken", "mispredicted")
-    parser.add_argument(
-        "--machine-file",
-        action=MachineFileOption,
-        default=argparse.SUPPRESS,
-        metavar="FILE",
-        help="the levels of this machine's memory, as cyclelens characterize --memory writes them",
-    )
+    add_settings(parser, "taken", "mispredicted", "machineFile")
 
 
 def default_others(parser: argparse.ArgumentParser) -> None:
@@ -216,10 +212,27 @@ def analysis_options(options: argparse.Namespace, detail: Detail | None = None) 
             taken=tuple(options.taken),
             mispredicted=tuple(options.mispredicted),
             data=getattr(options, "data", None) or getattr(options, "workingSet", None) or "",
+            machine=_machine(options, project["machineFile"]),
             forced=forced(given),
         ),
         detail or Detail(),
     )
+
+
+def _machine(options: argparse.Namespace, of_project: str) -> MachineFile | None:
+    """What the option's file says of this machine, else the project's, else the environment's. Raises
+    InputError."""
+    from pathlib import Path
+
+    from cyclelens.analyzer.microarchitectures.machine_file import MachineFileError, of_environment, read
+
+    if options.machineFile is not None:
+        machine: MachineFile = options.machineFile
+        return machine
+    try:
+        return read(Path(of_project)) if of_project else of_environment()
+    except MachineFileError as error:
+        raise InputError(error) from None
 
 
 def _say_default(options: argparse.Namespace, chosen: Target) -> None:

@@ -40,6 +40,12 @@ def main(arguments: list[str]) -> int:
             "the packages for agents are not installed: pip install 'cyclelens[agent]'"
         ) from None
     from cyclelens.analyzer.agents.tools import Tools
+    from cyclelens.analyzer.microarchitectures.machine_file import MachineFileError, of_environment
 
-    server(Tools([str(folder) for folder in options.folder], may_run=options.allow_run)).run()
+    try:
+        machine = of_environment()
+    except MachineFileError as error:
+        raise InputError(error) from None
+    folders = [str(folder) for folder in options.folder]
+    server(Tools(folders, may_run=options.allow_run, machine=machine)).run()
     return OK

@@ -31,15 +31,18 @@ def main(arguments: list[str]) -> int:
 
     from cyclelens.analyzer.facts.store import TablesUnavailable
     from cyclelens.analyzer.frontend.assemblers import confinement
+    from cyclelens.analyzer.microarchitectures.machine_file import MachineFileError, of_environment
     from cyclelens.analyzer.serving.answers import Answers
     from cyclelens.analyzer.serving.pages import PageServer
 
     # Links contain untrusted texts.
     confined = confinement.version() > 0
     try:
-        answers = Answers(external_programs=confined and not options.no_external_programs)
+        answers = Answers(
+            external_programs=confined and not options.no_external_programs, machine=of_environment()
+        )
         server = PageServer(answers, options.port)
-    except TablesUnavailable as error:
+    except (TablesUnavailable, MachineFileError) as error:
         raise InputError(error) from None
     except OSError as error:
         raise InputError(

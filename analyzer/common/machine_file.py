@@ -1,5 +1,4 @@
 """The environment variable for the file with the memory levels of the user's machine."""
 
 MACHINE_FILE = "CYCLELENS_MACHINE_FILE"
-"""Environment variable with the path of the file. ``--machine-file FILE`` sets it, for child processes, too.
-"""
+"""Environment variable with the path of the file, for users who name none by option, setting or project."""

@@ -165,6 +165,7 @@ class _Text:
             if len(regions) < len(chosen) and due():
                 yield replace(self._analysis(regions), pending=True)
         self._follow_paths()
+        self._report_other_machine(regions)
         self.problems.sort(key=lambda problem: (problem.line, problem.column))
         whole = self._analysis(regions)
         yield self._weighed(whole) if self.assembled.counts else whole
@@ -183,6 +184,19 @@ class _Text:
         for name in dict.fromkeys(name for name, _ in self.options.target.mispredicted):
             if name not in ("", *names):
                 self._report_no_region(f"region '{name}'", name, names)
+
+    def _report_other_machine(self, regions: Sequence[RegionAnalysis]) -> None:
+        """Report a machine file that no figure uses, because it is for another core."""
+        machine = self.options.target.machine
+        cores = dict.fromkeys(each.microarchitecture for region in regions for each in region.predictions)
+        if machine is not None and cores and machine.core not in cores:
+            message = (
+                f"{machine.file} was measured on {machine.core}, so the figures for {', '.join(cores)} use "
+                f"published memory levels; --arch {machine.core} selects the measured core"
+            )
+            self.problems.append(
+                at_line(0, self.text, "machine-file-not-used", message, Severity.INFORMATION)
+            )
 
     def _report_no_region(self, what: str, name: str, names: Sequence[str]) -> None:
         known = among(name, names) if names else ", and no other region"

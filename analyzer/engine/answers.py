@@ -24,6 +24,7 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures.variants import variant
 from cyclelens.analyzer.model.analysis_options import Detail
 from cyclelens.analyzer.model.instruction import Instruction
+from cyclelens.analyzer.model.machine_file import MachineFile
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import ModelOptions
 from cyclelens.analyzer.model.result import Assumption, PortBinding, Position, Prediction
@@ -66,6 +67,8 @@ class RegionQuery(Struct, frozen=True):
     """Simulate one pass from an empty pipeline."""
     is_function: bool = False
     """Simulate one pass in addition to the steady state."""
+    machine: MachineFile | None = None
+    """What was measured on a machine with this core."""
 
 
 class Run(Struct, frozen=True):
@@ -139,7 +142,7 @@ def answer(workspace: Workspace, query: RegionQuery, cancel: Cancel | None) -> C
     detail, model, placement = query.detail, query.model, query.placement
     code, assumed_path, forks = query.code, query.assumed_path, query.forks
     repeated = (query.loop, query.once, query.is_function)
-    about = (code, model.name, repeated, tuple(query.latencies.items()), query.options)
+    about = (code, model.name, repeated, tuple(query.latencies.items()), query.options, query.machine)
     # Positions are the same with and without a trace.
     places = workspace.places.get((*about, placement))
     here = (query.origin, query.name, model.name, placement.known)
@@ -228,6 +231,7 @@ def _once(run: Run) -> CachedAnswer | LeftOut:
         return lacking
     simulation = run.one_pass(alignment, trace=query.detail.trace)
     prediction = one_pass.predicted(block, simulation, run.others(), causes=query.detail.causes)
+    prediction = replace(prediction, machine=query.machine)
     if not query.detail.causes or prediction.once is None:
         return CachedAnswer(prediction, ())
     assumed_path = () if query.assumed_path is None else (query.assumed_path,)
@@ -251,7 +255,7 @@ def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnsw
         known = replace(first.prediction, assumptions=assumed)
         return replace(known, simulation=simulation, account=simulation.account)
     accessed = accesses(block.instructions)
-    prediction = explain(block, run.core, simulation, run.query.options)
+    prediction = replace(explain(block, run.core, simulation, run.query.options), machine=run.query.machine)
     prediction = replace(
         prediction, work=inferred(block.instructions, accessed), data=data_levels(prediction, accessed)
     )

@@ -36,7 +36,9 @@ class MispredictionReader(Struct, frozen=True):
         if found is None:
             return analysis
         try:
-            return replace(analysis, mispredictions=mispredictions.through(analysis, found))
+            return replace(
+                analysis, mispredictions=mispredictions.through(analysis, found, self.target.machine)
+            )
         except SharesError as error:
             if not found.least:
                 self._report(branching, error)

@@ -35,6 +35,7 @@ Values = Mapping[str, Any]
 
 _SETTINGS = {setting.name: setting for setting in ANALYSIS}
 _PATHS = frozenset({"includePaths", "preIncludes"})
+_PATH = "machineFile"
 _FILES, _MATCH = "files", "match"
 
 
@@ -126,7 +127,11 @@ def _values(table: Mapping[str, Any], file: Path, known: Iterable[str]) -> Value
             found: Any = checked(_SETTINGS[name], value, registry.names())
         except ValueError as wrong:
             raise ProjectError(f"{file}: {name}: {str(wrong).rstrip('.')}") from None
-        values[name] = tuple(_inside(path, name, file) for path in found) if name in _PATHS else found
+        if name in _PATHS:
+            found = tuple(_inside(path, name, file) for path in found)
+        elif name == _PATH and found:
+            found = _inside(found, name, file)
+        values[name] = found
     return values
 
 

@@ -170,6 +170,7 @@ def analyse_region(
     forks: tuple[int, ...] = (len(instructions) - 1,) if is_part else ()
     if through is not None:
         forks = paths.instructions_of_forks(through, region, lines)
+    machine = options.target.machine
     answers = []
     try:
         for model in plan.models:
@@ -179,7 +180,7 @@ def analyse_region(
             query = RegionQuery(
                 region.name, code, simulated, model, loop, placement, latencies, options.target.model,
                 options.detail, options.source.origin, assumed_path, forks, once,
-                region.is_function and not is_part,
+                region.is_function and not is_part, machine and machine.of(model.name),
             )  # fmt: skip
             found = answer(workspace, query, request.cancel)
             if isinstance(found, LeftOut):

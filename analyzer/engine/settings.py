@@ -51,7 +51,8 @@ class Setting(Struct, frozen=True):
     examples: tuple[str, ...] = ()
     """Values that editors offer for such a key, if there are no ``choices``."""
     part: Part | None = None
-    """The part of an analysis's options that it sets; None: it is about a display or a measurement."""
+    """The part of an analysis's options that it sets; None: it is about a display or a measurement, or names
+    a file whose content the caller passes."""
 
     def offered(self) -> tuple[str, ...]:
         """Values to complete in a marker; the default is omitted."""
@@ -206,6 +207,17 @@ ANALYSIS: tuple[Setting, ...] = (
         help="let the C preprocessor (-include) or NASM (-P) read FILE before the text; it is looked for in "
         "the current folder, then in those of -I",
         part=SourceOptions,
+    ),
+    Setting(
+        "machineFile",
+        "text",
+        "",
+        "File of cyclelens characterize --memory with the measured levels of this machine's memory, relative "
+        "to the workspace. They are used for the core that it names.",
+        option="--machine-file",
+        metavar="FILE",
+        help="the levels of this machine's memory, as cyclelens characterize --memory writes them (default: "
+        "the file that CYCLELENS_MACHINE_FILE names)",
     ),
 )
 

@@ -15,7 +15,8 @@ from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.confidence import is_lower_bound
 from cyclelens.analyzer.insight.memory_levels.streams import data_levels, instructions_of
 from cyclelens.analyzer.insight.memory_levels.wording import bytes_per_iteration, sentences
-from cyclelens.analyzer.microarchitectures import caveats, extensions, registry
+from cyclelens.analyzer.microarchitectures import caveats, extensions
+from cyclelens.analyzer.microarchitectures.misprediction_penalty import misprediction_penalty_for
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.result import Assumption, Prediction
@@ -217,7 +218,7 @@ def _predicted_branches(prediction: Prediction, inner: Collection[int]) -> Itera
     )
     if found:
         what = "The branch is" if len(found) == 1 else "The branches are"
-        penalty = registry.get(prediction.microarchitecture).misprediction_penalty
+        penalty = misprediction_penalty_for(prediction.microarchitecture, prediction.machine).cycles
         cost = "more than ten" if penalty is None else f"about {penalty:g}"
         price = f"a wrong prediction costs {cost} cycles (mispredicted= adds them)"
         message = f"{what} not taken, and predicted so: {price}."

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, kind_of
 from cyclelens.analyzer.insight.paths import SharesError, at_places, described, executions, share_of
 from cyclelens.analyzer.insight.weights import GIVEN
-from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.microarchitectures.misprediction_penalty import misprediction_penalty_for
+from cyclelens.analyzer.model.machine_file import MachineFile
 from cyclelens.analyzer.model.mispredictions import BranchFree, MispredictedBranch, Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis
 from cyclelens.analyzer.model.result import Prediction
@@ -109,7 +110,9 @@ def recorded(
     return GivenShares(jumps, tuple(shares), GIVEN, least=True) if any(shares) else None
 
 
-def through(analysis: BranchingAnalysis, given: GivenShares) -> dict[str, Mispredictions]:
+def through(
+    analysis: BranchingAnalysis, given: GivenShares, machine: MachineFile | None = None
+) -> dict[str, Mispredictions]:
     """What mispredicted branches add to a region with inner branches, by core.
 
     Without shares of the paths the sum is for the path that is shown. Raises SharesError if the executions of
@@ -125,7 +128,7 @@ def through(analysis: BranchingAnalysis, given: GivenShares) -> dict[str, Mispre
         path = analysis.paths[analysis.assumed]
         counts = [float(block in path.blocks) for block in range(len(branching.blocks))]
         bases = path.cycles
-    sums = {name: _sum(name, base, given, counts) for name, base in bases.items()}
+    sums = {name: _sum(name, base, given, counts, machine) for name, base in bases.items()}
     whole = next((each.cycles for each in analysis.paths if len(each.blocks) == len(branching.blocks)), {})
     if len(branching.forks) != 1:
         return sums
@@ -138,16 +141,22 @@ def through(analysis: BranchingAnalysis, given: GivenShares) -> dict[str, Mispre
 
 def straight(prediction: Prediction, given: GivenShares) -> Mispredictions:
     """What mispredicted branches add to a region without inner branches."""
-    return _sum(prediction.microarchitecture, prediction.placed_cycles, given, (1.0,))
+    return _sum(prediction.microarchitecture, prediction.placed_cycles, given, (1.0,), prediction.machine)
 
 
-def _sum(name: str, base: float, given: GivenShares, counts: Sequence[float]) -> Mispredictions:
+def _sum(
+    name: str,
+    base: float,
+    given: GivenShares,
+    counts: Sequence[float],
+    machine: MachineFile | None,
+) -> Mispredictions:
     """``counts``: executions of each block."""
     jumps = given.jumps
     each = zip(jumps.places, given.shares, jumps.blocks, strict=True)
     branches = tuple(MispredictedBranch(place, share, counts[block]) for place, share, block in each if share)
-    penalty = registry.get(name).misprediction_penalty
-    return Mispredictions(given.source, branches, base, penalty, given.least)
+    penalty = misprediction_penalty_for(name, machine)
+    return Mispredictions(given.source, branches, base, penalty.cycles, penalty.source, given.least)
 
 
 def parts(found: Mispredictions) -> str:
@@ -178,9 +187,7 @@ def sentences(prediction: Prediction) -> Iterator[str]:
     if missing := lacking(prediction):
         yield f"{missing[:1].upper()}{missing[1:]}."
     if found.penalty is not None:
-        source = registry.get(core).sources.of("misprediction_penalty")
-        origin = f"{source.certainty}: {source.name}"
-        yield f"A misprediction costs {core} about {found.penalty:g} cycles ({origin})."
+        yield f"A misprediction costs {core} about {found.penalty:g} cycles ({found.penalty_source})."
 
     share = found.break_even
     if found.without is not None and share is not None:

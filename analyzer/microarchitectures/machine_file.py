@@ -1,19 +1,29 @@
-"""Files with the memory levels of one machine, as ``cyclelens characterize --memory`` writes them (TOML)."""
+"""Files with what was measured on one machine, as ``cyclelens characterize --memory`` writes them (TOML)."""
 
 from __future__ import annotations
 
+import os
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
+from cyclelens.analyzer.common.machine_file import MACHINE_FILE
 from cyclelens.analyzer.common.regular_files import read_regular
-from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
-from cyclelens.analyzer.model.memory_levels import LevelParameter, MemoryLevel, MemoryLevels, Overlap
+from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.machine_file import MachineFile
+from cyclelens.analyzer.model.memory_levels import (
+    LEVEL_NAMES,
+    LevelParameter,
+    MemoryLevel,
+    MemoryLevels,
+    Overlap,
+)
 from cyclelens.analyzer.model.provenance import Certainty, Source
-from msgspec import Struct
 
 _MOST_BYTES = 1 << 16
 _NUMBERS = ("size", "latency", "load", "write_back", "non_temporal")
 _SWITCHES = ("both_ways", "victim")
+_PENALTY = "misprediction_penalty"
 _LARGEST = 1e15
 
 
@@ -21,22 +31,11 @@ class MachineFileError(Exception):
     """The file cannot be used; the message names it and says why."""
 
 
-class MachineFile(Struct, frozen=True):
-    """The memory levels of a machine, and the core that it has."""
-
-    core: str
-    """Name of the microarchitecture."""
-    levels: MemoryLevels
-
-
-def levels_for(core: str, path: str) -> MemoryLevels | None:
-    """The memory levels of a core: those of the file if it is for this core, else the published ones; None if
-    they are not known. A file that cannot be used counts as none: commands have refused it already."""
-    try:
-        own = read(Path(path))
-    except MachineFileError:
-        return levels_of(core)
-    return own.levels if own.core == core else levels_of(core)
+def of_environment() -> MachineFile | None:
+    """The machine of the file that ``CYCLELENS_MACHINE_FILE`` names; None without it. Raises
+    ``MachineFileError``."""
+    path = os.environ.get(MACHINE_FILE)
+    return read(Path(path)) if path else None
 
 
 def read(path: Path) -> MachineFile:
@@ -58,8 +57,23 @@ def _parsed(content: dict[str, object], name: str) -> MachineFile:
     if not isinstance(core, str) or not isinstance(overlap, str) or not isinstance(tables, list):
         raise TypeError("it needs a core, what overlaps, and its levels")
     source = Source(Certainty.MEASURED, name, f"Measured by cyclelens characterize --memory: {name}")
+    core = registry.get(core).name
     levels = tuple(_level(table, source) for table in tables)
-    return MachineFile(core, MemoryLevels(levels=levels, overlap=Overlap(overlap), overlap_source=source))
+    _check_order([level.name for level in levels])
+    penalty = _parameter(content[_PENALTY], source).value if _PENALTY in content else None
+    found = MemoryLevels(levels=levels, overlap=Overlap(overlap), overlap_source=source)
+    return MachineFile(core, found, penalty, name)
+
+
+def _check_order(names: Sequence[str]) -> None:
+    """Raises ValueError unless these are the first levels, or all, in their order."""
+    if not names:
+        raise ValueError("it has no level")
+    for name in names:
+        if name not in LEVEL_NAMES:
+            raise ValueError(f"'{name}' is no level: {', '.join(LEVEL_NAMES)}")
+    if list(names) != [name for name in LEVEL_NAMES if name in names] or names[0] != LEVEL_NAMES[0]:
+        raise ValueError(f"the levels are not in order: {', '.join(LEVEL_NAMES)}, from {LEVEL_NAMES[0]} on")
 
 
 def _level(table: dict[str, object], source: Source) -> MemoryLevel:
@@ -97,6 +111,8 @@ def written(machine: MachineFile, about: str) -> str:
         f'core = "{machine.core}"',
         f'overlap = "{machine.levels.overlap}"',
     ]
+    if machine.misprediction_penalty is not None:
+        lines.append(f"{_PENALTY} = {machine.misprediction_penalty:g} # cycles of a mispredicted branch")
     for level in machine.levels.levels:
         lines += ["", "[[level]]", f'name = "{level.name}"']
         for key in _NUMBERS:

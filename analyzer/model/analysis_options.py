@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cyclelens.analyzer.model.choices import Assembler, Mode, Regions, Syntax
+from cyclelens.analyzer.model.machine_file import MachineFile
 from cyclelens.analyzer.model.options import DEFAULT, ModelOptions
 from cyclelens.analyzer.model.source import NOWHERE, Origin
 from msgspec import Struct, field
@@ -52,6 +53,8 @@ class Target(Struct, frozen=True):
     data: str = ""
     """Where the data of every region are, written like a marker's ``data=`` or ``working-set=``, over which
     it wins."""
+    machine: MachineFile | None = None
+    """What was measured on the user's machine. It counts for the core that the machine has."""
     forced: frozenset[str] = frozenset()
     """The marker options (``arch mode alignment align``) that do not win, because the user set them."""
 

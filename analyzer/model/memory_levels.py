@@ -142,5 +142,7 @@ class DataLevels(Struct, frozen=True):
     """Indices of instructions whose accesses move on by more than a page, which no prefetcher follows."""
     figures: tuple[LevelFigure, ...] = ()
     """One per level, the nearest first; empty if nothing is known of the core's levels."""
+    file: str = ""
+    """The file with the measured levels that the figures are from; empty: the levels are published ones."""
     chosen: ChosenData | None = None
     """The place that the user names, which the headline is for; None: L1."""

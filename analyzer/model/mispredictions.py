@@ -36,6 +36,8 @@ class Mispredictions(Struct, frozen=True):
     known, otherwise the figure of the path that is shown."""
     penalty: float | None
     """Cycles per mispredicted branch; None if the core's is not known."""
+    penalty_source: str = ""
+    """How certain the penalty is and where it comes from."""
     least: bool = False
     """The shares are lower bounds, because their source does not see every misprediction."""
     without: BranchFree | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.model.machine_file import MachineFile
 from cyclelens.analyzer.model.memory_levels import DataLevels
 from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.paths import BranchingAnalysis, Weight
@@ -117,6 +118,8 @@ class Prediction(Struct, frozen=True):
     """A single pass; only for functions and on request."""
     tracks_values: bool = False
     """As in ``Block``."""
+    machine: MachineFile | None = None
+    """Measured values of this core, in place of published ones for its memory and for mispredictions."""
     mispredictions: Mispredictions | None = None
     """What mispredicted branches add; None unless the user or a profile says how often they are."""
 

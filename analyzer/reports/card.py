@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 
 from cyclelens.analyzer.common.escaping import code, printable, prose
 from cyclelens.analyzer.insight import absence, as_written, costs, mispredictions, vocabulary, wording, work
+from cyclelens.analyzer.insight.assumptions import WARM_CACHES
 from cyclelens.analyzer.insight.confidence import doubt
-from cyclelens.analyzer.insight.memory_levels import wording as levels
 from cyclelens.analyzer.insight.source_lines import by_line
 from cyclelens.analyzer.isa.meanings import meaning
 from cyclelens.analyzer.microarchitectures import registry
@@ -217,9 +217,9 @@ def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
     if doing := work.sentence(region, region.predictions[0]):
         lines += [f"- {doing}"]
     lines += [f"- {prose(sentence)}" for sentence in mispredictions.sentences(region.predictions[0])]
-    data = region.predictions[0].data
-    if data is not None and (shown := levels.line(data)):
-        lines += [f"- {shown}, in cycles per iteration by where the data are"]
+    lines += [
+        f"- {prose(each.message)}" for each in region.predictions[0].assumptions if each.code == WARM_CACHES
+    ]
     chain = [] if hurried else list(map(printable, chains.lines(region, region.predictions[0])))
     if chain:
         more = ["  ..."] if len(chain) > _MOST_CHAIN_LINES else []

@@ -251,6 +251,7 @@ def _data(data: DataLevels) -> dict[str, Any]:
             }
             for each in data.figures
         ],
+        "machine_file": data.file or None,
         "chosen": data.chosen
         and {
             "where": data.chosen.where,

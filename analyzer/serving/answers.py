@@ -24,6 +24,7 @@ from cyclelens.analyzer.insight.findings import at_statement
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.values import confidence
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail
+from cyclelens.analyzer.model.machine_file import MachineFile
 from cyclelens.analyzer.model.result import RegionAnalysis
 from cyclelens.analyzer.model.source import Problem
 from cyclelens.analyzer.reports.card import instruction_cards
@@ -63,8 +64,10 @@ class Superseded(Exception):
 class Answers:
     """Answers requests from any thread. Raises ``TablesUnavailable`` if there are no tables."""
 
-    def __init__(self, *, external_programs: bool) -> None:
+    def __init__(self, *, external_programs: bool, machine: MachineFile | None = None) -> None:
+        """``machine``: what was measured on this machine."""
         self._external_programs = external_programs
+        self._measured = machine
         # Only the thread that opened the tables may use them.
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._store = self._worker.submit(open_store).result()
@@ -231,7 +234,7 @@ class Answers:
         options = to_options(values)
         return AnalysisOptions(
             replace(options.source, allow_external_programs=self._external_programs),
-            replace(options.target, forced=forced(given)),
+            replace(options.target, machine=self._measured, forced=forced(given)),
         )
 
     def _work(self, asked: Answer, kind: str, job: Callable[[Cancel], _Found]) -> _Found:

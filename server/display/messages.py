@@ -49,10 +49,10 @@ def no_region_of_name(name: str) -> str:
     return f"There is no region '{name}' in this file."
 
 
-def profile_outside(path: str) -> str:
-    """The setting names a file that this workspace may not open."""
+def file_outside(setting: str, path: str) -> str:
+    """A setting names a file that this workspace may not open."""
     return (
-        f"cyclelens.profile: '{path}' is outside the workspace. It is read only in trusted "
+        f"cyclelens.{setting}: '{path}' is outside the workspace. It is read only in trusted "
         "folders with the setting cyclelens.allowExternalPrograms on, and never through a link."
     )
 

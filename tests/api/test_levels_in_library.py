@@ -29,3 +29,12 @@ def test_an_argument_says_where_the_data_are() -> None:
 def test_another_value_is_an_error_that_lists_the_valid_ones() -> None:
     with pytest.raises(ValueError, match=r"'L9' does not say where the data are: use a level \(L1, L2"):
         cyclelens.analyze(COPY, data="L9")
+
+
+def test_the_size_of_the_data_says_where_they_are() -> None:
+    (prediction,) = cyclelens.analyze(COPY, arch="ZEN4", working_set="2MiB").region("copy").predictions
+    assert prediction.to_dict()["data"]["chosen"] == {"where": "data in L3", "cycles_per_iteration": 2.45}
+    with pytest.raises(ValueError, match="'L3' is not the size of a working set"):
+        cyclelens.analyze(COPY, working_set="L3")
+    with pytest.raises(ValueError, match="data and working_set both say where the data are"):
+        cyclelens.analyze(COPY, data="L2", working_set="2MiB")

@@ -1,8 +1,6 @@
 """``cyclelens characterize --memory`` measures the levels of memory, and the model with its parameters gives
 what was measured."""
 
-import json
-
 import pytest
 from cyclelens.analyzer.characterizing.memory import Kind, LevelTime, fitted, request, sizes
 from cyclelens.analyzer.cli.main import main
@@ -12,13 +10,6 @@ from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.machine_memory import MachineMemory
 from cyclelens.analyzer.measuring.requests import REGISTERS, Measurement
 from cyclelens.analyzer.measuring.walks import ADDRESS
-from cyclelens.analyzer.microarchitectures.machine_file import (
-    MachineFile,
-    MachineFileError,
-    levels_for,
-    read,
-    written,
-)
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
 from cyclelens.analyzer.model.memory_levels import Stream
 from cyclelens.analyzer.model.provenance import Certainty, Source
@@ -30,15 +21,6 @@ MACHINE = MachineMemory({"L1": 32 << 10, "L2": 1 << 20, "L3": 32 << 20}, 1 << 30
 LOADED, STORED = Stream("rsi", 64, 1.0), Stream("rdi", 64, 1.0, stored=True)
 PAST = Stream("rdi", 64, 1.0, loaded=False, stored=True, non_temporal=True)
 CORE = InCore(1.0, 1.0)
-COPY = """# cyclelens-begin copy
-1:  vmovups (%rsi), %ymm0
-    vmovups %ymm0, (%rdi)
-    add $32, %rsi
-    add $32, %rdi
-    dec %rcx
-    jnz 1b
-# cyclelens-end
-"""
 
 
 def times_of(levels):
@@ -98,83 +80,6 @@ def test_a_pass_covers_the_working_set_once(kind):
 def test_a_chase_visits_every_line():
     chain = some(some(request(Kind.LATENCY, 16 << 10).walk).chain)
     assert (chain.nodes, chain.node_bytes) == (256, 64)
-
-
-# ---------------------------------------------------------------------------------------------------------
-# The file
-
-
-@pytest.fixture
-def file(tmp_path):
-    """Twice the times of Zen 4's memory."""
-    levels = some(levels_of("ZEN4"))
-    times = [
-        LevelTime(each.level, each.size, each.kind, Measurement(2 * some(each.measured.cycles)))
-        for each in times_of(levels)
-    ]
-    path = tmp_path / "machine.toml"
-    path.write_text(written(MachineFile("ZEN4", fitted(levels, times, MACHINE, SOURCE)), "a test\nmachine"))
-    return path
-
-
-@pytest.mark.parametrize("core", ["SNB", "HSW", "SKX", "ZEN2", "ZEN4"])
-def test_a_written_file_is_read_back(tmp_path, core):
-    levels = some(levels_of(core))
-    path = tmp_path / "machine.toml"
-    path.write_text(written(MachineFile(core, levels), "a machine"))
-    found = read(path)
-    assert found.core == core
-    assert [each.measured.cycles for each in times_of(found.levels)] == pytest.approx(
-        [each.measured.cycles for each in times_of(levels)]
-    )
-
-
-def test_the_file_of_the_machine_holds_for_its_core_alone(file):
-    published, own = some(levels_of("ZEN4")), some(levels_for("ZEN4", str(file)))
-    assert some(own.levels[1].load).value == 2 * some(published.levels[1].load).value
-    assert levels_for("SKX", str(file)) == levels_of("SKX")
-    assert levels_for("ZEN4", "/nowhere") == published
-
-
-def test_commands_predict_with_the_file(file, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CYCLELENS_MACHINE_FILE", "")
-    source = tmp_path / "copy.s"
-    source.write_text(COPY)
-
-    def figures(*words):
-        assert main(["analyze", str(source), "--arch", "ZEN4", "--format", "json", *words]) == 0
-        (region,) = json.loads(capsys.readouterr().out)["regions"]
-        return [each["cycles_per_iteration"] for each in region["predictions"][0]["data"]["levels"]]
-
-    before, after = figures(), figures("--machine-file", str(file))
-    assert after[1:] == pytest.approx([2 * each for each in before[1:]])
-
-
-@pytest.mark.parametrize(
-    "text, message",
-    [
-        ("core = ", "Invalid value"),
-        ('overlap = "all"', "no file of cyclelens characterize --memory"),
-        ('core = "ZEN4"\noverlap = "some"\n[[level]]\nname = "L1"', "no file of cyclelens"),
-        (
-            'core = "ZEN4"\noverlap = "all"\n[[level]]\nname = "L1"\nload = -1',
-            "'-1' is no size, time or latency",
-        ),
-        ('core = "ZEN4"\noverlap = "all"\n[[level]]\nname = "L1"\nspeed = 1', "a level has no 'speed'"),
-    ],
-)
-def test_a_damaged_file_is_one_message(tmp_path, text, message, capsys):
-    path = tmp_path / "machine.toml"
-    path.write_text(text)
-    with pytest.raises(MachineFileError, match=message):
-        read(path)
-    assert main(["analyze", "-", "--machine-file", str(path)]) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(MachineFileError, match=r"machine\.toml cannot be read: No such file"):
-        read(tmp_path / "machine.toml")
 
 
 def test_a_simulator_has_no_memory(capsys):

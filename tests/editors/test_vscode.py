@@ -39,7 +39,7 @@ def test_a_folder_that_is_not_trusted_chooses_no_program_and_no_file() -> None:
         f"cyclelens.{name}"
         for name in (
             *("server.path", "allowExternalPrograms", "assembler"),
-            *("includePaths", "defines", "preIncludes", "profile"),
+            *("includePaths", "defines", "preIncludes", "profile", "machineFile"),
         )
     }
 

@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "internal-error": "a defect of the front end itself; please report it",
     "invalid-marker": "a marker that is not understood, or only partly",
     "left-out": "conditions exclude all code of the text",
+    "machine-file-not-used": "the file with a machine's memory levels is for another core",
     "missing-suffix": "no suffix and no register tells the size of an access",
     "no-profile": "the recorded profile is of other code, or cannot be read",
     "no-such-function": "the text has no function with the requested name",

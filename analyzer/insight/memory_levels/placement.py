@@ -69,7 +69,7 @@ def placed(prediction: Prediction, place: DataPlace) -> Prediction:
     data = prediction.data
     if data is None or not (data.streams or data.chased):
         return prediction
-    levels = levels_in_use(prediction.microarchitecture)
+    levels = levels_in_use(prediction)
     if levels is None:
         chosen = ChosenData(_in_words(place, written_size(place.size)))
     elif place.pointers:

@@ -3,17 +3,14 @@ the loop by the level that holds their data."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import lcm
 
-from cyclelens.analyzer.common.machine_file import MACHINE_FILE
 from cyclelens.analyzer.insight.addresses import Access
 from cyclelens.analyzer.insight.memory_levels.ecm import InCore, cycles
 from cyclelens.analyzer.microarchitectures import registry
-from cyclelens.analyzer.microarchitectures.machine_file import levels_for
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.memory_levels import DataLevels, LevelFigure, MemoryLevels, Stream
@@ -39,7 +36,7 @@ def data_levels(prediction: Prediction, accessed: Sequence[Sequence[Access]]) ->
     found = streams_of(prediction.instructions, accessed)
     if not instructions_of(found):
         return None
-    levels = levels_in_use(prediction.microarchitecture)
+    levels = levels_in_use(prediction)
     if levels is None:
         return found
     core = in_core(prediction)
@@ -56,7 +53,8 @@ def data_levels(prediction: Prediction, accessed: Sequence[Sequence[Access]]) ->
         elif not found.streams and level is not levels.levels[0]:
             time = None
         figures.append(LevelFigure(level.name, time, latency))
-    return replace(found, figures=tuple(figures))
+    file = "" if prediction.machine is None else prediction.machine.file
+    return replace(found, figures=tuple(figures), file=file)
 
 
 def _waited(
@@ -71,10 +69,11 @@ def _waited(
     return max(time, chain + loads * (latency - nearest.value))
 
 
-def levels_in_use(core: str) -> MemoryLevels | None:
-    """The memory levels of a core, of the user's machine file if it is for this core; None if not known."""
-    own = os.environ.get(MACHINE_FILE)
-    return levels_for(core, own) if own else levels_of(core)
+def levels_in_use(prediction: Prediction) -> MemoryLevels | None:
+    """The measured memory levels of the user's machine, else those of the core; None if they are not
+    known."""
+    own = prediction.machine
+    return levels_of(prediction.microarchitecture) if own is None else own.levels
 
 
 def in_core(prediction: Prediction) -> InCore:

@@ -76,7 +76,8 @@ def sentences(data: DataLevels, least: str = "") -> str:
     found = []
     if shown:
         reason = moves if step else "each iteration waits for a load whose address the data decide"
-        found.append(f"{shown}: cycles per iteration by where the data are; {reason}.")
+        measured = f" (levels measured: {data.file})" if data.file else ""
+        found.append(f"{shown}: cycles per iteration by where the data are{measured}; {reason}.")
         if for_nearest:
             found.append(for_nearest)
         if any(stream.non_temporal for stream in data.streams):
