@@ -13,15 +13,15 @@ ROWS = (
     ("0f1f440000", "nop dword ptr [rax+rax]"),
     ("f20f1004c7", "movsd xmm0, qword ptr [rdi+rax*8]"),
     ("f20f5984c600010000", "mulsd xmm0, qword ptr [rsi+rax*8+0x100]"),
-    ("4883c001", "add rax, 0x1"),
+    ("480301", "add rax, qword ptr [rcx]"),
     ("f20f58c8", "addsd xmm1, xmm0"),
-    ("4839c2", "cmp rdx, rax"),
-    ("75e5", "jne"),
+    ("483901", "cmp qword ptr [rcx], rax"),
+    ("75e6", "jne"),
     ("c3", "ret"),
 )
 FIRST, LAST = 2, 7
 """Rows of the loop."""
-START = 0x4011B0
+START = 0x401110
 
 
 def _pairs(code: str, sign: str = " ") -> str:
@@ -39,10 +39,17 @@ def _dump(row: str, target: str = "{:#x}", more: str = "", shown: int = 64) -> t
         places.append(len(lines))
         pieces = [code[at : at + shown] for at in range(0, len(code), shown)]
         values = {"at": address, "number": len(lines) + 1, "text": text, "upper": text.upper()}
-        lines.append(
-            row.format(code=pieces[0], pairs=_pairs(pieces[0]), colons=_pairs(pieces[0], ":"), **values)
-        )
-        lines += [more.format(code=piece, pairs=_pairs(piece), **values) for piece in pieces[1:]]
+        rows = [row, *[more] * (len(pieces) - 1)]
+        lines += [
+            each.format(
+                code=piece,
+                pairs=_pairs(piece),
+                capitals=_pairs(piece.upper()),
+                colons=_pairs(piece, ":"),
+                **values,
+            )
+            for each, piece in zip(rows, pieces, strict=True)
+        ]
         address += len(code) // 2
     return "\n".join(lines) + "\n", places
 
@@ -51,13 +58,14 @@ FORMATS = {
     "radare2": _dump("│      ┌──> 0x{at:08x}      {code:<14} {text}"),
     "radare2 without lines": _dump("            0x{at:08x}      {code:<18} {text}"),
     "IDA": _dump(".text:{at:016X}                 {text}", "short loc_{:X}"),
-    "IDA with opcodes": _dump(".text:{at:016X} {pairs:<28} {text}", "short loc_{:X}"),
+    "IDA with opcodes": _dump(".text:{at:016X} {capitals:<28} {text}", "short loc_{:X}"),
     "Ghidra": _dump("        {at:08x} {pairs:<15} {upper}", "LAB_{:08x}", " " * 17 + "{pairs}", 10),
     "Binary Ninja": _dump("{at:08x}  {code:<18} {text}"),
     "WinDbg": _dump("   12 00007ff6`{at:08x} {code:<18} {text}", "prog!dot+0x7 (00007ff6`{:08x})  Branch"),
     "x64dbg": _dump("{at:016X} | {colons:<28} | {text:<40} |", "prog.{:X}"),
     "Visual Studio": _dump("{at:016X}  {text}  ", "dot+7h (0{:X}h)"),
-    "dumpbin": _dump("  {at:016X}: {pairs:<18} {text}", "{:016X}", " " * 20 + "{pairs}", 12),
+    "dumpbin": _dump("  {at:016X}: {capitals:<18} {text}", "{:016X}", " " * 20 + "{capitals}", 12),
+    "VTune": _dump("{at:#x}\t{text}"),
     "XED": _dump("XDIS {at:x}: BINARY    BASE       {code:<24} {text}"),
     "NDISASM": _dump("{at:08X}  {code:<16}  {text}", "{:#x}", "         -{code}", 16),
     "otool": _dump("{at:016x}\t{text}"),

@@ -1,7 +1,7 @@
 """Parses the output of disassemblers that print columns: addresses, machine code and instructions.
 
 Addresses and code are optional, one at a time. Supports radare2, IDA, Ghidra, Binary Ninja, WinDbg, x64dbg,
-Visual Studio, ``dumpbin /disasm``, Intel XED, NDISASM, ``otool -tv``, listings of GNU as and NASM,
+Visual Studio, VTune, ``dumpbin /disasm``, Intel XED, NDISASM, ``otool -tv``, listings of GNU as and NASM,
 ``objdump --no-addresses``, ``perf annotate --asm-raw``, V8 (``--print-opt-code``), listings of MASM
 (``ml64 /Fl``), and Compiler Explorer with opcodes. A single row does not tell such a dump from other text, so
 the rows have to fit each other.
@@ -37,7 +37,7 @@ _COLUMNS = (
         re.MULTILINE,
     ),
     re.compile(
-        r"^(?:\.?\w+:(?=[0-9A-F]{8})|(?=[0-9a-fA-F]{16}[ \t]))(?P<address>[0-9a-fA-F]{8,16})[ \t]+" + _TEXT,
+        r"^(?:\.?\w+:(?=[0-9A-F]{8})|0x(?=[0-9a-f]{4})|(?=[0-9a-fA-F]{16}[ \t]))(?P<address>[0-9a-fA-F]{4,16})[ \t]+" + _TEXT,
         re.MULTILINE,
     ),
     re.compile(

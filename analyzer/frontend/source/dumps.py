@@ -45,6 +45,11 @@ _TELLING = re.compile(
     rf"|[ \t]+[0-9a-f]{{5}}\t{_BYTES}[ \t]+\w)",
     re.MULTILINE,
 )
+_OF_CAPITALS = re.compile(
+    r"^[ \t]*(?:\d*[A-F][0-9A-F]*:[ \t]+[0-9A-F]{2}|\d+:[ \t]+(?:\d\d )*(?:[A-F][0-9A-F]|\d[A-F])) ",
+    re.MULTILINE,
+)
+"""A row of ``dumpbin``, whose digits are capital letters: ``dump_columns`` reads those."""
 COMMENT = re.compile(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
 _LARGEST_GAP = 1 << 16
 """Maximum bytes between two rows of a part."""
@@ -100,7 +105,7 @@ class Dump(Struct):
 
 def looks_like(source: SourceText) -> bool:
     """Whether the text has lines that only a dump has."""
-    return source.has(_TELLING.search)
+    return source.has(_TELLING.search) and not source.has(_OF_CAPITALS.search)
 
 
 def read(source: SourceText) -> Dump | None:
