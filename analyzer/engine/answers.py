@@ -10,6 +10,7 @@ from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight import one_pass
 from cyclelens.analyzer.insight.addresses import accesses
 from cyclelens.analyzer.insight.assumptions import ONE_POSITION, assumptions
+from cyclelens.analyzer.insight.calls import carried_arguments
 from cyclelens.analyzer.insight.explain import bare, explain
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.memory_levels.streams import data_levels
@@ -244,7 +245,13 @@ def _with_pass(run: Run, block: Block, prediction: Prediction) -> Prediction:
     """The prediction of a function with the cycles of one call."""
     simulation = run.one_pass(block.alignment, trace=False)
     once = one_pass.of(block, run.core, simulation)
-    return replace(prediction, once=once, assumptions=(one_pass.assumption(once), *prediction.assumptions))
+
+    def build(instructions: Sequence[Instruction]) -> Block:
+        return run.built(instructions, run.query.loop, block.alignment)
+
+    carried = carried_arguments(build, run.query.instructions, prediction.cycles_per_iteration, run.others())
+    assumed = (one_pass.assumption(once), *carried, *prediction.assumptions)
+    return replace(prediction, once=once, assumptions=assumed)
 
 
 def _explained(run: Run, block: Block, simulation: Simulation, first: CachedAnswer | None) -> Prediction:

@@ -24,6 +24,7 @@ from cyclelens.analyzer.model.uops import InstructionTemplate
 
 ONE_POSITION = "one-position"
 ONE_PASS = "one-pass"
+CARRIED_ARGUMENTS = "carried-arguments"
 WARM_CACHES = "warm-caches"
 
 CODES = {
@@ -44,6 +45,7 @@ CODES = {
     "unknown-offset": "the position of the region in memory",
     ONE_POSITION: "the other positions have the figure of the one that is simulated first",
     ONE_PASS: "one pass begins with an empty pipeline and its code in the uop cache",
+    CARRIED_ARGUMENTS: "a call of a function finds in its arguments what the call before left there",
     "inner-branch": "the direction of a branch within the region",
 }
 """Stable code of each kind, and what is assumed."""
