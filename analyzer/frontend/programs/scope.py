@@ -131,12 +131,10 @@ class StatementScope(Struct):
         self.looks_ahead |= found.place > self.index
         value = found.assigned.value
         if value is not None:
-            # The value may name a symbol that is set further down.
-            named = self.program.assignment(value.symbol, found.place) if value.symbol else None
-            if named is None and value.symbol and self.looks_again:
-                # Further assignments create new symbols.
-                first = self.program.first_assignment(value.symbol)
-                named = first if first is not None and first.place < self.index else None
+            # The value may name a symbol that was set only later. Further assignments create new symbols.
+            named = self.program.first_assignment(value.symbol) if value.symbol else None
+            if named is not None and named.place >= (self.index if self.looks_again else found.place):
+                named = None
             if named is None or self._depth > _MAXIMUM_DEPTH:
                 return value
             self._depth += 1
@@ -189,7 +187,8 @@ def find_target(program: Program, index: int, jump: Jump, distance: DistanceAt) 
             # In Intel syntax GNU as replaces the alias by the label.
             is_late = is_late and program.statements[index].dialect.is_att
             return JumpTarget(label.index, label.section, beyond, is_late)
-        found = program.assignment(name, now) or program.first_assignment(name)
+        # Another symbol had this one's name before it was set; further assignments create new symbols.
+        found = program.first_assignment(name)
         if found is None:
             return None
         value = found.assigned.value or _assigned(program, found, distance)

@@ -409,8 +409,7 @@ class Layouts(Struct):
             return self._place(index, self.program.statements[index].section, dot)
         found = self.program.assignment(name, index) or self.program.first_assignment(name)
         if found is not None:
-            value = found.assigned.value
-            if value is None:
+            if (value := found.assigned.value) is None:
                 # GNU as uses the second value if the first was not known yet where another symbol was set to
                 # this one. For a distance it then ignores jumps and alignments.
                 is_again = found.place > index and self.program.is_set_again(name)
@@ -422,7 +421,9 @@ class Layouts(Struct):
                 return value
             if register := register_of(value):
                 raise ExpressionError(f"'{name}' is the register {register}, which has no address.")
-            symbol = self.final(value.symbol, found.place)
+            # The symbol was not set yet where this one got its name; further assignments create new ones.
+            first = self.program.first_assignment(value.symbol) or found
+            symbol = self.final(value.symbol, min(found.place, first.place))
             return ExpressionValue(symbol.constant + value.constant, symbol.symbol, symbol.later)
         label = self.program.find_label(name, index)
         if label is None:

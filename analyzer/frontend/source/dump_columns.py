@@ -37,8 +37,8 @@ _COLUMNS = (
         re.MULTILINE,
     ),
     re.compile(
-        r"^(?:\.?\w+:(?=[0-9A-F]{8})|0x(?=[0-9a-f]{4})|(?=[0-9a-fA-F]{16}[ \t]))(?P<address>[0-9a-fA-F]{4,16})[ \t]+"
-        + _TEXT,
+        r"^(?:\.?\w+:(?=[0-9A-F]{8})|0x(?=[0-9a-f]{4})|(?=[0-9a-fA-F]{16}[ \t]))"
+        rf"(?P<address>[0-9a-fA-F]{{4,16}})[ \t]+{_TEXT}",
         re.MULTILINE,
     ),
     re.compile(
