@@ -291,8 +291,9 @@ def report_each(
     from cyclelens.analyzer.comparisons.sensitivity import incomparable
     from cyclelens.analyzer.facts.store import open_store
     from cyclelens.analyzer.insight import absence
+    from cyclelens.analyzer.insight.capacities import ChangeError
     from cyclelens.analyzer.insight.confidence import is_lower_bound
-    from cyclelens.analyzer.insight.whatif import ChangeError, Experiment
+    from cyclelens.analyzer.insight.whatif import Experiment
     from cyclelens.analyzer.model.choices import Mode
 
     analysis = analyze_file(options)

@@ -261,11 +261,12 @@ def _model(options: argparse.Namespace) -> Microarchitecture | None:
 def _as_text(
     harness: Harness, region: RegionAnalysis, found: Comparison, model: Microarchitecture | None
 ) -> Iterator[str]:
+    from cyclelens.analyzer.insight.work import pace, work_of
     from cyclelens.analyzer.measuring.predicted import without_figure
     from cyclelens.analyzer.measuring.states import described
     from cyclelens.analyzer.microarchitectures import registry
 
-    measured = found.measured
+    measured, work = found.measured, work_of(region)
     yield f"== {title_of(region)} =="
     if measured.cycles is None:
         yield f"   Not measured: {measured.problem}."
@@ -275,13 +276,15 @@ def _as_text(
     elif found.predicted is None:
         yield f"   Predicted:  {without_figure(region, model.name)} ({model.name})"
     else:
-        yield f"   Predicted:  {found.predicted:.2f} cycles/iter ({model.name})"
+        yield f"   Predicted:  {pace(found.predicted, work)} ({model.name})"
         if model is not registry.native():
             yield f"   Model:      of {model.title}; this machine is different: {registry.own_name()}"
         elif registry.native_doubt():
             yield f"   Processor:  {registry.own_name()}"
     source = harness.clock.source
-    yield f"   Measured:   {measured.cycles:.2f} cycles/iter, spread {measured.spread:.1%}, by {source}"
+    yield f"   Measured:   {pace(measured.cycles, work)}, spread {measured.spread:.1%}, by {source}"
+    if found.verdict:
+        yield f"   Verdict:    {found.verdict}"
     if harness.clock.caution:
         yield f"   Caution:    {harness.clock.caution}"
     if states := described(measured.states):

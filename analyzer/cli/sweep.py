@@ -13,7 +13,7 @@ from cyclelens.analyzer.common.usage import new_parser, output_path
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.sweeps import LatencySweep, SizeSweep
     from cyclelens.analyzer.insight.whatif import Experiment
-    from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+    from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, Work
 
 _BAR = 40
 _STEPS = 9
@@ -21,7 +21,7 @@ _STEPS = 9
 
 def main(arguments: list[str]) -> int:
     """Print a table for every region, and draw them on request."""
-    from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES
+    from cyclelens.analyzer.insight.capacities import OPTIONAL, SIZES
 
     parser = new_parser(
         "sweep", "Simulate regions with scaled buffers, or with other latencies of loads or stores."
@@ -72,21 +72,24 @@ def main(arguments: list[str]) -> int:
 
     def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
         from cyclelens.analyzer.insight import wording
+        from cyclelens.analyzer.insight.work import leading, work_of
 
+        work = work_of(region)
         name = title_of(region)
         title = f"{name} on {prediction.microarchitecture}"
-        yield f"== {name}: {wording.figure_of(prediction)} on {prediction.microarchitecture} =="
+        figure = f"{leading(region, prediction)}{wording.cycles_per(prediction)}"
+        yield f"== {name}: {figure} on {prediction.microarchitecture} =="
         if options.resource is None:
             if options.store_latency is None:
                 latencies = sweeps.load_latency(experiment, options.load_latency)
             else:
                 latencies = sweeps.store_latency(experiment, options.store_latency)
             drawn.append((title, latencies))
-            yield from _latency_table(latencies)
+            yield from _latency_table(latencies, work)
         else:
             sizes = sweeps.sizes(experiment, options.resource, options.scale)
             drawn.append((title, sizes))
-            yield from _size_grid(sizes) if len(sizes.names) > 1 else _size_table(sizes)
+            yield from _size_grid(sizes) if len(sizes.names) > 1 else _size_table(sizes, work)
 
     code = report_each(options, report, settled=True)
     if options.plot is not None and drawn:
@@ -97,11 +100,11 @@ def main(arguments: list[str]) -> int:
     return code
 
 
-def _latency_table(sweep: LatencySweep) -> Iterator[str]:
+def _latency_table(sweep: LatencySweep, work: Work | None) -> Iterator[str]:
     title = f"{sweep.of} latency"
-    yield f"   {title}  cycles/iter"
+    yield f"   {title}  {_heading(work)}"
     for latency, cycles in zip(sweep.latencies, sweep.cycles, strict=True):
-        yield f"   {latency:{len(title)}}  {cycles:11.2f}  {_bar(cycles, sweep.cycles)}"
+        yield f"   {latency:{len(title)}}  {_figures(cycles, work)}  {_bar(cycles, sweep.cycles)}"
     yield f"   slope at the end: {sweep.slope:.2f} cycles per iteration for each cycle of latency"
     if sweep.knee is None:
         yield "   no knee: every latency is hidden"
@@ -111,11 +114,13 @@ def _latency_table(sweep: LatencySweep) -> Iterator[str]:
         yield f"   knee: latencies up to {sweep.knee} cycles are hidden"
 
 
-def _size_table(sweep: SizeSweep) -> Iterator[str]:
-    yield f"   scale  {sweep.names[0]:>5}  cycles/iter"
+def _size_table(sweep: SizeSweep, work: Work | None) -> Iterator[str]:
+    yield f"   scale  {sweep.names[0]:>5}  {_heading(work)}"
     (row,) = sweep.cycles
     for scale, size, cycles in zip(sweep.scales, sweep.sizes[0], row, strict=True):
-        yield f"   x{scale:.2f}  {size:5}  {cycles:11.2f}  {_bar(cycles, row)}"
+        yield f"   x{scale:.2f}  {size:5}  {_figures(cycles, work)}  {_bar(cycles, row)}"
+    if f"{min(row):.2f}" == f"{max(row):.2f}":
+        yield f"   no effect: every size gives {row[0]:.2f} cycles per iteration"
 
 
 def _size_grid(sweep: SizeSweep) -> Iterator[str]:
@@ -125,6 +130,16 @@ def _size_grid(sweep: SizeSweep) -> Iterator[str]:
     yield f"   {second:>10}  {'':4}" + "".join(f"{size:8}" for size in columns)
     for scale, size, cycles in zip(sweep.scales, rows, sweep.cycles, strict=True):
         yield f"   {f'x{scale:.2f}':>10}  {size:4}" + "".join(f"{figure:8.2f}" for figure in cycles)
+
+
+def _heading(work: Work | None) -> str:
+    return f"cycles/{work.unit}  cycles/iter" if work else "cycles/iter"
+
+
+def _figures(cycles: float, work: Work | None) -> str:
+    """Cycles per element or byte, if the work is known, and per iteration, below ``_heading``."""
+    first = f"{cycles / work.amount:{len(f'cycles/{work.unit}')}.3f}  " if work else ""
+    return f"{first}{cycles:11.2f}"
 
 
 def _bar(value: float, values: tuple[float, ...]) -> str:

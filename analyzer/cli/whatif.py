@@ -13,7 +13,7 @@ from cyclelens.analyzer.common.usage import new_parser
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment
-    from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
+    from cyclelens.analyzer.model.result import Prediction, RegionAnalysis, Work
 
 Change = Callable[["_NamedRegion"], "ChangeResult"]
 _MOST_REGISTERS = 16
@@ -76,32 +76,42 @@ def main(arguments: list[str]) -> int:
     add("--set", "NAME=VALUE", _set, "set a parameter of the microarchitecture, such as rs=200")
     options = parser.parse_args(arguments)
 
+    from cyclelens.analyzer.insight.work import work_of
+
     def report(region: RegionAnalysis, prediction: Prediction, experiment: Experiment) -> Iterator[str]:
         yield f"== {title_of(region)} =="
-        yield from _report(_NamedRegion(region, prediction, experiment), prediction, options.changes)
+        yield from _report(
+            _NamedRegion(region, prediction, experiment), prediction, options.changes, work_of(region)
+        )
 
     return report_each(options, report, exact=True)
 
 
-def _report(subject: _NamedRegion, prediction: Prediction, changes: list[Change]) -> Iterator[str]:
+def _report(
+    subject: _NamedRegion, prediction: Prediction, changes: list[Change], work: Work | None
+) -> Iterator[str]:
     from cyclelens.analyzer.comparisons.sensitivity import answer
     from cyclelens.analyzer.insight.sensitivity import explore
+    from cyclelens.analyzer.insight.work import pace
 
     base = subject.experiment.baseline()
     if not changes:
         tried = [each for each, _ in explore(subject.experiment, base, subject.places)]
-        yield from (f"   {line}" for line in answer(subject.experiment, base, tried))
+        yield from (f"   {line}" for line in answer(subject.experiment, base, tried, work))
         return
     yield (
-        f"   {base.cycles_per_iteration:.2f} cycles/iter on {prediction.microarchitecture}, "
+        f"   {pace(base.cycles_per_iteration, work)} on {prediction.microarchitecture}, "
         f"{prediction.mode} ({', '.join(base.bottlenecks)})"
     )
-    yield "    saves  cycles/iter  change"
+    rate = f"cycles/{work.unit}" if work else ""
+    yield f"   {rate and f'{rate}  '} saves  cycles/iter  change"
     for change in changes:
         result = change(subject)
         saved = base.cycles_per_iteration - result.cycles_per_iteration
         limits = ", ".join(result.bottlenecks)
-        yield f"   {saved:6.2f} {result.cycles_per_iteration:12.2f}  {result.change} ({limits})"
+        per = result.cycles_per_iteration / work.amount if work else 0.0
+        first = f"{per:{len(rate)}.3f}  " if work else ""
+        yield f"   {first}{saved:6.2f} {result.cycles_per_iteration:12.2f}  {result.change} ({limits})"
 
 
 def _number(text: str) -> int:

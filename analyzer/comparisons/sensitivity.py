@@ -1,7 +1,7 @@
 """Changes that would make the region faster: many, one at a time and in pairs, and how much each saves.
 
-saves  cycles/iter  change                                                      then bound by
- 2.00         2.00  4 accumulators in place of ymm0 and ymm3, unrolled 2 times  port-bound
+cycles/float  saves  cycles/iter  change                                                      then bound by
+       0.125   2.00         2.00  4 accumulators in place of ymm0 and ymm3, unrolled 2 times  port-bound
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.comparisons.predictions import found, gone
 from cyclelens.analyzer.comparisons.request import ComparisonRequest
-from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, grid
+from cyclelens.analyzer.comparisons.table import ComparisonProgress, ComparisonTable, Rate, grid
 from cyclelens.analyzer.engine.experiments import experiment as experiment_with
 from cyclelens.analyzer.insight import as_written, vocabulary, wording
 from cyclelens.analyzer.insight.confidence import is_lower_bound, lacking
 from cyclelens.analyzer.insight.sensitivity import ChangeKind, TriedChange, explore, helpful
 from cyclelens.analyzer.insight.vocabulary import Vocabulary
 from cyclelens.analyzer.insight.whatif import ChangeResult, Experiment
-from cyclelens.analyzer.model.result import Prediction
+from cyclelens.analyzer.insight.work import pace, work_of
+from cyclelens.analyzer.model.result import Prediction, Work
 
 COLUMNS = ("saves", "cycles/iter", "change", "then bound by", "kind")
-_SHOWN = COLUMNS[:-1]
 _MOST_ROWS = 12
 """Largest number of changes of each kind in the text."""
 _HEADINGS = {
@@ -37,7 +37,7 @@ def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | Compari
     if region is None or not region.predictions:
         yield ComparisonTable(title, COLUMNS, text=region.note if region else gone(request.region))
         return
-    prediction = region.predictions[0]
+    prediction, work = region.predictions[0], work_of(region)
     if is_lower_bound(prediction):
         yield ComparisonTable(title, COLUMNS, text=incomparable(prediction))
         return
@@ -50,7 +50,8 @@ def compare(request: ComparisonRequest) -> Iterator[ComparisonProgress | Compari
         tried.append(each)
         yield ComparisonProgress(len(tried), len(tried) + left)
     words = vocabulary.of(prediction.microarchitecture)
-    yield ComparisonTable(title, COLUMNS, rows(tried, words), "\n".join(answer(experiment, base, tried)))
+    text = "\n".join(answer(experiment, base, tried, work))
+    yield ComparisonTable(title, columns(work), rows(tried, words, work), text)
 
 
 def incomparable(prediction: Prediction) -> str:
@@ -61,10 +62,18 @@ def incomparable(prediction: Prediction) -> str:
     )
 
 
-def rows(tried: Sequence[TriedChange], words: Vocabulary) -> tuple[tuple[str | float, ...], ...]:
-    """Helpful changes as rows of ``COLUMNS``: rewrites first, each kind sorted by saving."""
+def columns(work: Work | None) -> tuple[str, ...]:
+    """``COLUMNS``, behind the cycles per element or byte if the work is known."""
+    return (f"cycles/{work.unit}", *COLUMNS) if work else COLUMNS
+
+
+def rows(
+    tried: Sequence[TriedChange], words: Vocabulary, work: Work | None
+) -> tuple[tuple[str | float, ...], ...]:
+    """Helpful changes as rows of ``columns``: rewrites first, each kind sorted by saving."""
     return tuple(
         (
+            *([Rate(each.result.cycles_per_iteration / work.amount)] if work else ()),
             each.saves,
             each.result.cycles_per_iteration,
             each.change.words,
@@ -76,15 +85,17 @@ def rows(tried: Sequence[TriedChange], words: Vocabulary) -> tuple[tuple[str | f
     )
 
 
-def answer(experiment: Experiment, base: ChangeResult, tried: Sequence[TriedChange]) -> Iterator[str]:
+def answer(
+    experiment: Experiment, base: ChangeResult, tried: Sequence[TriedChange], work: Work | None
+) -> Iterator[str]:
     """The result as text, line by line, with the region's present bottleneck."""
     prediction = experiment.prediction
     words = vocabulary.of(prediction.microarchitecture)
     yield (
-        f"{base.cycles_per_iteration:.2f} cycles/iter on {prediction.microarchitecture}, "
+        f"{pace(base.cycles_per_iteration, work)} on {prediction.microarchitecture}, "
         f"{wording.mode(prediction.mode)}, {wording.bound_by(words, base.bottlenecks)}"
     )
-    found = rows(tried, words)
+    found = rows(tried, words, work)
     yield from _chains(experiment, any(row[-1] == ChangeKind.REWRITE for row in found))
     count = sum(each.result is not None for each in tried)
     yield f"{count} changes and pairs of changes tried, {len(found)} of them help{':' if found else '.'}"
@@ -93,7 +104,7 @@ def answer(experiment: Experiment, base: ChangeResult, tried: Sequence[TriedChan
         if own and heading:
             yield heading
         if own:
-            yield from grid(_SHOWN, own[:_MOST_ROWS]).split("\n")
+            yield from grid(columns(work)[:-1], own[:_MOST_ROWS]).split("\n")
         if len(own) > _MOST_ROWS:
             yield f"and {len(own) - _MOST_ROWS} more"
 

@@ -32,6 +32,8 @@ from msgspec.structs import replace
 
 NOT_COMPILED = "not-compiled"
 """Code of the problem that there is no object file."""
+NO_COMMAND = "no-compile-command"
+"""Code of the remark that no project compiles the file."""
 
 
 class CompiledAnalyzer(Analyzer):
@@ -61,8 +63,9 @@ class CompiledAnalyzer(Analyzer):
             message = f"No figures: {error}"
             yield Analysis((), (Problem(0, 0, 0, NOT_COMPILED, message, Severity.INFORMATION),))
             return
-        except NoCommandError:
-            yield Analysis((), ())  # The project does not compile this file.
+        except NoCommandError as error:
+            remark = f"No figures: {error}"
+            yield Analysis((), (Problem(0, 0, 0, NO_COMMAND, remark, Severity.INFORMATION),))
             return
         source, unread = readable(source, self.workspace)
         source = replace(source, syntax=Syntax.INTEL, regions=Regions.AUTO)

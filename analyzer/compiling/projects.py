@@ -22,6 +22,7 @@ from msgspec import Struct
 
 DATABASE = "compile_commands.json"
 CARGO = "Cargo.toml"
+_WRITES_DATABASE = "CMake writes one with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; for make there is bear"
 _PLACES = ("", "build")
 """Subfolders that are searched for a database, as clangd does."""
 _LANGUAGES = {
@@ -101,7 +102,8 @@ def command_for(path: str, folders: Collection[str], databases: Databases) -> Co
             if database.is_file():
                 return _listed(path, database, databases)
     missing = CARGO if kind == "Rust" else DATABASE
-    raise NoCommandError(f"no {missing} in the folders above it says how to compile it")
+    source = "" if kind == "Rust" else f" ({_WRITES_DATABASE})"
+    raise NoCommandError(f"no {missing} in the folders above it says how to compile it{source}")
 
 
 def _around(path: str, folders: Collection[str]) -> Iterator[Path]:

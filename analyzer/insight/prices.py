@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from cyclelens.analyzer.insight.capacities import ChangeError
 from cyclelens.analyzer.insight.hazards import (
     failed_forwarding,
     false_renaming,
@@ -26,7 +27,7 @@ from cyclelens.analyzer.insight.hazards import (
     stack_sync,
     unlamination,
 )
-from cyclelens.analyzer.insight.whatif import BlockEdit, ChangeError, ChangeResult, Experiment
+from cyclelens.analyzer.insight.whatif import BlockEdit, ChangeResult, Experiment
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate

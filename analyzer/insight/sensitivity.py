@@ -14,16 +14,9 @@ from math import lcm
 
 from cyclelens.analyzer.insight.accumulators import Accumulator
 from cyclelens.analyzer.insight.as_written import PlacedInstruction
+from cyclelens.analyzer.insight.capacities import OPTIONAL, SIZES, ChangeError
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
-from cyclelens.analyzer.insight.whatif import (
-    OPTIONAL,
-    SIZES,
-    BlockEdit,
-    ChangeError,
-    ChangeResult,
-    Experiment,
-)
-from cyclelens.analyzer.model.choices import Mode
+from cyclelens.analyzer.insight.whatif import BlockEdit, ChangeResult, Experiment
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -115,10 +108,14 @@ def explore(
 
 
 def helpful(tried: Sequence[TriedChange]) -> list[TriedChange]:
-    """Changes whose savings show in two decimals: rewrites first, then by savings."""
+    """Changes whose savings show in two decimals: rewrites first, then by savings; of those that save as much
+    the simplest one first."""
     order = list(ChangeKind)
-    found = [each for each in tried if each.saves > _NOTABLE]
-    return sorted(found, key=lambda each: (order.index(each.change.kind), -each.saves))
+
+    def rank(tried: TriedChange) -> tuple[object, ...]:
+        return order.index(tried.change.kind), -round(tried.saves, 2), *tried.change.edit.complexity
+
+    return sorted([each for each in tried if each.saves > _NOTABLE], key=rank)
 
 
 def _try(experiment: Experiment, change: Change, base: ChangeResult) -> TriedChange:
@@ -140,7 +137,7 @@ def _changes(experiment: Experiment, places: Sequence[PlacedInstruction]) -> Ite
             note = " (its upper part becomes zero)" if found.keeps_upper else ""
             words = f"{found.register.lower()} cleared before {places[number]}{note}"
             yield Change(ChangeKind.REWRITE, words, BlockEdit(cleared=frozenset([number])))
-    if experiment.prediction.mode is Mode.LOOP:
+    if experiment.unrolls:
         for times in _UNROLLED:
             yield Change(ChangeKind.REWRITE, f"unrolled {times} times", BlockEdit(times=times))
     for alignment in _ALIGNMENTS:
@@ -167,7 +164,9 @@ def _splits(experiment: Experiment) -> Iterator[Split]:
     critical = tuple(each for each in everyone if chain.intersection(each.updates))
     for together in dict.fromkeys((critical, everyone)):
         for registers in _SPLITS if together else ():
-            yield tuple((each, registers) for each in together)
+            split = tuple((each, registers) for each in together)
+            if experiment.unrolls or BlockEdit(split=split).copies == 1:
+                yield split
 
 
 def split_words(split: Split) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from cyclelens.analyzer.insight.whatif import OPTIONAL, SIZES, ChangeError, Experiment, least_value
+from cyclelens.analyzer.insight.capacities import OPTIONAL, SIZES, ChangeError, least_value
+from cyclelens.analyzer.insight.whatif import Experiment
 from cyclelens.analyzer.model.units import UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.uops.upper_halves import fresh
@@ -93,8 +94,8 @@ class SizeSweep(Struct, frozen=True):
 
 
 def sizes(experiment: Experiment, names: Sequence[str], scales: Sequence[float]) -> SizeSweep:
-    """The figure for one or two capacities (short names in ``whatif.SIZES``) scaled by each factor, or for
-    one and ``OTHERS``.
+    """The figure for one or two capacities (short names in ``capacities.SIZES``) scaled by each factor, or
+    for one and ``OTHERS``.
 
     Raises ChangeError for unknown names and for capacities that do not limit this model.
     """

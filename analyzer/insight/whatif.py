@@ -6,17 +6,18 @@ A ``BlockEdit`` can be written as text: its figure is that of the edited text. O
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
 from math import lcm
 from types import MappingProxyType
-from typing import Any
 
 from cyclelens.analyzer.facts.store import FactsStore
 from cyclelens.analyzer.insight.accumulators import Accumulator, accumulators, free_registers
+from cyclelens.analyzer.insight.capacities import OPTIONAL, SIZES, ChangeError, changed
 from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.insight.explain import explain
 from cyclelens.analyzer.insight.false_dependencies import false_dependency
+from cyclelens.analyzer.insight.loop_steps import UnrolledLoop, unrolled
 from cyclelens.analyzer.isa.counted_loop import back
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.register_use import with_register
@@ -42,10 +43,6 @@ _NEW = -1
 NO_LATENCIES: Mapping[int, int] = MappingProxyType({})
 _ROUNDS = 10
 """Rounds, as for a prediction."""
-
-
-class ChangeError(ValueError):
-    """An impossible change; the message is for the user."""
 
 
 class ChangeResult(Struct, frozen=True):
@@ -75,6 +72,16 @@ class BlockEdit(Struct, frozen=True):
     apart: bool = False
     """Legacy SSE is written with VEX, or vzeroupper separates it from 256-bit code: no
     upper halves have to be kept."""
+
+    @property
+    def copies(self) -> int:
+        """How often the loop's body occurs."""
+        return lcm(self.times, *(accumulator.copies(registers) for accumulator, registers in self.split))
+
+    @property
+    def complexity(self) -> tuple[int, int, int]:
+        """What a programmer has to write: copies of the body, registers, and single statements."""
+        return self.copies, sum(registers for _, registers in self.split), len(self.cleared | self.removed)
 
     def __or__(self, other: BlockEdit) -> BlockEdit:
         """Both edits; ``other`` wins where they conflict."""
@@ -132,14 +139,14 @@ class Experiment:
             raise ChangeError("the block has only this instruction")
         if edit.times > 1 and not (self._loop and body and closing):
             raise ChangeError("only a loop with a branch at its end can be unrolled")
-        times = lcm(edit.times, *(accumulator.copies(registers) for accumulator, registers in edit.split))
+        times = edit.copies
         order, instructions = [], []
-        for number in body * times + closing:
+        for number, instruction in self._copies(body, closing, times):
             if number in edit.cleared:
                 order.append(_NEW)
                 instructions.append(self._zero_idiom(number))
             order.append(number)
-            instructions.append(self._instructions[number])
+            instructions.append(instruction)
         taken: set[str] = set()
         for accumulator, registers in edit.split:
             free = [
@@ -155,6 +162,39 @@ class Experiment:
         model = replace(self.model, upper_halves=UpperHalfRule.FREE) if edit.apart else self.model
         block = self._build(order, instructions, edit.alignment, model)
         return self._run(change, block, model=model, iterations=times)
+
+    @property
+    def unrolls(self) -> bool:
+        """Whether several iterations at once compute the same: the loop ends by a count, not by its data."""
+        try:
+            return self._loop and unrolled(UnrolledLoop(self.block.instructions), 2) is not None
+        except ValueError:
+            return False
+
+    def _copies(
+        self, body: Sequence[int], closing: Sequence[int], times: int
+    ) -> Iterator[tuple[int, Instruction]]:
+        """Copies of the body and the end of the loop, each instruction with its index. Pointers and counters
+        advance once for all copies where the loop allows that, as in the rewrites of loops.
+
+        Raises ChangeError if an instruction cannot be encoded.
+        """
+        kept = [*body, *closing]
+        if times > 1:
+            loop = UnrolledLoop([self.block.instructions[number] for number in kept])
+            try:
+                found = unrolled(loop, times)
+            except ValueError as error:
+                raise ChangeError(f"the loop cannot be unrolled: {error}") from None
+            if found is not None:
+                for index, code in found:
+                    number = kept[index]
+                    changed = code != self._instructions[number].code
+                    yield number, decode(code)[0] if changed else self._instructions[number]
+                yield kept[-1], self._instructions[kept[-1]]
+                return
+        for number in [*list(body) * times, *closing]:
+            yield number, self._instructions[number]
 
     def _zero_idiom(self, instruction: int) -> Instruction:
         found = false_dependency(self._instructions[instruction])
@@ -294,71 +334,6 @@ def _split(
             except ValueError as error:
                 raise ChangeError(f"{accumulator.name} cannot be another register: {error}") from None
             (instructions[place],) = decode(code)
-
-
-OPTIONAL = {
-    "lb": "load_buffer_size",
-    "lm": "load_matrix_size",
-    "sb": "store_buffer_size",
-    "bb": "branch_buffer_size",
-    "int": "integer_registers",
-    "vec": "vector_registers",
-    "regs": "all_registers",
-}
-"""Short names of capacities that are limits only if the model has them (``ModelOptions.limited``)."""
-
-SIZES = {
-    "rob": "reorder_buffer_size",
-    "rs": "reservation_station_size",
-    "idq": "idq_size",
-    "iq": "instruction_queue_size",
-    **OPTIONAL,
-}
-"""Short names of all capacities."""
-
-
-def changed(model: Microarchitecture, name: str, value: str) -> Microarchitecture:
-    """The core with another integer or yes/no parameter. Raises ChangeError if the name or value is wrong."""
-    field = SIZES.get(name, name)
-    numbers: dict[str, object] = {name: getattr(model, name) for name in model.__struct_fields__}
-    current = numbers.get(field)
-    new: dict[str, Any]
-    if isinstance(current, bool):
-        words = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-        if value.lower() not in words:
-            raise ChangeError(f"'{value}': {field} is yes or no")
-        new = {field: words[value.lower()]}
-        return replace(model, **new)
-    if not isinstance(current, int) and field not in OPTIONAL.values():
-        known = ", ".join(sorted(key for key, old in numbers.items() if isinstance(old, int)))
-        raise ChangeError(f"'{name}' is not a parameter that can be changed; those are {known}")
-    least = least_value(model, field)
-    # The rules of port binding are known only up to the core's issue width.
-    most = model.issue_width if field == "issue_width" else _MOST
-    if not value.isdecimal() or not least <= int(value) <= most:
-        raise ChangeError(f"'{value}': {field} is a whole number from {least} to {most}")
-    new = {field: int(value)}
-    return replace(model, **new)
-
-
-def least_value(model: Microarchitecture, field: str) -> int:
-    """Smallest value of a parameter with which uops still get through the pipeline."""
-    if field in OPTIONAL.values():
-        return 1
-    if field == "idq_size":
-        # With less, the DSB would wait for room that never exists, and the LSD would overfill the queue.
-        return max(model.dsb_width + model.issue_width, _LSD_BATCH // 4)
-    if field == "instruction_queue_size":
-        return model.predecode_width
-    if field.endswith("_size"):
-        return model.issue_width
-    return 1 if field.endswith(("_width", "_bytes")) else 0
-
-
-_LSD_BATCH = 64
-"""IDQ uops that the LSD places at once at most."""
-_MOST = 10_000
-"""Largest value of a parameter; time and memory grow with it."""
 
 
 def _result_uops(template: InstructionTemplate) -> set[int]:

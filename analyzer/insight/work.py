@@ -143,6 +143,12 @@ def leading(region: RegionAnalysis, prediction: Prediction) -> str:
     return f"{found}, " if found else ""
 
 
+def pace(cycles: float, work: Work | None) -> str:
+    """``0.500 cycles/float, 4.00 cycles/iter``; only the second if the work is unknown."""
+    figure = f"{cycles:.2f} cycles/iter"
+    return f"{written(cycles / work.amount)[0]} cycles/{work.unit}, {figure}" if work else figure
+
+
 def written(*figures: float) -> list[str]:
     """Cycles per unit, all with two decimals, or with three if the figures are small: ``0.125``."""
     digits = 3 if max(figures) < 1 or min(figures) < 0.1 else 2

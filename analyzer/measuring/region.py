@@ -24,6 +24,8 @@ _TOLERANCE = 0.03
 _LEFT = 0.25
 """An assumption explains a difference if it leaves at most this share of it."""
 _LINE = 64
+_UNRELIABLE = 0.1
+"""From this spread on a figure of a single steady state says more about the machine than about the code."""
 
 Predict = Callable[[bytes, bool, int, ModelOptions], float | None]
 """Predicts cycles per iteration from code, whether it is a loop, its offset in a line, and options.
@@ -48,6 +50,22 @@ class Comparison(Struct, frozen=True):
     def agrees(self) -> bool:
         """True if prediction and measurement differ by at most the spread or a small tolerance."""
         return self.predicted is None or _near(self.predicted, self.measured)
+
+    @property
+    def verdict(self) -> str:
+        """How prediction and measurement compare, in a few words; empty without both."""
+        measured = self.measured
+        if measured.cycles is None or measured.cycles <= 0:
+            return ""
+        if measured.spread > _UNRELIABLE and len(measured.states) < 2:
+            spread = measured.spread * 100
+            return f"unreliable, as the runs differ by {spread:.0f} %; repeat on a quiet machine"
+        if self.predicted is None:
+            return ""
+        if self.agrees:
+            return "prediction and measurement agree"
+        apart = self.predicted / measured.cycles - 1
+        return f"the prediction is {abs(apart) * 100:.0f} % too {'high' if apart > 0 else 'low'}"
 
 
 def _near(cycles: float, measured: Measurement) -> bool:
@@ -158,6 +176,6 @@ def _causes(
             causes.append(f"front end: out of {source} it takes {other.cycles:.2f}")
     if len(measured.states) > 1:
         causes.append(
-            f"steady states: the runs settle in {len(measured.states)} of them; the figure is their median"
+            f"steady states: the runs keep one of {len(measured.states)} paces; the figure is their median"
         )
     return causes

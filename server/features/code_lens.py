@@ -1,7 +1,7 @@
 """textDocument/codeLens: above each region
 ``Timeline | Compare CPUs | Alignment | Measure``, behind the figure if the settings put it there: ``4.00
-cycles/iter · SKL · latency-bound``. Unmarked loops have at most the figure. In a source, the other loops
-compiled from the same one follow: ``chain.loop-2: 7.00``."""
+cycles/iter · SKL · latency-bound``. Of many unmarked loops each has at most the figure. In a source, the
+other loops compiled from the same one follow: ``chain.loop-2: 7.00``."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def register(server: CyclelensServer) -> None:
 
 
 def _commands(uri: str, region: ShownRegion, offered: Sequence[tuple[str, str]]) -> Iterator[types.Command]:
-    for title, command in () if region.result.unmarked else offered:
+    for title, command in () if region.result.quiet else offered:
         yield types.Command(title=title, command=command, arguments=[uri, region.result.name])
 
 

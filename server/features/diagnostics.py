@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 from cyclelens.analyzer.common.escaping import printable
+from cyclelens.analyzer.compiling.analyzer import NO_COMMAND
 from cyclelens.analyzer.frontend.source.problems import LIKELY_MISTAKES
 from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.server.display import documentation, messages
@@ -26,6 +27,8 @@ NO_COST = "no-cost"
 """Code of the diagnostic that sums up findings without cost."""
 
 _NOT_IN_PROFILE = "not-in-profile"
+_ELSEWHERE = frozenset({_NOT_IN_PROFILE, NO_COMMAND})
+"""Codes of problems that no diagnostic reports, but a message or the status bar."""
 """Code of the problem that is reported once per profile: the setting holds for all files, and most are not in
 the profile."""
 
@@ -125,7 +128,7 @@ def diagnostics(
     a finding's cost in cycles per iteration and the sentence that states it. A region's findings without cost
     become one diagnostic.
     """
-    problems = [problem for problem in snapshot.problems if problem.code != _NOT_IN_PROFILE]
+    problems = [problem for problem in snapshot.problems if problem.code not in _ELSEWHERE]
     for region in snapshot.regions:
         worthless = []
         for finding in region.result.findings:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cyclelens.analyzer.compiling.analyzer import NO_COMMAND
 from cyclelens.analyzer.insight.label import status
 from cyclelens.server.display import messages
 from cyclelens.server.documents.session import ShownRegion, Snapshot
@@ -50,8 +51,10 @@ def register(server: CyclelensServer) -> None:
         snapshot = server.session.get(_uri(params))
         if snapshot is None:
             return None
+        uncompiled = (problem.message for problem in snapshot.problems if problem.code == NO_COMMAND)
         return _head(snapshot, snapshot.analysed) | {
-            "regions": [_region(region) for region in snapshot.regions]
+            "note": next(uncompiled, ""),
+            "regions": [_region(region) for region in snapshot.regions],
         }
 
     @server.feature(TIMELINE)

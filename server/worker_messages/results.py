@@ -72,7 +72,9 @@ class RegionResult(Struct, frozen=True):
     """Hazards, at the statements that cause them."""
     timelines: tuple[TimelineResult, ...] = ()
     unmarked: bool = False
-    """An unmarked loop: only its figure is shown by default."""
+    """An unmarked loop: it has no diagnostics and no advice."""
+    quiet: bool = False
+    """One of many unmarked loops: only its figure is shown."""
     fixes: tuple[Fix, ...] = ()
     """Rewrites that make the region faster; part of the last answer."""
     data: Mapping[str, Any] = field(default_factory=dict)

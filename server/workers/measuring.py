@@ -96,6 +96,8 @@ def _table(name: str, clock: Clock, found: Comparison, model: str, without: str)
     states = described(measured.states)
     if states:
         lines.insert(1, f"Steady states: {states}")
+    if found.verdict:
+        lines.append(f"Verdict: {found.verdict}")
     if model and registry.native_doubt():
         lines.append(f"Processor: {registry.own_name()}")
     if clock.caution:

@@ -29,7 +29,10 @@ TIMELINE_ROUNDS = 3
 """Number of iterations that the request ``cyclelens/timeline`` shows, starting with the first."""
 
 _QUIET = frozenset({region_hint.KIND})
-"""Kinds of hints for unmarked loops."""
+"""Kinds of hints for unmarked loops, if the text has many of them."""
+
+_FEW_LOOPS = 8
+"""Most unmarked loops of a text that have all hints and lenses. Output of compilers may have hundreds."""
 
 _KEPT_TEXTS = 8
 """Texts whose results are kept."""
@@ -130,6 +133,7 @@ class RegionResults:
             job.hint_kinds,
             analysis.dialect,
             analysis.unmarked,
+            is_quiet(analysis),
         )
         results = self._text(job).results
         known = results.get(key)
@@ -179,7 +183,6 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
     alone = replace(analysis, regions=(region,), problems=())
     primary = region.predictions[0] if region.predictions else None
     asked = region.predictions or region.missing
-    quiet = analysis.unmarked
     return RegionResult(
         name=region.region.name,
         first_line=region.region.first_line,
@@ -192,9 +195,12 @@ def _brief(region: RegionAnalysis, analysis: Analysis, job: Job) -> RegionResult
         microarchitecture=asked[0].microarchitecture if asked else "",
         note=region.note,
         summary=region_card(region, hurried=True),
-        hints=_hints(alone, job),
-        findings=() if quiet else tuple(at_statement(region, finding) for finding in region.findings),
-        unmarked=quiet,
+        hints=_hints(alone, job, quiet=is_quiet(analysis)),
+        findings=()
+        if analysis.unmarked
+        else tuple(at_statement(region, finding) for finding in region.findings),
+        unmarked=analysis.unmarked,
+        quiet=is_quiet(analysis),
     )
 
 
@@ -208,18 +214,21 @@ def _detailed(
         brief or _brief(region, analysis, job),
         labels=label.of_region(region),
         summary=region_card(region),
-        hints=_hints(alone, job),
+        hints=_hints(alone, job, quiet=is_quiet(analysis)),
         cards=line_cards(region) if language(job.options.source.origin.path) else instruction_cards(region),
         timelines=tuple(_timelines(region)),
         data=json.document(_without_traces(alone), job.uri)["regions"][0],
     )
 
 
-def _hints(analysis: Analysis, job: Job) -> tuple[Hint, ...]:
-    """The hints of the text; for unmarked loops only the figures."""
-    return hint_kinds.hints(
-        analysis, _QUIET.intersection(job.hint_kinds) if analysis.unmarked else job.hint_kinds
-    )
+def is_quiet(analysis: Analysis) -> bool:
+    """Whether a text has so many unmarked loops that only their figures are shown."""
+    return analysis.unmarked and len(analysis.regions) > _FEW_LOOPS
+
+
+def _hints(analysis: Analysis, job: Job, *, quiet: bool) -> tuple[Hint, ...]:
+    """The hints of the text; if it is ``quiet`` only the figures."""
+    return hint_kinds.hints(analysis, _QUIET.intersection(job.hint_kinds) if quiet else job.hint_kinds)
 
 
 def _timelines(region: RegionAnalysis) -> Iterator[TimelineResult]:

@@ -182,5 +182,18 @@ def test_the_sweeps_of_the_documentation(capsys):
     arguments += ["--model", "uica"]
     assert main(["sweep", example, *arguments]) == 0
     out = capsys.readouterr().out
-    assert "x1.00     60         3.65" in out
-    assert "x1.40     84         3.00" in out
+    assert "x1.00     60          0.912         3.65" in out
+    assert "x1.40     84          0.750         3.00" in out
+
+
+def test_a_sweep_without_an_effect_says_so(run):
+    assert "no effect: every size gives 3.00 cycles per iteration" in run("sweep", "--resource", "rob")[1]
+
+
+def test_cycles_per_unit_of_work_lead(run):
+    text = KERNEL.replace("imul %rax, %rax", "vaddps (%rsi), %ymm0, %ymm0\n    add $32, %rsi")
+    code, out = run("whatif", "--align", "32", text=text)
+    assert code == 0
+    assert "   0.500 cycles/float, 4.00 cycles/iter on SKL" in out
+    assert "   cycles/float   saves  cycles/iter  change\n          0.500    0.00         4.00  alig" in out
+    assert "   cycles/float  saves  cycles/iter  change" in run("whatif", text=text)[1]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.comparisons import history
+from cyclelens.analyzer.microarchitectures import registry
 
 KERNEL = """# cyclelens-begin chain
 .loop:
@@ -41,8 +42,26 @@ def test_without_a_choice_every_microarchitecture_is_shown(run: Run) -> None:
     assert code == 0
     lines = out.splitlines()
     assert lines[0] == "== chain on every microarchitecture =="
-    assert lines[2].split()[:3] == ["SNB", "3.00", "latency-bound"] and "█" in lines[2]
-    assert lines[-2].startswith("ZEN4") and "(approximate)" in lines[-2]
+    assert any("3.00  latency-bound" in line and "█" in line for line in lines)
+    assert any(line.startswith("ZEN") and "(approximate)" in line for line in lines)
+
+
+def test_this_machine_comes_first_and_cores_that_agree_share_a_line(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "native", lambda: registry.get("KBL"))
+    _, out = run("--region", "chain")
+    names = [line.split("  ")[0] for line in out.splitlines()[2:]]
+    assert names[:3] == ["KBL (this machine)", "SNB to BDW (4)", "SKL to CFL (3)"]
+    monkeypatch.setattr(registry, "native", lambda: None)
+    _, out = run("--region", "chain")
+    names = [line.split("  ")[0] for line in out.splitlines()[2:]]
+    assert "SKL to CFL (4)" in names and not any("this machine" in name for name in names)
+
+
+def test_the_cores_that_a_user_names_keep_their_rows_and_their_order(run: Run) -> None:
+    _, out = run("--region", "chain", "--arch", "SKX,SKL")
+    assert [line.split()[0] for line in out.splitlines()[2:4]] == ["SKX", "SKL"]
 
 
 @pytest.mark.parametrize(
@@ -136,8 +155,8 @@ def test_regions_are_compared_by_the_work_that_they_do(run: Run) -> None:
 
 def test_processors_are_compared_per_float_too(run: Run) -> None:
     _, out = run("--region", "two", "--arch", "SNB,SKL", text=TWO.format(one="", two=""))
-    assert "CPU  cycles/iter  cycles/float  bottleneck" in out
-    assert "SKL         4.00         0.250  latency-bound" in out
+    assert "CPU  cycles/float  cycles/iter  bottleneck" in out
+    assert "SKL         0.250         4.00  latency-bound" in out
     assert "16 floats per iteration (step of rsi)." in out
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 from cyclelens.analyzer.insight import sweeps
+from cyclelens.analyzer.insight.capacities import ChangeError, changed
 from cyclelens.analyzer.insight.explain import explain
-from cyclelens.analyzer.insight.whatif import NO_LATENCIES, BlockEdit, ChangeError, Experiment, changed
+from cyclelens.analyzer.insight.whatif import NO_LATENCIES, BlockEdit, Experiment
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import Model
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions

@@ -37,7 +37,7 @@ def test_without_a_model_the_output_says_what_is_missing(unknown_processor, meas
 
 def test_another_model_is_named_as_such(unknown_processor, measure):
     _, shown = measure("--arch", "SKL")
-    assert "Predicted:  4.00 cycles/iter (SKL)" in shown.out
+    assert "Predicted:  0.500 cycles/float, 4.00 cycles/iter (SKL)" in shown.out
     assert "Model:      of Skylake; this machine is different: Cyrix 6x86" in shown.out
 
 

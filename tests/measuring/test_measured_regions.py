@@ -4,7 +4,7 @@ import pytest
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import InputsError, read_inputs, with_marker
 from cyclelens.analyzer.measuring.loops import MeasurableLoop, measurable, with_data
-from cyclelens.analyzer.measuring.region import measure_region
+from cyclelens.analyzer.measuring.region import Comparison, measure_region
 from cyclelens.analyzer.measuring.requests import DISTINCT, SAME, Counter, Measurement, MeasurementRequest
 
 
@@ -129,3 +129,17 @@ def test_what_must_not_run_is_not_run():
     )
     assert found.measured.cycles is None
     assert "system calls are not run" in found.measured.problem
+
+
+@pytest.mark.parametrize(
+    ("cycles", "spread", "predicted", "verdict"),
+    [
+        (1.01, 0.0, 1.0, "prediction and measurement agree"),
+        (1.0, 0.0, 1.55, "the prediction is 55 % too high"),
+        (2.0, 0.0, 1.0, "the prediction is 50 % too low"),
+        (5.03, 0.29, 2.0, "unreliable, as the runs differ by 29 %; repeat on a quiet machine"),
+        (5.03, 0.01, None, ""),
+    ],
+)
+def test_the_verdict_of_a_measurement(cycles, spread, predicted, verdict):
+    assert Comparison(predicted, Measurement(cycles, spread=spread), b"").verdict == verdict

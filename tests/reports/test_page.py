@@ -188,3 +188,27 @@ def test_a_line_leads_to_its_row_in_the_table(page: Any) -> None:
     page.keyboard.press("PageDown")
     page.keyboard.press("o")
     assert "imul" in page.locator("tr.shown").inner_text()
+
+
+RECORD = """() => {
+    window.drawn = [];
+    const write = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        window.drawn.push([text, x, y, this.measureText(text).width]);
+        write.call(this, text, x, y);
+    };
+}"""
+
+
+def test_no_label_of_a_lane_or_a_buffer_covers_another_one(page: Any) -> None:
+    """Zen's buffers have long names."""
+    page.add_init_script(f"({RECORD})()")
+    show(page, KERNEL, "ZEN4")
+    page.wait_for_function("window.drawn.some(([text]) => text.startsWith('integer scheduler'))")
+    drawn = page.evaluate("window.drawn")
+    names = [each for each in drawn if " of " not in each[0]]
+    counts = [each for each in drawn if " of " in each[0]]
+    assert counts
+    for name, x, y, width in names:
+        for count, left, top, _ in counts:
+            assert abs(top - y) >= 8 or not x <= left < x + width, (name, count)

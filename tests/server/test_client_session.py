@@ -11,7 +11,7 @@ import pytest
 from cyclelens.analyzer.engine.settings import MARKERS
 from lsprotocol import types
 from testkit.narrowing import some
-from testkit.server.editor import Editor, small_capabilities, with_code_actions
+from testkit.server.editor import Editor, small_capabilities
 from testkit.server.two_kernels import ADD, CHAIN, DEC, IMMEDIATE, IMUL, TEXT
 
 ROOT = Path(__file__).parents[2]
@@ -110,57 +110,6 @@ async def test_a_half_typed_line_leaves_the_other_region_alone_and_its_own_marke
     assert after[CHAIN].startswith("3.00 cycles/iter")
     assert after[CHAIN].endswith("(stale)") and "…" not in after[CHAIN]
     assert IMUL in [line for line, _ in await editor.codes()]
-
-
-COMPILED = """\
-    .globl scale
-scale:
-    xor %eax, %eax
-.L3:
-    add $0x1234, %ax
-    imul %rax, %rbx
-    dec %rcx
-    jnz .L3
-    ret
-.L9:
-    addps %xmm1, %xmm0
-    frobnicate %rax
-    dec %rcx
-    jnz .L9
-    ret
-"""
-
-
-@pytest.mark.asyncio
-async def test_a_file_without_markers_shows_one_figure_for_each_loop(editor: Editor) -> None:
-    await editor.start()
-    await editor.open(COMPILED)
-    labels = await editor.labels()
-    assert labels.keys() == {3, 9}, "nothing but the figures"
-    assert labels[3].startswith("3.00 cycles/iter")
-    assert labels[9] == "no prediction"
-    assert await editor.codes() == [(11, "unsupported-instruction")]
-    (diagnostic,) = (await editor.analysed()).diagnostics
-    assert diagnostic.severity == types.DiagnosticSeverity.Information
-    assert await editor.lenses() == []
-    await editor.complete()
-    assert "imul" in await editor.hover(5), "what is asked for is there"
-
-
-@pytest.mark.asyncio
-async def test_the_loop_at_the_cursor_is_marked_by_a_code_action(editor: Editor) -> None:
-    await editor.start(with_code_actions())
-    await editor.open(COMPILED)
-    await editor.complete()
-    (action,) = [each for each in await editor.actions(5) if each.title.startswith("Mark")]
-    assert action.title == "Mark the loop .L3 as a region"
-    editor.apply(action)
-    assert editor.text.split("\n")[3] == "# cyclelens-begin .L3"
-    assert editor.text.split("\n")[9] == "# cyclelens-end"
-    await editor.analysed()
-    labels = await editor.labels()
-    assert labels[3].startswith("3.00 cycles/iter")
-    assert "fused with dec" in labels[8], "what is marked has all its hints"
 
 
 @pytest.mark.asyncio

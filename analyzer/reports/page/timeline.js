@@ -772,10 +772,10 @@
         });
         context.textAlign = "left";
         context.fillStyle = palette.text;
-        context.fillText(one.name, 38, y + CHART / 2);
+        context.fillText(one.name, 38, y + CHART / 3);
         context.fillStyle = palette.muted;
         const text = at === undefined ? `${Math.max(...one.counts.slice(from, to + 1), 0)} of ${one.size}` : `${one.counts[at] ?? 0} of ${one.size}`;
-        context.fillText(text, 38 + 40, y + CHART / 2);
+        context.fillText(text, 38, y + (CHART * 3) / 4);
         y += CHART + GAP;
       }
       context.fillStyle = palette.line;

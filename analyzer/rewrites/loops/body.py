@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from cyclelens.analyzer.frontend.source.lexer import is_empty, leading_labels
-from cyclelens.analyzer.isa.register_use import used_registers
+from cyclelens.analyzer.insight.loop_steps import UnrolledLoop
 from cyclelens.analyzer.model.choices import Mode
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from cyclelens.analyzer.rewrites.proposal import Replacement
@@ -32,11 +32,6 @@ class Item(Struct, frozen=True):
     text: str
 
 
-def _touched(template: InstructionTemplate) -> frozenset[str]:
-    operands = (*template.register_inputs, *template.address_inputs, *template.register_outputs)
-    return used_registers(template.instruction.code).union([operand.canonical for operand in operands])
-
-
 class Body(Struct, frozen=True, dict=True):
     """A loop with one statement per line, its label first and its conditional jump last."""
 
@@ -52,10 +47,14 @@ class Body(Struct, frozen=True, dict=True):
     def templates(self) -> tuple[InstructionTemplate, ...]:
         return self.site.prediction.instructions
 
+    @cached_property
+    def loop(self) -> UnrolledLoop:
+        return UnrolledLoop(self.templates)
+
     @property
     def last(self) -> int:
         """Index of the jump."""
-        return len(self.templates) - 1
+        return self.loop.last
 
     @property
     def items(self) -> list[Item]:
@@ -109,15 +108,11 @@ class Body(Struct, frozen=True, dict=True):
 
     def touched(self, index: int) -> frozenset[str]:
         """Canonical registers that an instruction reads or writes, explicitly or implicitly."""
-        return self._touched[index]
-
-    @cached_property
-    def _touched(self) -> tuple[frozenset[str], ...]:
-        return tuple(map(_touched, self.templates))
+        return self.loop.touched[index]
 
     def written(self, index: int) -> set[str]:
         """Canonical registers that an instruction writes."""
-        return {operand.canonical for operand in self.templates[index].register_outputs}
+        return self.loop.written(index)
 
     def free(self, like: str) -> list[str]:
         """Free registers of the same kind as ``like``, a canonical name.

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cyclelens.analyzer.insight.loop_steps import Steps
 from cyclelens.analyzer.model.instruction import DecodedOperand, OperandKind
 from cyclelens.analyzer.rewrites.loops.body import Body, Item, replaced_memory
-from cyclelens.analyzer.rewrites.loops.steps import Steps, steps_of
+from cyclelens.analyzer.rewrites.loops.steps import steps_of
 from cyclelens.analyzer.rewrites.proposal import Proposal
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from cyclelens.analyzer.insight.loop_steps import Steps
 from cyclelens.analyzer.model.instruction import OperandKind
 from cyclelens.analyzer.rewrites.loops.body import Body, Item, moved
-from cyclelens.analyzer.rewrites.loops.steps import Steps, stepped, steps_of
+from cyclelens.analyzer.rewrites.loops.steps import stepped, steps_of
 from cyclelens.analyzer.rewrites.proposal import Proposal
 from cyclelens.analyzer.rewrites.site import Site
 from cyclelens.analyzer.uops.registers import is_general_purpose

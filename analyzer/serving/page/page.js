@@ -278,9 +278,13 @@ function showReport(place, answer) {
   place.replaceChildren(frame);
 }
 
+/** Decimals of a column: cycles per element or byte are small. */
+const digitsOf = (column) => column.startsWith("cycles/") && column !== "cycles/iter" ? 3 : 2;
+
 /** One row per CPU; a click selects it, a tick compares the selected one with it. */
 function showCPUs(place, { columns, rows }) {
-  const most = Math.max(...rows.map((row) => row[1] ?? 0));
+  const figures = columns.indexOf("cycles/iter");
+  const most = Math.max(...rows.map((row) => row[figures] ?? 0));
   const head = made("tr");
   head.append(made("td", "", { title: "Compare" }), ...columns.map((column) => made("th", column)), made("td"));
   const body = rows.map((row) => {
@@ -294,12 +298,11 @@ function showCPUs(place, { columns, rows }) {
     const cell = made("td", tick);
     cell.addEventListener("click", (event) => event.stopPropagation());
     line.append(cell, ...row.map((value, column) => {
-      const digits = columns[column].startsWith("cycles/") && column > 1 ? 3 : 2;
-      const shown = typeof value === "number" ? value.toFixed(digits) : value ?? "-";
+      const shown = typeof value === "number" ? value.toFixed(digitsOf(columns[column])) : value ?? "-";
       return made("td", shown, { className: typeof value === "number" ? "number" : "" });
     }));
     const bar = made("div");
-    bar.style.width = `${(100 * (row[1] ?? 0)) / (most || 1)}%`;
+    bar.style.width = `${(100 * (row[figures] ?? 0)) / (most || 1)}%`;
     line.append(made("td", bar, { className: "bar" }));
     line.addEventListener("click", () => choose("microarchitectures", row[0]));
     return line;
@@ -317,8 +320,8 @@ function showTable(place, { columns, rows, text: said }, sentence) {
   const table = made("table");
   table.append(head, ...rows.map((row) => {
     const line = made("tr");
-    line.append(...row.map((value) => typeof value === "number"
-      ? made("td", value.toFixed(2), { className: "number" }) : made("td", value ?? "-")));
+    line.append(...row.map((value, column) => typeof value === "number"
+      ? made("td", value.toFixed(digitsOf(columns[column])), { className: "number" }) : made("td", value ?? "-")));
     return line;
   }));
   place.replaceChildren(made("p", sentence), table);

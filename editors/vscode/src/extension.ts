@@ -17,7 +17,7 @@ import { showLoops } from "./loops";
 import { Answer, Live, tabOf } from "./live";
 import { mark } from "./mark";
 import { decide, registerPreview } from "./preview";
-import { NO_REGION, Region, regionAt, Status } from "./status";
+import { Answer as Regions, NO_REGION, Region, regionAt, Status } from "./status";
 import * as configured from "./configuration";
 
 /** Every language identifier in use for assembly, and the files without one. */
@@ -43,7 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Cyclelens", { log: true });
   const known = async (document: vscode.TextDocument) => {
     const params = { textDocument: { uri: document.uri.toString() } };
-    return client?.sendRequest<{ regions: Region[]; upToDate: boolean } | null>("cyclelens/regions", params).catch(() => null);
+    return client?.sendRequest<Regions | null>("cyclelens/regions", params).catch(() => null);
   };
   const regions = async (document: vscode.TextDocument) => (await known(document))?.regions;
   /** For commands: of a document that was just opened, after its first analysis. */
@@ -57,7 +57,7 @@ export function activate(context: vscode.ExtensionContext): void {
     }
     return answer?.regions;
   };
-  const status = new Status(SELECTOR, regions);
+  const status = new Status(SELECTOR, known);
   const told = (error: unknown) => (error instanceof Error ? error.message : String(error));
   const ask = async (command: string, args: unknown[]) =>
     client
@@ -271,7 +271,8 @@ export function activate(context: vscode.ExtensionContext): void {
   command("cyclelens.showLoops", async () => {
     const document = vscode.window.activeTextEditor?.document;
     const found = document ? await regionsSoon(document) : undefined;
-    await showLoops(found ?? [], () => chooseMicroarchitecture(context));
+    const note = document ? (await known(document))?.note : undefined;
+    await showLoops(found ?? [], note ?? "", () => chooseMicroarchitecture(context));
   });
   command("cyclelens.openExample", () => openExample(context));
   command("cyclelens.showTimeline", () => onRegion("cyclelens.timeline"));

@@ -6,7 +6,7 @@ import { escaped, Table } from "./panel";
 import { reveal } from "./reveal";
 import { Region, regionAt } from "./status";
 
-export type Answer = (Table & { html?: string }) | string | null;
+export type Answer = (Table & { html?: string; folded?: Table["rows"] }) | string | null;
 
 /** Name, title, command of the server, and how long to wait for more edits before it is asked again. */
 const TABS = [
@@ -216,10 +216,13 @@ function plain(state: State, answer: Answer): string {
   } else if (answer && typeof answer === "object") {
     const figures = answer.columns.indexOf("cycles/iter");
     const bars = figures >= 0 && state.tab !== "whatif";
-    const most = Math.max(...answer.rows.map((row) => Number(row[figures] ?? 0)), 0);
+    // Of cores that agree one row is enough.
+    const shown = answer.folded ?? answer.rows;
+    const changes = answer.columns.indexOf("change");
+    const most = Math.max(...shown.map((row) => Number(row[figures] ?? 0)), 0);
     const head = answer.columns.map((name) => `<th scope="col">${escaped(name).replace("/", "/<wbr>")}</th>`);
-    const rows = answer.rows.map((row) => {
-      const line = /^(?:without |line )?(?:line )?(\d+):/.exec(String(row[2] ?? ""))?.[1];
+    const rows = shown.map((row) => {
+      const line = /^(?:without |line )?(?:line )?(\d+):/.exec(String(row[changes] ?? ""))?.[1];
       const cells = row.map((value, column) =>
         typeof value === "number"
           ? // Cycles per byte are small.

@@ -6,8 +6,8 @@ interface Item extends vscode.QuickPickItem {
   line?: number;
 }
 
-/** Go to the region that is chosen; `chooseCpu` if that was. */
-export async function showLoops(found: Region[], chooseCpu: () => Promise<void>): Promise<void> {
+/** Go to the region that is chosen; `chooseCpu` if that was. `note`: why there is none. */
+export async function showLoops(found: Region[], note: string, chooseCpu: () => Promise<void>): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (!editor) {
     return;
@@ -21,7 +21,7 @@ export async function showLoops(found: Region[], chooseCpu: () => Promise<void>)
   const cpu: Item = { label: "Choose another CPU..." };
   const separator: Item = { label: "", kind: vscode.QuickPickItemKind.Separator };
   const count = `${found.length} ${kind}${found.length === 1 ? "" : "s"}`;
-  const title = found.length ? `${count} of this file` : NO_REGION;
+  const title = found.length ? `${count} of this file` : note || NO_REGION;
   const chosen = await vscode.window.showQuickPick([...items, separator, cpu], { title, matchOnDescription: true });
   if (chosen === cpu) {
     await chooseCpu();

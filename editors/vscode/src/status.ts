@@ -15,6 +15,14 @@ export interface Region {
   unmarked: boolean;
 }
 
+/** What the server knows of a document. */
+export interface Answer {
+  regions: Region[];
+  /** Why no project compiles a source. */
+  note: string;
+  upToDate: boolean;
+}
+
 export const NO_REGION = "No region is marked, and no loop was found: select lines and run 'Cyclelens: Mark the Loop or the Selected Lines'.";
 
 /** The region around a line, else the first one below, else the last one. */
@@ -29,10 +37,10 @@ export class Status implements vscode.Disposable {
   private general: string | undefined = "$(dashboard) Cyclelens";
   private uncompiled = false;
 
-  /** `regions` asks the server; undefined if there is no server to ask. */
+  /** `answer` asks the server; undefined if there is no server to ask. */
   constructor(
     private readonly selector: vscode.DocumentSelector,
-    private readonly regions: (document: vscode.TextDocument) => Promise<Region[] | undefined>,
+    private readonly answer: (document: vscode.TextDocument) => Promise<Answer | null | undefined>,
   ) {
     this.item.name = "Cyclelens";
     this.listeners = [
@@ -86,11 +94,11 @@ export class Status implements vscode.Disposable {
       this.item.show();
       return;
     }
-    const regions = await this.regions(editor.document);
-    if (!regions || editor !== vscode.window.activeTextEditor || this.general !== undefined) {
+    const answer = await this.answer(editor.document);
+    if (!answer || editor !== vscode.window.activeTextEditor || this.general !== undefined) {
       return;
     }
-    const region = regionAt(regions, editor.selection.active.line);
+    const region = regionAt(answer.regions, editor.selection.active.line);
     if (region?.status) {
       this.item.text = `$(dashboard) ${region.status}`;
       this.item.tooltip = `${region.name}: ${region.headline}\nClick for all loops of the file, or for another CPU.`;
@@ -98,8 +106,9 @@ export class Status implements vscode.Disposable {
       const [first] = vscode.workspace.getConfiguration("cyclelens", editor.document).get("microarchitectures", ["native"]);
       // A marker may ask for another CPU than the settings.
       const name = region?.microarchitecture || first;
-      this.item.text = `$(dashboard) ${region ? "no figure" : "no region"} · ${name}`;
-      this.item.tooltip = region ? `${region.name}: ${region.note}` : NO_REGION;
+      const missing = answer.note ? "no compile command" : "no region";
+      this.item.text = `$(dashboard) ${region ? "no figure" : missing} · ${name}`;
+      this.item.tooltip = region ? `${region.name}: ${region.note}` : answer.note || NO_REGION;
     }
     if (this.uncompiled) {
       this.item.text += " · $(warning) uncompiled";
