@@ -17,7 +17,7 @@ import { showLoops } from "./loops";
 import { Answer, Live, tabOf } from "./live";
 import { mark } from "./mark";
 import { decide, registerPreview } from "./preview";
-import { Answer as Regions, NO_REGION, Region, regionAt, Status } from "./status";
+import { Answer as Regions, NO_REGION, regionAt, Status } from "./status";
 import * as configured from "./configuration";
 
 /** Every language identifier in use for assembly, and the files without one. */
