@@ -6,6 +6,7 @@ from typing import Any
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.choices import MeasuredIn, Model, MoveElimination, Pointers
+from cyclelens.analyzer.model.macro_ops import FullLine
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from msgspec.structs import replace
@@ -235,7 +236,8 @@ ZEN_4_RULES: dict[str, dict[str, Any]] = {
     "a cycle between domains, as on Zen 3 (M33)": {"domain_cycles": 1},
     "transfers without an ALU (M34)": {"transfer_alu_cycles": 0},
     "failed forwarding as on Zen 3 (M35)": {"failed_forwarding": 12, "failed_vector_forwarding": 10},
-    "lines without a limit of fields (M37)": {"line_fields": 99},
+    "lines without a limit of fields (M37)": {"line_fields": 99, "full_lines": (FullLine(9, 99, 99, 9),)},
+    "lines as on Zen 3 (M37)": {"line_fields": 4, "fields_per_entry": 2, "full_lines": ()},
     "lines count in long loops, too (M37)": {"long_line_eighths": 0},
     "microcode dispatched beside others (M39)": {"microcode_keeps_dispatch": False},
 }

@@ -105,6 +105,21 @@ def _all_zero(latencies: Sequence[Mapping[str, str]]) -> bool:
     return any(cycles) and all(each in (None, "0") for each in cycles)
 
 
+def _of_immediate_zero(instruction: DescribedVariant) -> DescribedVariant | None:
+    """The variant with the immediate 0, for the core that executes it differently; None if none does."""
+    name = instruction.attributes.get("string", "")
+    for each in instruction.measurements:
+        if each.microarchitecture != zen4.NAME or each.figures.get("provenance") in rules.COMPLETE:
+            continue
+        found = zen4.of_lowest_lane(name, each.figures, each.latencies)
+        if found is not None:
+            special, figures, latencies = found
+            measurement = DescribedMeasurement(zen4.NAME, figures, latencies)
+            attributes = {**instruction.attributes, "string": special, "immzero": "1"}
+            return DescribedVariant(attributes, instruction.operands, [measurement], instruction.fusible)
+    return None
+
+
 class _Numbering:
     """Distinct texts, numbered from 1 in order of first use."""
 
@@ -183,7 +198,14 @@ class Collector:
             self.variants.append((form, variant, records, profile.constructed))
 
     def add(self, instruction: DescribedVariant) -> None:
-        """Adds one variant, unless it has no measurements. Raises ValueError."""
+        """Adds one variant, unless it has no measurements, and what the immediate 0 makes of it where that
+        was measured apart. Raises ValueError."""
+        # The first record that fits counts.
+        if (special := _of_immediate_zero(instruction)) is not None:
+            self._add(special)
+        self._add(instruction)
+
+    def _add(self, instruction: DescribedVariant) -> None:
         name, iform = instruction.attributes.get("string"), instruction.attributes.get("iform")
         if not name or not iform:
             raise ValueError("an instruction without a name or form")

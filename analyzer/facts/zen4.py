@@ -69,6 +69,24 @@ _MASK_LATENCIES = (
 """Latencies that the source lacks, with the upper bounds that it has for other widths of KMOVD."""
 
 
+_EXTRACTED = re.compile(r"VEXTRACT[FI](128|32X[48]|64X[24])(_Z)? \([XY]MM, (K, )?[YZ]MM, I8\)")
+
+
+def of_lowest_lane(
+    name: str, figures: Mapping[str, str], latencies: Sequence[Mapping[str, str]]
+) -> tuple[str, dict[str, str], list[dict[str, str]]] | None:
+    """Name, figures and latencies of an extraction whose immediate is 0; None for other instructions.
+
+    The lowest lane is copied as by a move: one cycle, on any pipe, of 512 bits in two cycles.
+    """
+    if not _EXTRACTED.fullmatch(name):
+        return None
+    cycles = "0.50" if "ZMM" in name else "0.25"
+    copied = {"ports": "1*FP0123", "TP_ports": "0.25", "TP_loop": cycles}
+    nodes = [{**node, "cycles": "1"} for node in latencies]
+    return name.replace("I8)", "0)"), {**figures, **copied}, nodes
+
+
 def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
     """The attributes of a completed measurement with these corrections."""
     result = dict(attributes)

@@ -28,6 +28,7 @@ from cyclelens.analyzer.insight.hazards import (
     unlamination,
 )
 from cyclelens.analyzer.insight.whatif import BlockEdit, ChangeResult, Experiment
+from cyclelens.analyzer.model.macro_ops import FullLine
 from cyclelens.analyzer.model.microarchitecture import UNLIMITED
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.uops import InstructionTemplate
@@ -90,7 +91,8 @@ def _one_line(experiment: Experiment) -> ChangeResult:
     """The experiment with op cache lines that hold a whole window."""
     rules = experiment.model.macro_ops
     assert rules is not None
-    rules = replace(rules, line_entries=_WINDOW, line_fields=2 * _WINDOW)
+    lines = rules.full_lines and (FullLine(_WINDOW, 2 * _WINDOW, 2 * _WINDOW, _WINDOW),)
+    rules = replace(rules, line_entries=_WINDOW, line_fields=2 * _WINDOW, full_lines=lines)
     return experiment.with_model(replace(experiment.model, macro_ops=rules))
 
 

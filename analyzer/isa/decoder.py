@@ -274,6 +274,7 @@ def _decoding_of(
         broadcast=is_evex and instruction.is_broadcast,
         suppress_exceptions=rounds or (is_evex and instruction.suppress_all_exceptions),
         repeat=repeat,
+        evex=is_evex,
         has_modrm=facts.form.has_modrm,
         extensions=facts.form.extensions,
     )

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from cyclelens.analyzer.microarchitectures import zen3, zen5
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_4
-from cyclelens.analyzer.model.macro_ops import LoadQueue, StoreGathering
+from cyclelens.analyzer.model.macro_ops import FullLine, LoadQueue, StoreGathering
 from cyclelens.analyzer.model.microarchitecture import UpperHalfRule, derived
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from msgspec.structs import replace
@@ -105,10 +105,10 @@ MODELS = (
             "macro_ops.long_lea_by_encoding macro_ops.one_operation_per_alu macro_ops.vector_pipes_shared "
             "macro_ops.zeroing_upper_ends_group macro_ops.zeroing_upper_needs_unit macro_ops.divider_apart "
             "macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops "
-            "macro_ops.microcode_keeps_dispatch",
+            "macro_ops.microcode_keeps_dispatch macro_ops.line_fields macro_ops.fields_per_entry "
+            "macro_ops.full_lines",
             _FITTED: "macro_ops.pipes macro_ops.transfer_alu_cycles",
-            _AS_ZEN_3: "macro_ops.line_fields macro_ops.fields_per_entry macro_ops.small_loop_entries "
-            "macro_ops.long_line_eighths macro_ops.load_queue",
+            _AS_ZEN_3: "macro_ops.small_loop_entries macro_ops.long_line_eighths macro_ops.load_queue",
             _NOT_MEASURED: "macro_ops.long_pair_eighths "
             "macro_ops.crowded_loads macro_ops.forwarded_load_eighths "
             "macro_ops.renaming_distance macro_ops.learnt_loads macro_ops.unlearnt_loads "
@@ -129,6 +129,12 @@ MODELS = (
         macro_ops=replace(
             _ZEN_3.macro_ops or zen5.RULES,
             line_entries=9,
+            line_fields=8,
+            fields_per_entry=0,
+            full_lines=(
+                FullLine(entries=8, fields=8, wide_fields=5, evex=4),
+                FullLine(entries=9, fields=6, wide_fields=4, evex=1),
+            ),
             window_eighths=zen3.windows(9),
             long_instruction_bytes=10,
             long_pair_eighths=0,

@@ -105,6 +105,7 @@ RULES = MacroOpRules(
     line_entries=6,
     line_fields=6,
     fields_per_entry=0,
+    full_lines=(),
     line_pairs=True,
     window_eighths=(),
     taken_branch_eighths=4,

@@ -57,6 +57,7 @@ class Encoding(Struct, frozen=True):
     broadcast: bool = False
     suppress_exceptions: bool = False
     repeat: int = 0
+    evex: bool = False
     has_modrm: bool = False
     extensions: frozenset[str] = frozenset()
 

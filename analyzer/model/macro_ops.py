@@ -90,6 +90,18 @@ class MemoryGroup(Struct, frozen=True, kw_only=True):
     """Loads and stores, without those of integer instructions that also need an ALU."""
 
 
+class FullLine(Struct, frozen=True):
+    """What a line of the op cache holds at most if it has this many entries (M37)."""
+
+    entries: int
+    fields: int
+    """Immediates and displacements, that of a branch included."""
+    wide_fields: int
+    """Those of more than 8 bits, and that of a branch."""
+    evex: int
+    """Instructions encoded by EVEX."""
+
+
 class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Parameters beyond those of all cores, in cycles, bytes, macro-ops or instructions as named."""
 
@@ -108,6 +120,9 @@ class MacroOpRules(Struct, frozen=True, kw_only=True):
     """Immediates and displacements per op cache line."""
     fields_per_entry: int
     """Further fields that fit into an entry of the line; 0: the line ends when its fields do."""
+    full_lines: tuple[FullLine, ...]
+    """Further limits of lines with that many entries; lines are then read one by one, as with
+    ``fields_per_entry``."""
     line_pairs: bool
     """Two lines are read per cycle, and what follows the first two lines of a window shares
     lines with the next windows."""

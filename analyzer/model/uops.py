@@ -94,6 +94,10 @@ class MacroOps(Struct, frozen=True):
     """Entries in the op cache."""
     fields: int = 0
     """Immediates and displacements in the op cache."""
+    wide_fields: int = 0
+    """Those of them that are encoded in more than 8 bits, or scaled as EVEX's displacements are."""
+    evex: bool = False
+    """Encoded by EVEX, as few instructions of a full line of the op cache may be (M37)."""
     decode_slots: int = 1
     vector_ops: int = 0
     """Macro-ops that the vector unit accepts."""

@@ -27,6 +27,8 @@ SHIFTS = frozenset(("shl", "sal", "shr", "sar", "rol", "ror"))
 DOUBLE_SHIFTS = frozenset(("shld", "shrd"))
 _STACK_COPIES = frozenset(("fld", "fst", "fstp"))
 """Copies between registers of the x87 stack."""
+_NARROW = 8
+"""Bits of an immediate or displacement for which every entry of the op cache has room."""
 _COPIES = frozenset(("mov", "movzx", "movsx", "movsxd"))
 
 
@@ -160,18 +162,21 @@ class MacroInstruction:
             ("flag", i, (ValueKind.FLAGS, group)) for i, group in enumerate(prepared.flag_outputs)
         ]
 
-    def fields(self) -> int:
-        """Number of immediates and displacements; an op cache line holds few (M2)."""
+    def fields(self) -> tuple[int, int]:
+        """Number of immediates and displacements, and of those that take more than 8 bits; an op cache line
+        holds few (M2, M37). A displacement of EVEX is scaled, so that its 8 bits stand for more."""
         instruction = self.instruction
         address = next(
             (o for o in instruction.operands if o.kind in (OperandKind.MEMORY, OperandKind.AGEN)), None
         )
-        count = 1 if instruction.immediate_bits > 0 else 0
+        count, wide = int(instruction.immediate_bits > 0), int(instruction.immediate_bits > _NARROW)
         if address is None:
-            return 2 if instruction.immediate_bits == 64 else count
+            return (2, 2) if instruction.immediate_bits == 64 else (count, wide)
         if self.mnemonic.startswith("nop"):
-            return 0
-        return count + (address.displacement_bits > 0 or address.base == "RIP")
+            return 0, 0
+        scaled = instruction.encoding.evex and address.displacement_bits > 0
+        more = int(address.displacement_bits > 0 or address.base == "RIP")
+        return count + more, wide + (more if scaled or address.displacement_bits != _NARROW else 0)
 
     def only(self, units: UnitSet) -> UnitSet:
         """One of these units: the dividing one if it is among them, otherwise the first."""

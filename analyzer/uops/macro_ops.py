@@ -153,9 +153,12 @@ class _Expander(MacroInstruction):
         )
 
     def _ops(self, count: int, vector_ops: int) -> MacroOps:
+        fields, wide_fields = self.fields()
         return MacroOps(
             entries=1,
-            fields=self.fields(),
+            fields=fields,
+            wide_fields=wide_fields,
+            evex=self.instruction.encoding.evex,
             decode_slots=2 if self.branch else 1,
             vector_ops=vector_ops,
             begins_decode_group=count > 2,

@@ -35,6 +35,27 @@ class _InstructionRange(Struct, frozen=True):
     """True if the last one jumps."""
 
 
+class _Content(Struct, frozen=True):
+    """Contents of a line of the op cache, or what an instruction adds to them."""
+
+    entries: int = 0
+    fields: int = 0
+    wide_fields: int = 0
+    evex: int = 0
+
+    def with_another(self, other: _Content) -> _Content:
+        return _Content(
+            self.entries + other.entries,
+            self.fields + other.fields,
+            self.wide_fields + other.wide_fields,
+            self.evex + other.evex,
+        )
+
+
+def _content(ops: MacroOps, *, branches: bool) -> _Content:
+    return _Content(ops.entries, ops.fields + branches, ops.wide_fields + branches, int(ops.evex))
+
+
 class Window(Struct, frozen=True):
     """A loop's part in one window."""
 
@@ -72,7 +93,7 @@ def layout(entries: Sequence[Entry], alignment: int, rules: MacroOpRules) -> Lay
     likes = [entry.like() for entry in entries]
     ops = [like.macro_ops or _ONE for like in likes]
     spans = list(_spans(alignment, entries, likes))
-    if rules.fields_per_entry:
+    if rules.fields_per_entry or rules.full_lines:
         return _by_lines(spans, ops, likes, rules)
     filled = [_filled(ops[span.first : span.last + 1], rules) for span in spans]
     small = sum([each.entries for each in ops]) <= rules.small_loop_entries
@@ -99,12 +120,13 @@ def _by_lines(
     likes: Sequence[InstructionTemplate],
     rules: MacroOpRules,
 ) -> Layout:
-    """The windows of a loop whose fields take entries (M37): a small loop is read a line per cycle, and the
-    last line of a window together with the first of the next one if one line could hold both."""
+    """The windows of a loop whose lines have room for few fields (M37): a small loop is read a line per
+    cycle, and the last line of a window together with the first of the next one if one line could hold
+    both."""
     lines = [
         _lines(
             [
-                (ops[i].entries, ops[i].fields + (likes[i].is_branch and not likes[i].is_jump))
+                _content(ops[i], branches=likes[i].is_branch and not likes[i].is_jump)
                 for i in range(span.first, span.last + 1)
             ],
             rules,
@@ -131,20 +153,28 @@ def _by_lines(
     return Layout(small, tuple(windows), _fullest_set(spans, filled, rules))
 
 
-def _lines(instructions: Sequence[tuple[int, int]], rules: MacroOpRules) -> list[int]:
-    """Entries per line of a window, without those that fields take. ``instructions``: entries and fields
-    of each."""
-    lines = [0]
-    fields = 0
-    for more_entries, more_fields in instructions:
-        further = max(0, fields + more_fields - rules.line_fields)
-        taken = lines[-1] + more_entries + -(-further // rules.fields_per_entry)
-        if taken > rules.line_entries and lines[-1]:
-            lines.append(0)
-            fields = 0
-        lines[-1] += more_entries
-        fields += more_fields
-    return lines
+def _lines(instructions: Sequence[_Content], rules: MacroOpRules) -> list[int]:
+    """Entries per line of a window, without those that fields take."""
+    lines = [_Content()]
+    for instruction in instructions:
+        longer = lines[-1].with_another(instruction)
+        if lines[-1].entries and not _is_line(longer, rules):
+            lines.append(instruction)
+        else:
+            lines[-1] = longer
+    return [line.entries for line in lines]
+
+
+def _is_line(content: _Content, rules: MacroOpRules) -> bool:
+    """True if a line of the op cache can hold this."""
+    further = max(0, content.fields - rules.line_fields)
+    if rules.fields_per_entry:
+        return content.entries + -(-further // rules.fields_per_entry) <= rules.line_entries
+    full = next((line for line in rules.full_lines if line.entries == content.entries), None)
+    if full is not None:
+        fits = content.fields <= full.fields and content.wide_fields <= full.wide_fields
+        return fits and content.evex <= full.evex
+    return content.entries <= rules.line_entries and not further
 
 
 def _fullest_set(spans: Sequence[_InstructionRange], filled: Sequence[int], rules: MacroOpRules) -> int:

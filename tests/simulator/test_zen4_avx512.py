@@ -24,6 +24,11 @@ from testkit.simulated import cycles, in_mode
             4.00,
         ),
         ("a half of 256 bits in a chain", "62f37d2839c001", 3.00),
+        ("the lower half", "c4e37d39c000", 1.00),
+        ("the lower half, zeroing", "62f37da939c000", 1.00),
+        ("the lowest quarter of 512 bits", "62f37d4839c000", 1.00),
+        ("the lower halves of 512 bits", "62f3fd483bc10062f3fd483bc20062f3fd483bc30062f3fd483bc400", 2.00),
+        ("lower halves", "c4e37d39c100c4e37d39c200c4e37d39c300c4e37d39c400", 1.00),
         ("a half of 512 bits in a chain", "62f3fd483bc001", 4.00),
         (
             "halves of 512 bits",

@@ -46,9 +46,10 @@ cdef class AluGroup:
 
     cdef bint has_room(self, int first, int i) noexcept nogil:
         """Whether each of the group's operations and those of an instruction finds an ALU of its own. An
-        instruction of more operations goes alone, and branches always find room."""
+        instruction of more operations goes alone. Branches always find room, and so do moves, which the
+        renamer carries out."""
         cdef int operations
-        if self.count == 0 or self._branches(i):
+        if self.count == 0 or self._branches(i) or self.program.instruction[i].eliminable:
             return True
         for units in range(self._sets):
             self._added[units] = self._needed[units]
