@@ -32,12 +32,14 @@ def coming_back(instructions: Sequence[Instruction]) -> frozenset[int]:
 def _leads_into(instructions: Sequence[Instruction], addresses: Sequence[int], at: int) -> bool:
     """True if a call leads into its own block.
 
-    A call of the next instruction does if that pops the return address; otherwise its target is one that the
-    linker fills in.
+    A call of the next instruction does if that pops the return address. Otherwise its target is one that the
+    linker fills in, as it is if the block has pushed what is popped.
     """
     call = instructions[at]
     if not any(operand.kind is OperandKind.BRANCH for operand in call.operands):
         return False
     if not call.displacement:
-        return at + 1 < len(instructions) and instructions[at + 1].mnemonic == "pop"
+        before = [each.mnemonic for each in instructions[:at]]
+        pops = at + 1 < len(instructions) and instructions[at + 1].mnemonic == "pop"
+        return pops and before.count("push") <= before.count("pop")
     return 0 <= addresses[at + 1] + call.displacement < addresses[-1]

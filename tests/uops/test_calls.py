@@ -45,6 +45,8 @@ PUSHED = """\
         ("ffd0 ff13", {0, 1}),  # call rax; call [rbx]
         ("e800000000 90", {0}),  # what the linker fills in
         ("e800000000 58", set()),  # call to what pops the return address
+        ("50 e800000000 58", {1}),  # the linker fills it in: the block pops what it has pushed
+        ("50 58 e800000000 58", set()),
         ("90 c3", {1}),  # a function
         ("e802000000 ebfe 90 c3", set()),  # call and function together
         ("e802000000 ffd0 90 c3", {1}),
@@ -73,11 +75,14 @@ def test_a_vector_on_the_stack_is_forwarded_across_a_call(name: str, vector: flo
     assert predicted(VECTOR.format(call="nop"), name).cycles_per_iteration == pytest.approx(vector, abs=0.05)
 
 
+@pytest.mark.parametrize("call", ["call work", "call elsewhere", "call *(%r13)"])
 @pytest.mark.parametrize("name", ["SNB", "HSW", "SKL"])
 @pytest.mark.parametrize("text", [INTEGER, PUSHED], ids=["spilled", "pushed"])
-def test_so_is_an_integer(text: str, name: str) -> None:
-    alone = predicted(text.format(call="nop"), name).cycles_per_iteration
-    assert predicted(text.format(call="call work"), name).cycles_per_iteration == alone >= 6.0
+def test_so_is_an_integer(text: str, name: str, call: str) -> None:
+    alone = predicted(text.format(call="nop"), name)
+    found = predicted(text.format(call=call), name)
+    assert found.cycles_per_iteration == alone.cycles_per_iteration >= 6.0
+    assert "warm-caches" not in [each.code for each in found.assumptions]
 
 
 @pytest.mark.parametrize("name", ["ZEN3", "ZEN5"])
