@@ -3,19 +3,23 @@ it assumes, and the few lines that matter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.insight import label, mispredictions, wording, work
 from cyclelens.analyzer.insight.assumptions import heading
 from cyclelens.analyzer.insight.confidence import doubt, reservations
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+from cyclelens.analyzer.model.source import Problem, Severity
 from cyclelens.analyzer.reports import chains
 from cyclelens.analyzer.reports.rows import grouped
 from cyclelens.analyzer.rewrites.search import Advice
 
-_MOST_LINES = 8
+_MOST_LINES = 6
 """Most lines of a region that are listed, those that cost most first."""
+_MOST_STEPS = 6
+"""Most lines about critical chains: the heading and the first steps."""
+_MOST_FINDINGS = 4
 _MOST_PROBLEMS = 5
 _MOST_REGIONS = 8
 """Most regions that are described whole; of others only the figure is said."""
@@ -36,11 +40,27 @@ def of_analysis(analysis: Analysis) -> str:
 
 def _problems(analysis: Analysis) -> Iterator[str]:
     """The first problems of the text, and how many more there are."""
-    for problem in analysis.problems[:_MOST_PROBLEMS]:
-        place = wording.problem_place(problem, "")
-        yield f"{problem.severity.name.lower()} {place.lstrip(':')}: {problem.message} [{problem.code}]"
-    if (more := len(analysis.problems) - _MOST_PROBLEMS) > 0:
-        yield f"... and {more} more problems"
+    told = [
+        f"{each.severity.name.lower()} {wording.problem_place(each, '').lstrip(':')}: "
+        f"{each.message} [{each.code}]"
+        for each in analysis.problems
+        if _concerns(each, analysis)
+    ]
+    yield from _first(told, _MOST_PROBLEMS, "problems")
+
+
+def _concerns(problem: Problem, analysis: Analysis) -> bool:
+    """Mistakes always count, mere information only in a region that is described."""
+    if problem.severity is not Severity.INFORMATION or not analysis.regions:
+        return True
+    return any(each.region.first_line <= problem.line <= each.region.last_line for each in analysis.regions)
+
+
+def _first(lines: Sequence[str], most: int, what: str) -> Iterator[str]:
+    """The first lines, and how many more there are."""
+    yield from lines[:most]
+    if len(lines) > most:
+        yield f"... and {len(lines) - most} more {what}"
 
 
 def _figures(region: RegionAnalysis) -> str:
@@ -63,13 +83,17 @@ def _prediction(region: RegionAnalysis, prediction: Prediction) -> Iterator[str]
     if doing := work.sentence(region, prediction):
         yield f"work: {doing}"
     yield from (f"branches: {sentence}" for sentence in mispredictions.sentences(prediction))
-    yield from (line.strip() for line in chains.lines(region, prediction))
+    steps = [line.strip() for line in chains.lines(region, prediction)]
+    yield from _first(steps, _MOST_STEPS, "lines of chains")
     yield from _costly(region, prediction)
     findings = [
         each for each in region.findings if each.microarchitecture in ("", prediction.microarchitecture)
     ]
-    for places, finding in grouped(region, findings):
-        yield f"finding at {places}: {finding.message} [{finding.code}]"
+    told = [
+        f"finding at {places}: {finding.message} [{finding.code}]"
+        for places, finding in grouped(region, findings)
+    ]
+    yield from _first(told, _MOST_FINDINGS, "findings")
     for sentence in reservations(prediction):
         yield f"caution: {sentence}"
     for assumption in prediction.assumptions:
@@ -112,11 +136,15 @@ def of_comparison(before: Analysis, after: Analysis) -> str:
     return "\n".join(lines) or "neither text has a region"
 
 
-def of_advice(advice: Advice) -> str:
-    """A region's rewrites with their gains, the simplest first."""
-    if not advice.fixes:
-        return f"{advice.region}: {advice.cycles:.2f} cycles per iteration; no rewrite that was tried helps"
+def of_advice(advice: Advice, *, is_whole: bool = True) -> str:
+    """A region's rewrites with their gains, the simplest first. ``is_whole``: the search came to its end."""
     lines = [f"{advice.region}: {advice.cycles:.2f} cycles per iteration"]
+    if not advice.fixes:
+        lines[0] += "; no rewrite that was tried helps"
     for number, fix in enumerate(advice.fixes, 1):
         lines.append(f"  {number}. {fix.gain}: {fix.proposal.title}")
+    if not is_whole:
+        lines.append(
+            "  The time was over before every rewrite was tried: name a region, or start with --seconds N."
+        )
     return "\n".join(lines)

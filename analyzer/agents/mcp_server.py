@@ -7,10 +7,13 @@ from functools import wraps
 from importlib.metadata import version
 from typing import Annotated
 
-from cyclelens.analyzer.agents.tools import RefusedRequest, Tools
+from cyclelens.analyzer.agents.request import RefusedRequest, file_of, folder_of
+from cyclelens.analyzer.agents.tools import Tools, documents, index
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context, ListRoots, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import ToolAnnotations
+from mcp.server.mcpserver.resources import FileResource
+from mcp.types import ListRootsResult, ToolAnnotations
 from pydantic import Field
 
 INSTRUCTIONS = """\
@@ -26,6 +29,23 @@ RegionName = Annotated[str, Field(description="name of the only region; empty: a
 Core = Annotated[str, Field(description="a core of the list, such as SKL or ZEN4; empty: this machine's")]
 
 
+def _roots(source: str, context: Context) -> ListRoots | ListRootsResult:
+    """The client's roots, for a source that is a file. They are asked for with each request, so that a change
+    holds from the next one on."""
+    has = context.client_capabilities
+    if file_of(source) is None or has is None or has.roots is None:
+        return ListRootsResult(roots=[])
+    return ListRoots()
+
+
+def _roots_of_two(before: str, after: str, context: Context) -> ListRoots | ListRootsResult:
+    return _roots(after if file_of(before) is None else before, context)
+
+
+Roots = Annotated[ListRootsResult, Resolve(_roots)]
+RootsOfTwo = Annotated[ListRootsResult, Resolve(_roots_of_two)]
+
+
 def _refusing(tool: Callable[..., str]) -> Callable[..., str]:
     """The tool, whose refusals are errors of the protocol: their text reaches the agent."""
 
@@ -39,6 +59,10 @@ def _refusing(tool: Callable[..., str]) -> Callable[..., str]:
     return run
 
 
+def _folders(roots: ListRootsResult) -> list[str]:
+    return [folder for root in roots.roots if (folder := folder_of(str(root.uri))) is not None]
+
+
 def server(tools: Tools) -> MCPServer:
     """The server, which has not been started."""
     made = MCPServer(
@@ -48,16 +72,18 @@ def server(tools: Tools) -> MCPServer:
 
     @tool
     @_refusing
-    def analyze(source: Source, region: RegionName = "", function: str = "", core: Core = "") -> str:
+    def analyze(
+        source: Source, region: RegionName = "", function: str = "", core: Core = "", *, roots: Roots
+    ) -> str:
         """Cycles per iteration of each region, what limits it, the critical chain, the costly lines, findings
         such as stalls with their cost, and what the figure assumes."""
-        return tools.analyze(source, region=region, function=function, core=core)
+        return tools.analyze(source, region=region, function=function, core=core, folders=_folders(roots))
 
     @tool
     @_refusing
-    def compare(before: Source, after: Source, core: Core = "") -> str:
+    def compare(before: Source, after: Source, core: Core = "", *, roots: RootsOfTwo) -> str:
         """Figures of two versions of a text, region by region (by name), with the gain per unit of work."""
-        return tools.compare(before, after, core=core)
+        return tools.compare(before, after, core=core, folders=_folders(roots))
 
     @tool
     @_refusing
@@ -68,10 +94,12 @@ def server(tools: Tools) -> MCPServer:
         show: Annotated[
             int, Field(description="number of the rewrite to show as a diff; 0: list them", ge=0)
         ] = 0,
+        *,
+        roots: Roots,
     ) -> str:
         """Rewrites that make regions faster, simplest first, each simulated. They keep results, but check
         proves it on random inputs."""
-        return tools.rewrites(source, region=region, core=core, show=show)
+        return tools.rewrites(source, region=region, core=core, show=show, folders=_folders(roots))
 
     @tool
     @_refusing
@@ -80,10 +108,12 @@ def server(tools: Tools) -> MCPServer:
         after: Source,
         region: Annotated[str, Field(description="name of the region in both versions")],
         times: Annotated[int, Field(description="iterations of before in one of after", ge=1)] = 1,
+        *,
+        roots: RootsOfTwo,
     ) -> str:
         """Run a region of two versions in a sandbox, on the same random registers and memory, and compare the
         results. Refused unless the user allowed it."""
-        return tools.check(before, after, region=region, times=times)
+        return tools.check(before, after, region=region, times=times, folders=_folders(roots))
 
     @tool
     @_refusing
@@ -97,9 +127,18 @@ def server(tools: Tools) -> MCPServer:
         """The cores that can be simulated, and this machine's."""
         return tools.cores()
 
+    @made.resource("cyclelens://diagnostics", mime_type="text/markdown")
+    def diagnostics() -> str:
+        """The list of the codes of findings and problems, each with a sentence."""
+        return index()
+
     @made.resource("cyclelens://diagnostics/{code}", mime_type="text/markdown")
     def page(code: str) -> str:
         """The page about a diagnostic code."""
         return tools.explain(code)
 
+    for name, path in documents().items():
+        made.add_resource(
+            FileResource(uri=f"cyclelens://documents/{name}", name=name, path=path, mime_type="text/markdown")
+        )
     return made

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from cyclelens.analyzer.engine.analysis import Analyzer
+    from cyclelens.analyzer.engine.workspace import Cancel
     from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions
     from cyclelens.analyzer.model.result import Analysis
     from cyclelens.analyzer.model.source import Origin
@@ -37,7 +38,12 @@ _FOREIGN_FORMATS = {
 
 
 def analyze_bytes(
-    analyzer: Analyzer, data: bytes, file: str, chosen: AnalysisOptions, function: str | None
+    analyzer: Analyzer,
+    data: bytes,
+    file: str,
+    chosen: AnalysisOptions,
+    function: str | None,
+    cancel: Cancel | None = None,
 ) -> Analysis:
     """The analysis of a file's content: an assembly text, or an object file (one ``function`` or all). Raises
     InputError, and the errors of ``Analyzer.analyze``."""
@@ -48,10 +54,10 @@ def analyze_bytes(
         raise InputError(error) from None
     if not is_object(data):
         chosen = replace(chosen, source=replace(chosen.source, function=function))
-        return explained(analyzer.analyze(to_text(data), chosen), chosen.source)
+        return explained(analyzer.analyze(to_text(data), chosen, cancel), chosen.source)
 
     try:
-        return analyzer.analyze_object(data, chosen, function)
+        return analyzer.analyze_object(data, chosen, function, cancel)
     except ObjectFileError as error:
         raise InputError(f"{file}: {error}") from None
 

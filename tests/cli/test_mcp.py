@@ -1,57 +1,103 @@
 """``cyclelens mcp``, driven by the protocol's own client."""
 
 import asyncio
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from cyclelens.analyzer.agents import tools as agents_tools
+from cyclelens.analyzer.agents.request import folder_of
 from cyclelens.analyzer.agents.tools import Tools
+from cyclelens.analyzer.rewrites.search import Advice
+from cyclelens.analyzer.simulator.failures import Cancelled
 
 mcp = pytest.importorskip("mcp", reason="the SDK of the Model Context Protocol is not installed")
 from mcp import Client, StdioServerParameters, stdio_client  # noqa: E402
-from mcp.types import TextContent  # noqa: E402
+from mcp.types import ListRootsResult, Root, TextContent, TextResourceContents  # noqa: E402
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
 DOT = (EXAMPLES / "dot_product.s").read_text()
 PROGRAM = str(Path(sys.executable).with_name("cyclelens"))
-LONGEST = 600
-"""Most tokens of an answer about one region; four characters are about a token."""
+PATIENT = ("--seconds", "600")
+"""A loaded machine may not end a search early."""
 
 
-async def asked(*requests, options=()):
-    """The texts of the answers, and whether each is an error."""
-    server = StdioServerParameters(command=PROGRAM, args=["mcp", *options])
+async def asked(*requests, options=(), roots=None, mode="auto"):
+    """The texts of the answers, and whether each is an error. ``roots``: the client's, whose list may change
+    between requests: a request that is a function is called instead of sent."""
+    server = StdioServerParameters(command=PROGRAM, args=["mcp", *PATIENT, *options])
+
+    async def listed(_context):
+        return ListRootsResult(roots=[Root(uri=uri) for uri in roots])
+
     answers = []
-    async with Client(stdio_client(server)) as client:
-        for tool, arguments in requests:
+    callback = None if roots is None else listed
+    async with Client(stdio_client(server), list_roots_callback=callback, mode=mode) as client:
+        for request in requests:
+            if callable(request):
+                request()
+                continue
+            tool, arguments = request
             result = await client.call_tool(tool, arguments)
             texts = [part.text for part in result.content if isinstance(part, TextContent)]
             answers.append(("".join(texts), bool(result.is_error)))
     return answers
 
 
-def ask(*requests, options=()):
-    return asyncio.run(asked(*requests, options=options))
+def ask(*requests, options=(), roots=None, mode="auto"):
+    return asyncio.run(asked(*requests, options=options, roots=roots, mode=mode))
 
 
-def test_an_agent_makes_a_loop_faster_and_proves_it():
-    """Analyse, rewrite, compare and check, as a session does."""
-    (analysis, wrong), (listed, refused) = ask(
-        ("analyze", {"source": DOT, "region": "dot", "core": "SKL"}),
-        ("rewrites", {"source": DOT, "region": "dot", "core": "SKL"}),
-    )
+def patched(text, diff):
+    """The text after the hunks of a unified diff, as a client applies it."""
+    old, new, at = text.split("\n"), [], 0
+    for line in diff.split("\n")[2:]:
+        if head := re.match(r"@@ -(\d+)", line):
+            begin = int(head[1]) - 1
+            new += old[at:begin]
+            at = begin
+        elif line.startswith("+"):
+            new.append(line[1:])
+        else:
+            assert old[at] == line[1:]
+            new += [line[1:]] if line.startswith(" ") else []
+            at += 1
+    return "\n".join(new + old[at:])
+
+
+def test_an_agent_makes_a_loop_faster_and_proves_it_as_the_page_shows(tmp_path):
+    """Analyse, rewrite, apply, check and analyse again; the page has the answers word for word."""
+    file = tmp_path / "dot_product.s"
+    file.write_text(DOT)
+    place = {"source": str(file), "region": "dot", "core": "SKL"}
+    roots = [tmp_path.as_uri()]
+    (analysis, wrong), (listed, refused) = ask(("analyze", place), ("rewrites", place), roots=roots)
     assert not wrong, analysis
     assert not refused, listed
-    assert "4.0x" in listed, listed
-    assert "region dot (lines 13 to " in analysis and "4.00" in analysis and "SKL" in analysis
-    assert "limited by: Dependencies" in analysis
-    assert "line 16: vfmadd231ps (%rdi), %ymm1, %ymm0: 4 cycles for ymm0" in analysis
-    assert "[warm-caches]" in analysis
-    assert len(analysis) <= 4 * LONGEST and len(listed) <= 4 * LONGEST
     number = next(line.split(".")[0].strip() for line in listed.splitlines() if "4.0x" in line)
-    ((diff, wrong),) = ask(("rewrites", {"source": DOT, "region": "dot", "core": "SKL", "show": int(number)}))
-    assert not wrong and diff.startswith("--- before") and "+" in diff
+    ((diff, wrong),) = ask(("rewrites", {**place, "show": int(number)}), roots=roots)
+    assert not wrong and diff.startswith("--- before"), diff
+    file.write_text(patched(DOT, diff))
+    (checked, wrong), (again, failed), (compared, _) = ask(
+        ("check", {"before": DOT, "after": str(file), "region": "dot", "times": 4}),
+        ("analyze", place),
+        ("compare", {"before": DOT, "after": str(file), "core": "SKL"}),
+        options=["--allow-run"],
+        roots=roots,
+    )
+    assert not failed, again
+    page = (ROOT / "docs" / "agents.md").read_text()
+    shown = [block.strip("\n") for block in re.findall(r"```text\n(.*?)```", page, re.DOTALL)]
+    assert shown[:2] == [analysis, listed]
+    assert shown[2] == diff
+    if "nothing can be run here" in checked:
+        pytest.skip(checked)
+    assert not wrong, checked
+    first, *_ = again.splitlines()
+    assert shown[3] == "\n".join([checked, first, *compared.splitlines()[:2]])
 
 
 def test_two_versions_are_compared_and_checked():
@@ -93,6 +139,90 @@ def test_nothing_is_run_and_no_file_is_read_unless_the_user_allowed_it(tmp_path)
     assert refused and "--folder" in without
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_files_are_read_in_the_roots_of_the_client_and_only_there(mode, tmp_path):
+    """``auto`` is the protocol of 2026-07-28, ``legacy`` an older one; they ask for roots in other ways."""
+    inside, outside, linked = tmp_path / "in side", tmp_path / "outside", tmp_path / "linked"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "kernel.s").write_text(DOT)
+    (inside / "link.s").symlink_to(outside / "kernel.s")
+    linked.symlink_to(inside)
+    roots = [linked.as_uri()]
+
+    def analyze(path):
+        return "analyze", {"source": str(path), "region": "dot", "core": "SKL"}
+
+    answers = ask(
+        analyze(inside / "kernel.s"),
+        analyze(linked / "kernel.s"),
+        analyze(inside / "link.s"),
+        analyze(outside / "kernel.s"),
+        analyze(inside / ".." / "outside" / "kernel.s"),
+        ("compare", {"before": DOT, "after": str(outside / "kernel.s"), "core": "SKL"}),
+        lambda: roots.append(outside.as_uri()),
+        analyze(outside / "kernel.s"),
+        analyze(inside / "link.s"),
+        lambda: roots.clear(),
+        analyze(inside / "kernel.s"),
+        roots=roots,
+        mode=mode,
+    )
+    assert [wrong for _, wrong in answers] == [False, False, True, True, True, True, False, False, True]
+    assert all("outside of the workspace" in text for text, _ in answers[2:6])
+    assert "no folder may be read" in answers[-1][0]
+
+
+def test_what_a_text_names_is_not_read_either(tmp_path):
+    """A directive of the text must not be a way around the folders."""
+    secret = tmp_path / "secret.s"
+    secret.write_text("add $12345, %rax\n")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    head = "# cyclelens-begin a\n"
+    for number, directive in enumerate(
+        (f'.include "{secret}"', '.include "../secret.s"', f'.incbin "{secret}"')
+    ):
+        text = f"{head}{directive}\nadd %rax, %rbx\n# cyclelens-end\n"
+        file = folder / f"kernel{number}.s"
+        file.write_text(text)
+        for (answer, _), *_ in (
+            ask(("analyze", {"source": text, "core": "SKL"})),
+            ask(("analyze", {"source": str(file), "core": "SKL"}), roots=[folder.as_uri()]),
+        ):
+            assert "12345" not in answer and "error" in answer, answer
+
+
+@pytest.mark.parametrize(
+    ("root", "folder"),
+    [
+        ("file:///home/me/a%20b", "/home/me/a b"),
+        ("file://localhost/home/me", "/home/me"),
+        ("file://elsewhere/home/me", None),
+        ("https://example.org/home/me", None),
+        ("file://[/home", None),
+        ("file:relative", None),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
+def test_a_root_is_a_folder_of_this_machine(root, folder):
+    assert folder_of(root) == folder
+
+
+def test_a_search_that_takes_too_long_says_so_beside_what_it_found(monkeypatch):
+    """It used to be refused as a whole, which a loaded machine showed now and then."""
+
+    def search(*arguments):
+        yield Advice("dot", 3.0)
+        raise Cancelled
+
+    monkeypatch.setattr(agents_tools, "search", search)
+    answer = Tools().rewrites(DOT, region="dot", core="SKL")
+    assert answer.startswith("dot: 3.00 cycles") and "The time was over" in answer
+    with pytest.raises(agents_tools.RefusedRequest, match="longer than 0 s"):
+        Tools(seconds=0).analyze(DOT, region="dot", core="SKL")
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
@@ -113,6 +243,25 @@ def test_a_text_with_mistakes_gets_its_messages_and_what_can_be_analysed():
     assert not wrong and "error 3:" in answer and "nonsense" in answer
     ((empty, _),) = ask(("analyze", {"source": "ret\n", "core": "SKL"}))
     assert "[no-region]" in empty or "region" in empty
+
+
+def test_documents_are_resources():
+    async def read():
+        async with Client(stdio_client(StdioServerParameters(command=PROGRAM, args=["mcp"]))) as client:
+            listed = {str(each.uri) for each in (await client.list_resources()).resources}
+            texts = []
+            for each in ("diagnostics", "diagnostics/lcp-stall", "documents/agents"):
+                (content,) = (await client.read_resource(f"cyclelens://{each}")).contents
+                assert isinstance(content, TextResourceContents)
+                texts.append(content.text)
+            return listed, texts
+
+    listed, (index, page, agents) = asyncio.run(read())
+    assert listed == {"cyclelens://diagnostics"} | {
+        f"cyclelens://documents/{each.stem}" for each in (ROOT / "docs").glob("*.md")
+    }
+    assert "[lcp-stall]" in index and page.startswith("# ") and "length" in page
+    assert agents == (ROOT / "docs" / "agents.md").read_text()
 
 
 def test_pages_and_cores_are_listed():

@@ -133,15 +133,15 @@ def test_the_wheel_holds_nothing_that_only_a_build_needs(distributions: Path) ->
         assert [name for name in archive.namelist() if name.endswith((".pyx", ".pxi"))] == []
 
 
-def test_the_wheel_holds_only_the_packages_and_the_pages_about_diagnostics(distributions: Path) -> None:
+def test_the_wheel_holds_only_the_packages_and_the_documents(distributions: Path) -> None:
     (wheel,) = distributions.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {"cyclelens"}
     pages = {name.partition(".data/")[2] for name in names if ".data/" in name}
-    folder = "data/share/doc/cyclelens/diagnostics"
-    assert pages == {f"{folder}/{file.name}" for file in (ROOT / "docs" / "diagnostics").glob("*.md")}
+    files = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "diagnostics").glob("*.md")]
+    assert pages == {f"data/share/doc/cyclelens/{file.relative_to(ROOT / 'docs')}" for file in files}
 
 
 def test_the_source_distribution_holds_licence_and_readme(distributions: Path) -> None:
