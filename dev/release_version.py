@@ -1,8 +1,11 @@
-"""Checks whether a tag may become a release.
+"""Checks whether a tag may become a release, and says in which channel the extension is published.
 
 pyproject.toml and the extension must name the same version, and the changelog must have a chapter on it.
+Stores of extensions have no versions such as 1.2.0-rc1, so an odd second number stands for a pre-release, as
+VS Code's documentation recommends.
 
     python3 dev/release_version.py v0.1.0
+    python3 dev/release_version.py --channel
 """
 
 from __future__ import annotations
@@ -31,9 +34,17 @@ def objections(tag: str, root: Path = ROOT) -> list[str]:
     return found
 
 
+def channel(version: str) -> str:
+    """``pre-release`` if the second number of the version is odd, otherwise ``release``."""
+    return "pre-release" if int(version.split(".")[1]) % 2 else "release"
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    if sys.argv[1] == "--channel":
+        print(channel(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]))
+        sys.exit()
     problems = objections(sys.argv[1])
     if problems:
         sys.exit("\n".join(problems))

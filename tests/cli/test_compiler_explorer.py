@@ -81,10 +81,10 @@ def test_loops_of_what_the_output_pane_shows_have_figures(
 
 
 def test_the_definition_names_options_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "compiler-explorer.md").read_text(encoding="utf-8")
+    tool = (ROOT / "dev/stores/compiler-explorer/cyclelens-tool.ts").read_text(encoding="utf-8")
     cli.main(["analyze", "--help"])
     known = capsys.readouterr().out
-    (always,) = re.findall(r"const always = \[(.*)\]", page)
+    (always,) = re.findall(r"const always = \[(.*)\]", tool)
     assert re.findall(r"'([\w-]+)'", always) == [*ALWAYS, "--syntax"]
     for option in re.findall(r"'(--[\w-]+)'", always):
         assert option in known

@@ -41,6 +41,15 @@ def test_extension_and_changelog_belong_to_the_release(tree: Path) -> None:
     assert "CHANGELOG.md" in objections
 
 
+def test_an_odd_second_number_is_a_pre_release() -> None:
+    assert [release_version.channel(each) for each in ("0.1.0", "0.2.3", "1.10.0", "1.11.1")] == [
+        "pre-release",
+        "release",
+        "release",
+        "pre-release",
+    ]
+
+
 def test_the_extension_has_the_version_of_the_server() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert json.loads((ROOT / "editors/vscode/package.json").read_text())["version"] == project["version"]
@@ -66,8 +75,9 @@ def test_every_direct_package_of_development_is_locked() -> None:
     assert names - locked == set()
 
 
-def test_the_tools_of_a_release_are_locked_by_hash() -> None:
-    lines = (ROOT / "dev/locks/release.txt").read_text()
+@pytest.mark.parametrize("name", ["release", "stores"])
+def test_the_tools_of_a_release_are_locked_by_hash(name: str) -> None:
+    lines = (ROOT / f"dev/locks/{name}.txt").read_text()
     pins = re.findall(r"^[\w.-]+==.*$", lines, re.MULTILINE)
     assert pins
     assert [pin for pin in pins if not pin.endswith("\\")] == []

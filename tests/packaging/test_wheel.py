@@ -183,3 +183,18 @@ def test_the_version_is_the_distribution_s(installed: Path, distributions: Path,
     (wheel,) = distributions.glob("*.whl")
     version = wheel.name.split("-")[1]
     assert run_elsewhere(installed, tmp_path, "--version").stdout == f"cyclelens {version}\n"
+
+
+def test_an_environment_that_was_moved_works(installed: Path, tmp_path: Path) -> None:
+    """As Compiler Explorer installs tools of type pip: made in one folder, moved to another one, with the old
+    path replaced in the programs."""
+    made, moved = installed.parent, tmp_path / "cyclelens-moved"
+    shutil.copytree(made, moved, symlinks=True)
+    for program in (moved / "bin").iterdir():
+        if program.is_file() and not program.is_symlink():
+            program.write_bytes(program.read_bytes().replace(bytes(made), bytes(moved)))
+    assert f"#!{moved}" in (moved / "bin" / "cyclelens").read_text().splitlines()[0]
+    assert run_elsewhere(moved / "bin", tmp_path, "--version").stdout.startswith("cyclelens ")
+    shutil.copy(ROOT / "examples/dot_product.s", tmp_path)
+    run = run_elsewhere(moved / "bin", tmp_path, "analyze", "--arch", "SKL", "dot_product.s")
+    assert run.returncode == 0, run.stdout + run.stderr
