@@ -28,6 +28,7 @@ ABLATIONS = {
     "complete": PUBLISHED,
     "simple front end": replace(PUBLISHED, simple_front_end=True),
     "no micro-fusion": replace(PUBLISHED, micro_fusion=False),
+    "no micro-fusion in the reorder buffer (B7)": replace(PUBLISHED, unfused_reorder_buffer=True),
     "no macro-fusion": replace(PUBLISHED, macro_fusion=False),
     "no LSD unrolling": replace(PUBLISHED, lsd_unrolling=False),
     "no move elimination": replace(PUBLISHED, move_elimination=MoveElimination.NONE),

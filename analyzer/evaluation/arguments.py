@@ -63,6 +63,12 @@ def add_ablation_arguments(parser: argparse.ArgumentParser) -> None:
         help="bind uops to ports by the core's rule (default), or as UFS does: the least loaded port, the "
         "lowest number on a tie",
     )
+    parts.add_argument(
+        "--unfused-reorder-buffer",
+        action="store_true",
+        help="micro-fused uops take one entry of the reorder buffer for each of their uops, as UFS found on "
+        "Sandy Bridge",
+    )
     run = parser.add_argument_group("length of a run", "the second half of a run gives the figure")
     for name, least in (("cycles", DEFAULT.min_cycles), ("iterations", DEFAULT.min_iterations)):
         run.add_argument(
@@ -80,6 +86,7 @@ def ablations(arguments: argparse.Namespace) -> dict[str, Any]:
         "simple_front_end": arguments.simple_front_end,
         "micro_fusion": not arguments.no_micro_fusion,
         "macro_fusion": not arguments.no_macro_fusion,
+        "unfused_reorder_buffer": arguments.unfused_reorder_buffer,
         "lsd_unrolling": not arguments.no_lsd_unrolling,
         "move_elimination": MoveElimination(arguments.move_elimination),
         "port_seed": arguments.random_ports,

@@ -15,19 +15,17 @@ class NoSuchVariant(Exception):
 def variant(microarchitecture: Microarchitecture, options: ModelOptions) -> Microarchitecture:
     """The core with its parameters changed by the options, under the same name; itself if nothing
     changes. Raises NoSuchVariant."""
-    if microarchitecture.macro_ops is not None and (
-        options.simple_front_end or options.port_seed is not None or options.binding is not Binding.OWN
-    ):
-        ablation = (
-            "a simple front end"
-            if options.simple_front_end
-            else "random ports"
-            if options.port_seed is not None
-            else "UFS's binding of ports"
-        )
-        raise NoSuchVariant(
-            f"{microarchitecture.name} counts macro-ops: there is no model of it with {ablation}"
-        )
+    if microarchitecture.macro_ops is not None:
+        unknown = {
+            "a simple front end": options.simple_front_end,
+            "random ports": options.port_seed is not None,
+            "UFS's binding of ports": options.binding is not Binding.OWN,
+            "a reorder buffer without micro-fusion": options.unfused_reorder_buffer,
+        }
+        for ablation in (name for name, wanted in unknown.items() if wanted):
+            raise NoSuchVariant(
+                f"{microarchitecture.name} counts macro-ops: there is no model of it with {ablation}"
+            )
     changed = microarchitecture
     if not options.lsd_unrolling:
         changed = replace(changed, lsd_unroll={})

@@ -32,6 +32,8 @@ class ModelOptions(Struct, frozen=True, kw_only=True):
     """No front-end limits: the renamer never waits, and nothing is micro-fused."""
     micro_fusion: bool = True
     macro_fusion: bool = True
+    unfused_reorder_buffer: bool = False
+    """Each uop of a micro-fused one takes an entry of the reorder buffer (docs/pipeline.md 7, B7)."""
     lsd_unrolling: bool = True
     move_elimination: MoveElimination = MoveElimination.MODEL
     port_seed: int | None = None

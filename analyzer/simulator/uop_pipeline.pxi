@@ -21,7 +21,9 @@ cdef class UopPipeline(Clock):
         entries = Entries(tables, microarchitecture)
         memory = Memory(tables, options.assume, lines_matter(microarchitecture))
         commit = make_store_commit(tables, microarchitecture)
-        self.reorder_buffer = ReorderBuffer(tables, microarchitecture, queues, commit)
+        self.reorder_buffer = ReorderBuffer(
+            tables, microarchitecture, queues, commit, options.unfused_reorder_buffer
+        )
         self.entries = entries
         self.memory = memory
         self.front_end = make_front_end(tables, microarchitecture, queues, options)
@@ -32,7 +34,14 @@ cdef class UopPipeline(Clock):
             microarchitecture,
             queues,
             memory,
-            IssueGroup(tables, microarchitecture, queues, self.resources, entries),
+            IssueGroup(
+                tables,
+                microarchitecture,
+                queues,
+                self.resources,
+                entries,
+                options.unfused_reorder_buffer,
+            ),
             elimination,
             make_addition(tables, microarchitecture),
             make_memory_renaming(tables, microarchitecture),

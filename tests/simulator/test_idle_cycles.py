@@ -31,6 +31,7 @@ VARIANTS = {
     "published": PUBLISHED,
     "hardware": ModelOptions(model=Model.HARDWARE),
     "simple front end": ModelOptions(simple_front_end=True),
+    "unfused ROB": ModelOptions(unfused_reorder_buffer=True),
 }
 LOOP = "49ffcf75f0"  # dec r15; jnz
 
@@ -42,7 +43,7 @@ def test_every_event_is_where_it_would_be_cycle_by_cycle(
     name: str, loop: bool, options: ModelOptions
 ) -> None:
     model = registry.get(name)
-    if model.macro_ops and options.simple_front_end:
+    if model.macro_ops and (options.simple_front_end or options.unfused_reorder_buffer):
         pytest.skip("no such variant")
     for title, code in (SLOW | SLOW_ALONE if model.macro_ops else SLOW).items():
         block = block_of(code + LOOP * loop, name, loop=loop, options=options)

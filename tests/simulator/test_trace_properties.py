@@ -277,6 +277,7 @@ OPTIONS = (
     ModelOptions(),
     ModelOptions(model=Model.HARDWARE),
     ModelOptions(port_seed=3),
+    ModelOptions(unfused_reorder_buffer=True),
     ModelOptions(resources=True, assume=Pointers.STACK),
 )
 

@@ -8,13 +8,17 @@ from cyclelens.analyzer.engine.prediction import Predictor
 from cyclelens.analyzer.model.choices import Binding, Model, MoveElimination, Pointers
 from cyclelens.analyzer.model.options import PUBLISHED, ModelOptions
 from msgspec.structs import replace
-from testkit.simulated import cycles, simulated
+from testkit.simulated import cycles, rows_of, simulated
 
 ADD_CHAIN = "4801d8"  # add rax, rbx
 THREE_ADDS = "4801d84801d94801da"  # add rax/rcx/rdx, rbx
 TWO_LOAD_ADDS = "48030648031e"  # add rax, [rsi]; add rbx, [rsi]
 SWAP_LIKE = "4889d84889c3"  # mov rax, rbx; mov rbx, rax
+CHAIN_AND_30_LOADS = 4 * "480fafc0" + "31c0" + 30 * "483b1e"  # imul rax, rax; xor eax, eax; cmp rbx, [rsi]
 LENGTH_CHANGING = "6605341249ffcf"  # add ax, 0x1234; dec r15
+
+
+UNFUSED = replace(PUBLISHED, unfused_reorder_buffer=True)
 
 
 def loop(body: str) -> str:
@@ -32,6 +36,9 @@ def loop(body: str) -> str:
         # Three fused uops become five, for four issue slots.
         ("SKL", ModelOptions(micro_fusion=False), loop(TWO_LOAD_ADDS), 1.0, 1.25),
         ("SKL", ModelOptions(micro_fusion=False), loop(ADD_CHAIN), 1.0, 1.0),
+        # Thirty loads take 15 cycles; their 65 uops with the chain retire four per cycle.
+        ("SNB", ModelOptions(unfused_reorder_buffer=True), CHAIN_AND_30_LOADS, 15.0, 16.25),
+        ("SNB", ModelOptions(unfused_reorder_buffer=True), ADD_CHAIN, 1.0, 1.0),
         # Four fused uops become five, for four issue slots.
         ("SKL", ModelOptions(macro_fusion=False), loop(ADD_CHAIN + "9090"), 1.0, 1.25),
         ("SKL", ModelOptions(macro_fusion=False), ADD_CHAIN, 1.0, 1.0),
@@ -60,7 +67,12 @@ def test_ablations(name: str, options: ModelOptions, code: str, published: float
 
 @pytest.mark.parametrize(
     "options",
-    [ModelOptions(simple_front_end=True), ModelOptions(port_seed=1), ModelOptions(binding=Binding.UFS)],
+    [
+        ModelOptions(simple_front_end=True),
+        ModelOptions(port_seed=1),
+        ModelOptions(binding=Binding.UFS),
+        ModelOptions(unfused_reorder_buffer=True),
+    ],
 )
 def test_what_no_stage_of_a_core_knows_is_no_figure(options: ModelOptions) -> None:
     """Zen 3 to 5 have neither a front end without limits nor chance; Zen 2 has both."""
@@ -107,6 +119,22 @@ def test_ufs_binds_to_the_least_loaded_port_and_on_a_tie_to_the_lowest() -> None
     four = THREE_ADDS + "4801de"
     usage = simulated(four, "SKL", options=ufs).usage
     assert {name for each in usage for name, uops in each.ports.items() if uops} == set("0156")
+
+
+def test_without_micro_fusion_the_reorder_buffer_holds_and_retires_single_uops() -> None:
+    """UFS's Sandy Bridge (table 3 of its paper): a micro-fused load takes two of the 168 entries, and two of
+    the four slots of retirement, while divisions keep what follows from retiring."""
+    code = 8 * "48f7f1" + 400 * "483b1e"  # div rcx; cmp rbx, [rsi]
+    held, retired = [], []
+    for options in (PUBLISHED, UNFUSED):
+        rows = rows_of(code, "SNB", options=options)
+        held.append(
+            max(sum((row.issued or 0) <= now < (row.retired or 0) for row in rows) for now in range(300))
+        )
+        cycle = [row.retired for row in rows]
+        retired.append(max(map(cycle.count, set(cycle))))
+    assert held[0] > 168 >= held[1] > 168 - 4
+    assert retired == [8, 4]
 
 
 STORE_BYTE = "880424"  # mov [rsp], al

@@ -14,11 +14,21 @@ cdef class IssueGroup:
     cdef Resources _resources
     cdef Entries _entries
     cdef int _width
+    cdef int _rob_size
+    cdef bint _unfused  # Whether every uop takes an entry of the ROB.
     cdef int merged_for  # First uop of the instruction whose merge uops were issued last.
-    cdef bint _limited  # Whether schedulers or resources can end an issue group.
+    cdef bint _limited  # Whether schedulers, resources or an unfused ROB can end an issue group.
     cdef bint held  # Nothing was issued, and nothing can be until a uop retires.
 
-    def __init__(self, Tables tables, microarchitecture, Queues queues, Resources resources, Entries entries):
+    def __init__(
+        self,
+        Tables tables,
+        microarchitecture,
+        Queues queues,
+        Resources resources,
+        Entries entries,
+        bint unfused,
+    ):
         self.tables = tables
         self.program = tables.program
         self._idq = queues.idq
@@ -28,11 +38,13 @@ cdef class IssueGroup:
         self._resources = resources
         self._entries = entries
         self._width = microarchitecture.issue_width
+        self._rob_size = microarchitecture.reorder_buffer_size
+        self._unfused = unfused
 
     cdef void start(self) noexcept nogil:
         """Reset: nothing has issued."""
         self.merged_for = NONE
-        self._limited = self._entries.by_uop or self._resources.limited
+        self._limited = self._entries.by_uop or self._resources.limited or self._unfused
         self.held = False
 
     cdef void stand(self, int cycle) noexcept nogil:
@@ -114,20 +126,30 @@ cdef class IssueGroup:
         return False
 
     cdef bint _has_room(self, int uop, int idq_uop, int cycle) noexcept nogil:
-        """Whether the schedulers and the limited resources have room for the uops of an IDQ uop."""
-        if self._entries.by_uop:
-            first = self.program.idq_uop[idq_uop].fused0
-            last = first + self.program.idq_uop[idq_uop].fused_count - 1
-            uops = self.program.fused_uop[last].uop0 - self.program.fused_uop[first].uop0
-            uops += self.program.fused_uop[last].uop_count
-            if not self._entries.take(uop, uops):
-                self._full(cycle)
-                return False
+        """Whether ROB, schedulers and limited resources have room for the uops of an IDQ uop."""
+        first = self.program.idq_uop[idq_uop].fused0
+        last = first + self.program.idq_uop[idq_uop].fused_count - 1
+        uops = self.program.fused_uop[last].uop0 - self.program.fused_uop[first].uop0
+        uops += self.program.fused_uop[last].uop_count
+        if self._unfused and not self._fits_unfused(uops):
+            self._wait_for_retirement(cycle, ROB_FULL)
+            self.held = self._issued.count == 0
+            return False
+        if self._entries.by_uop and not self._entries.take(uop, uops):
+            self._full(cycle)
+            return False
         if self._resources.limited and not self._resources.take(uop, cycle):
             self._wait_for_retirement(cycle, RESOURCE_FULL + self._resources.missing)
             self.held = self._issued.count == 0 and self._resources.comes_with_retirement()
             return False
         return True
+
+    cdef bint _fits_unfused(self, int uops) noexcept nogil:
+        """Whether the ROB has an entry for each of these uops; if it is empty, any number fits (as in B5)."""
+        held = self._rob.count
+        for slot in range(self._issued.count):
+            held += self._issued.seconds[slot]
+        return held == 0 or held + uops <= self._rob_size
 
     cdef void _starve(self, int cycle) noexcept nogil:
         """Record that slots stay empty because the IDQ is empty."""

@@ -11,7 +11,7 @@ cdef enum:
 
 @cython.final
 cdef class ReorderBuffer:
-    """Entries are fused uops as (first uop, number of uops)."""
+    """Entries are fused uops, or single ones without micro-fusion (B7), as (first uop, number of uops)."""
 
     cdef Tables tables
     cdef Program program
@@ -19,6 +19,7 @@ cdef class ReorderBuffer:
     cdef CommitRule _commit
     cdef int _size
     cdef int _limit
+    cdef bint _unfused  # Whether every uop takes an entry of its own.
     cdef int _retire_width
     # Cycles after issue from which on only the missing inputs decide when a uop is ready.
     cdef int _issued_long_ago
@@ -33,7 +34,14 @@ cdef class ReorderBuffer:
     cdef int key_rounds  # Rounds whose key instruction has retired.
     cdef int retired  # Fused uops that retired in the latest cycle.
 
-    def __init__(self, Tables tables, microarchitecture, Queues queues, CommitRule commit=None):
+    def __init__(
+        self,
+        Tables tables,
+        microarchitecture,
+        Queues queues,
+        CommitRule commit=None,
+        bint unfused=False,
+    ):
         self.tables = tables
         self.program = tables.program
         self._issued = queues.issued
@@ -41,6 +49,7 @@ cdef class ReorderBuffer:
         self._size = microarchitecture.reorder_buffer_size
         self._limit = self._size - microarchitecture.issue_width
         self._retire_width = microarchitecture.retire_width
+        self._unfused = unfused
         self._issued_long_ago = microarchitecture.issue_to_dispatch_delay + 2
         self.entries = queues.rob
         self.key_cycle = ints(64)
@@ -133,7 +142,10 @@ cdef class ReorderBuffer:
         self.retired = position
         if self.tables.watched:
             self.tables.cycle[cycle].unfinished = unfinished
-        self.entries.append(self._issued)
+        if self._unfused:
+            self._append_single()
+        else:
+            self.entries.append(self._issued)
 
     cdef object window(self, rounds):
         """First and last relevant round of this many (5.2, 5.3): the second half of the run. It ends where
@@ -230,6 +242,13 @@ cdef class ReorderBuffer:
                 # yet.
                 oldest = min(state.cycle - uop.issued - _SETTLED_ENTRIES, 0)
                 self.tables.record_value(state, self.tables.input[operand].value, oldest)
+
+    cdef void _append_single(self) noexcept nogil:
+        """Take in the issue group with an entry for every uop; the group has stopped where the room ends."""
+        for slot in range(self._issued.count):
+            first = self._issued.firsts[slot]
+            for uop in range(first, first + self._issued.seconds[slot]):
+                self.entries.push(uop, 1)
 
     cdef bint _may_commit(self, CommitRule commit, int first, int end) noexcept nogil:
         """Whether the stores among these uops may be written to the cache in this cycle."""
