@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.measuring.harness import Harness
     from cyclelens.analyzer.measuring.region import Comparison
     from cyclelens.analyzer.measuring.repeated import Measuring
+    from cyclelens.analyzer.measuring.requests import Measurement
     from cyclelens.analyzer.model.microarchitecture import Microarchitecture
     from cyclelens.analyzer.model.result import RegionAnalysis
 
-_HEADER = ("hex", "measured_cycles", "spread", "pages", "states", "problem")
+_HEADER = ("hex", "measured_cycles", "spread", "pages", "states", "switched", "faulted", "problem")
 
 
 def main(arguments: list[str]) -> int:
@@ -100,7 +101,7 @@ def _add_block_arguments(parser: argparse.ArgumentParser) -> None:
         "--reject-events",
         action="store_true",
         help="leave out blocks that miss the first-level data cache or cross cache lines, as BHive does; "
-        "needs performance counters",
+        "without performance counters only those with a page fault in every sample",
     )
     parser.add_argument(
         "--output", type=output_path, metavar="FILE.csv", help="write to this file, and resume where it ends"
@@ -119,7 +120,8 @@ def _count(text: str) -> int:
 
 @contextmanager
 def _rejecting(harness: Harness, options: argparse.Namespace) -> Iterator[Measuring]:
-    """The harness, with the events of ``--reject-events``. Raises InputError where they are not counted."""
+    """The harness, with the events of ``--reject-events`` where they are counted. Raises InputError for
+    a core whose events are not known."""
     if not options.reject_events:
         yield harness
         return
@@ -130,7 +132,14 @@ def _rejecting(harness: Harness, options: argparse.Namespace) -> Iterator[Measur
     from cyclelens.analyzer.model.choices import Clocks, Pages
 
     if harness.clock.source is not Clocks.COUNTERS:
-        raise InputError("--reject-events needs performance counters, and none count on this machine")
+        # The harness leaves out samples with context switches and page faults in any case.
+        print(
+            "note: no performance counters count here, so that --reject-events rejects by context switches "
+            "and page faults alone",
+            file=sys.stderr,
+        )
+        yield harness
+        return
     model = registry.native()
     known = None if model is None else events(model)
     if known is None or not known.disturbing:
@@ -142,7 +151,7 @@ def _rejecting(harness: Harness, options: argparse.Namespace) -> Iterator[Measur
 
 def _blocks(harness: Measuring, options: argparse.Namespace) -> int:
     from cyclelens.analyzer.measuring.blocks import measure_block
-    from cyclelens.analyzer.measuring.requests import BHIVE, SAME, Measurement
+    from cyclelens.analyzer.measuring.requests import BHIVE, SAME
     from cyclelens.analyzer.model.choices import Repetition
     from tqdm import tqdm
 
@@ -168,7 +177,8 @@ def _blocks(harness: Measuring, options: argparse.Namespace) -> int:
             spread = "" if result.cycles is None else f"{result.spread:.4f}"
             states = " ".join(f"{state.cycles:.4f}:{state.share:.2f}" for state in result.states)
             pages = "" if result.cycles is None else result.pages
-            writer.writerow((block, cycles, spread, pages, states, result.problem, *others))
+            left_out = (result.switched, result.faulted)
+            writer.writerow((block, cycles, spread, pages, states, *left_out, result.problem, *others))
             stream.flush()
     finally:
         if options.output is not None:
@@ -287,6 +297,8 @@ def _as_text(
         yield f"   Verdict:    {found.verdict}"
     if harness.clock.caution:
         yield f"   Caution:    {harness.clock.caution}"
+    if left_out := _left_out(measured):
+        yield f"   Left out:   {left_out}"
     if states := described(measured.states):
         yield f"   States:     {states}"
     if found.note:
@@ -294,6 +306,14 @@ def _as_text(
     if not found.agrees:
         for cause in found.causes or ("no known assumption explains the difference",):
             yield f"   Difference: {cause}"
+
+
+def _left_out(measured: Measurement) -> str:
+    """Samples that do not count, by reason; empty if there are none."""
+    reasons = {"context switches": measured.switched, "page faults": measured.faulted}
+    return ", ".join(
+        f"{number} sample{'s' * (number != 1)} with {reason}" for reason, number in reasons.items() if number
+    )
 
 
 def _as_json(
@@ -306,6 +326,7 @@ def _as_json(
         "measured": found.measured.cycles,
         "spread": found.measured.spread,
         "steady_states": [asdict(state) for state in found.measured.states],
+        "left_out": {"context_switches": found.measured.switched, "page_faults": found.measured.faulted},
         "problem": found.measured.problem,
         "clock": harness.clock.source,
         "note": found.note,

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from cyclelens.analyzer.measuring.requests import Measurement, MeasurementRequest
 from cyclelens.analyzer.measuring.states import steady_states
+from msgspec.structs import replace
 
 _MORE = 2
 """Additional processes per first one if these show several states, so that the shares are reliable."""
@@ -33,8 +34,10 @@ def repeated(harness: Measuring, request: MeasurementRequest, runs: int) -> Meas
 def median_of(measurements: Sequence[Measurement]) -> Measurement:
     """The median of several measurements of the same code, with their spread and the states of all."""
     sound = sorted((m for m in measurements if m.cycles is not None), key=lambda m: m.cycles or 0.0)
+    switched = sum(each.switched for each in measurements)
+    faulted = sum(each.faulted for each in measurements)
     if not sound:
-        return measurements[0]
+        return replace(measurements[0], switched=switched, faulted=faulted)
     middle = sound[(len(sound) - 1) // 2]
     least, most, cycles = sound[0].cycles or 0.0, sound[-1].cycles or 0.0, middle.cycles or 0.0
     spread = max(middle.spread, (most - least) / cycles if cycles > 0 else 0.0)
@@ -47,4 +50,6 @@ def median_of(measurements: Sequence[Measurement]) -> Measurement:
         pages=middle.pages,
         huge=middle.huge,
         events=middle.events,
+        switched=switched,
+        faulted=faulted,
     )

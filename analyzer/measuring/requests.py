@@ -119,6 +119,7 @@ def _pairs(pairs: object) -> str:
     return ",".join(f"{key:x}:{value & (1 << 64) - 1:x}" for key, value in pairs)  # type: ignore[attr-defined]
 
 
+FAULTS = "rejected: page faults in every sample"
 BUSY = "the machine is busy: no undisturbed measurement was possible"
 _PROBLEMS = {
     "signal": "the code raises an exception",
@@ -154,6 +155,10 @@ class Measurement(Struct, frozen=True):
     """Event counts per copy, in the order of the request."""
     figures: tuple[float, ...] = ()
     """Cycles of one copy in each sample."""
+    switched: int = 0
+    """Samples left out because the system switched to another program meanwhile."""
+    faulted: int = 0
+    """Samples left out because of a page fault."""
 
     @classmethod
     def read(cls, line: str) -> Measurement:
@@ -161,8 +166,11 @@ class Measurement(Struct, frozen=True):
         fields = [part.partition("=")[::2] for part in line.split()]
         known = dict(fields)
         status = known.get("status", "")
+        switched, faulted = int(known.get("switched", 0)), int(known.get("faulted", 0))
+        if status == "busy" and faulted == int(known["attempts"]) > 0:
+            return cls(None, FAULTS, switched=switched, faulted=faulted)
         if status != "ok":
-            return cls(None, _PROBLEMS.get(status, "the harness failed"))
+            return cls(None, _PROBLEMS.get(status, "the harness failed"), switched=switched, faulted=faulted)
         figures = _numbers(known["cycles"])
         middle = median(figures)
         return cls(
@@ -173,6 +181,8 @@ class Measurement(Struct, frozen=True):
             huge=int(known["huge"]),
             events=tuple(median(_numbers(value)) for key, value in fields if key == "event"),
             figures=figures,
+            switched=switched,
+            faulted=faulted,
         )
 
 

@@ -6,7 +6,7 @@ import pytest
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.measuring import harness
 from cyclelens.analyzer.measuring.harness import Clock
-from cyclelens.analyzer.measuring.requests import BUSY, Measurement
+from cyclelens.analyzer.measuring.requests import BUSY, FAULTS, Measurement
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.events import events
 from cyclelens.analyzer.model.choices import Clocks, Pages
@@ -74,9 +74,20 @@ def test_nothing_is_rejected_unless_asked(measured):
 def test_events_that_cannot_be_counted_are_not_taken_for_none(measured, monkeypatch):
     rows, said = measured("ZEN4", "--reject-events")
     assert rows == [] and "the events of this machine's core are not known" in said
+
+
+def test_without_counters_context_switches_and_page_faults_reject(measured, monkeypatch):
     monkeypatch.setattr(CountedEvents, "source", Clocks.TIME_STAMPS)
+    always = Measurement.read("status=busy attempts=40 switched=0 faulted=40")
+    usual = CountedEvents.measure
+
+    def measure(self, request):
+        return always if MISSES in request.code.hex() else usual(self, request)
+
+    monkeypatch.setattr(CountedEvents, "measure", measure)
     rows, said = measured("SKL", "--reject-events")
-    assert rows == [] and "needs performance counters" in said
+    assert rows == [("2.0000", ""), ("", FAULTS), ("2.0000", ""), ("2.0000", "")]
+    assert "by context switches and page faults alone" in said
 
 
 def test_a_core_counts_at_most_four_events_at_once():

@@ -25,6 +25,7 @@ HOSTILE = {
     "create a file": "lea rsi, [rip+9f]; mov edi, -100; mov edx, 0x41; mov r10d, 0x1ff; mov eax, 257; "
     'syscall; jmp 8f; 9: .asciz "pwned"; 8: nop',
     "fork": "mov eax, 57; syscall",
+    "count of context switches": "mov eax, 98; xor edi, edi; mov rsi, rsp; syscall",
     "vfork": "mov eax, 58; syscall",
     "clone3": "mov eax, 435; syscall",
     "exec": "mov eax, 59; syscall",

@@ -99,6 +99,7 @@ struct result {
     volatile int reason, signal;
     volatile uint64_t address;
     volatile int pages, late_pages, samples, attempts, passes;
+    volatile int switched, faulted; /* samples left out because of a context switch, or of a page fault */
     volatile uint64_t huge; /* bytes of the working set in huge pages */
     double cycles[MOST_SAMPLES], events[MOST_EVENTS][MOST_SAMPLES];
     /* For comparisons, what differed with any input: */
@@ -118,6 +119,10 @@ enum reason {
     HIGH_PAGE,     /* in the range of libraries and stack */
     TOO_MANY_PAGES,
     NOT_MAPPED,
+};
+
+struct disturbances {
+    long switches, faults; /* context switches and page faults */
 };
 
 typedef void (*timed)(void);
@@ -170,6 +175,7 @@ void sandbox_handlers(void);
 void sandbox_close(int memory);
 void sandbox_reset(const struct request *request);
 void sandbox_measuring(int yes);
+struct disturbances sandbox_disturbances(void); /* of this process so far, by the kernel's own count */
 uint64_t sandbox_number(uint64_t where);            /* initial value in a comparison, by address or register */
 int sandbox_pages(uint64_t sums[MOST_PAGES]);       /* checksums of the pages, in order of use */
 uint64_t sandbox_sum_at_start(int page);

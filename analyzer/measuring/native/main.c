@@ -201,7 +201,7 @@ static void report(const struct result *found, int status, int late) {
     int count = found->samples < 0 || found->samples > MOST_SAMPLES ? 0 : found->samples;
     int ended = late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
     if (is_busy(found, status, late))
-        printf("status=busy attempts=%d", found->attempts);
+        printf("status=busy attempts=%d switched=%d faulted=%d", found->attempts, found->switched, found->faulted);
     else if (ended && found->stage != MEASURING)
         printf("status=time-limit stage=%d", found->stage);
     else if (!ended && WIFSIGNALED(status))
@@ -213,8 +213,9 @@ static void report(const struct result *found, int status, int late) {
     else if (!is_possible(found, count))
         printf("status=impossible");
     else {
-        printf("status=ok attempts=%d pages=%d late_pages=%d passes=%d huge=%lu", found->attempts, found->pages,
-               found->late_pages, found->passes, found->huge);
+        printf("status=ok attempts=%d switched=%d faulted=%d pages=%d late_pages=%d passes=%d huge=%lu",
+               found->attempts, found->switched, found->faulted, found->pages, found->late_pages, found->passes,
+               found->huge);
         print_numbers(" cycles", found->cycles, count);
         for (int i = 0; i < options.event_count; i++)
             print_numbers(" event", found->events[i], count);
