@@ -9,10 +9,12 @@ import pytest
 from cyclelens.analyzer.characterizing.missing import lacking
 from cyclelens.analyzer.facts.store import open_store, shipped_tables
 from cyclelens.analyzer.isa.decoder import decode
-from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
+from cyclelens.analyzer.measuring.harness import PROGRAM, CannotMeasure, Harness
 from cyclelens.analyzer.microarchitectures import registry
-from pygls.exceptions import JsonRpcException
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
 from testkit.server.editor import Editor, with_code_actions
+from testkit.server.processes import descendants, eventually
 
 OWN = getattr(registry.native(), "name", "SKL")
 TEXT = f"""\
@@ -118,3 +120,50 @@ async def test_a_region_with_all_figures_says_so(editor: Editor) -> None:
     editor.client.answer = "Run It"
     with pytest.raises(JsonRpcException, match="has figures for all instructions"):
         await editor.run("cyclelens.measureMissing", "base")
+
+
+def begun(editor: Editor) -> list[str]:
+    """Tokens of the measurements that the editor shows, those that have ended too."""
+    sent = editor.client.progress_reports.items()
+    return [
+        str(token)
+        for token, reports in sent
+        if reports and "measuring the instructions" in str(reports[0].message)
+    ]
+
+
+@pytest.mark.asyncio
+async def test_a_click_is_cancelled_as_progress_or_as_a_request(editor: Editor, state: Path) -> None:
+    """No figure of a cancelled measurement is kept, nothing goes on measuring, and the next click works."""
+    able = with_code_actions()
+    able.window = types.WindowClientCapabilities(work_done_progress=True)
+    await editor.start(able)
+    await editor.open(TEXT)
+    await editor.complete()
+    editor.client.answer = "Run It"
+    command = types.ExecuteCommandParams("cyclelens.measureMissing", [editor.uri, "base"])
+
+    def ask(name: str) -> asyncio.Future[object]:
+        sent = editor.client.protocol.send_request_async(
+            types.WORKSPACE_EXECUTE_COMMAND, command, msg_id=name
+        )
+        return asyncio.ensure_future(sent)
+
+    asked = ask("first")
+    while not begun(editor):
+        assert not asked.done()
+        await asyncio.sleep(0.01)
+    editor.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(begun(editor)[0]))
+    assert await asked is None
+    asked = ask("second")
+    while len(begun(editor)) < 2:
+        assert not asked.done()
+        await asyncio.sleep(0.01)
+    editor.client.cancel_request(types.CancelParams("second"))
+    with pytest.raises(JsonRpcRequestCancelled):
+        await asked
+    assert not (state / "cyclelens" / "own.sqlite").exists()
+    server = editor.client._server.pid
+    assert await eventually(lambda: all(PROGRAM.name not in each.command for each in descendants(server)))
+    assert "unknown-instruction" in await codes(editor)
+    assert await clicked(editor) is not None
