@@ -28,6 +28,7 @@ LEGEND = (
     "D dispatched to the scheduler, = waiting, e executing, E executed, - waiting for retirement, R retired; "
     "~ cycles without events are left out"
 )
+"""Markdown without a sign that needs an escape: Neovim shows the backslash of one."""
 _AROUND, _ROWS = 5, 12
 """Most instructions of each of two iterations, and of a single one."""
 _LABEL = 24
@@ -54,7 +55,7 @@ def around(region: RegionAnalysis, prediction: Prediction, instruction: int) -> 
         lines += ["", "It waits", "", *(f"- {prose(each)}" for each in waits)]
     else:
         lines += ["", "It waits for nothing."]
-    return "\n".join([*lines, "", f"*{prose(LEGEND)}*"])
+    return "\n".join([*lines, "", f"*{LEGEND}*"])
 
 
 def iteration(region: RegionAnalysis, prediction: Prediction) -> str:
@@ -68,7 +69,7 @@ def iteration(region: RegionAnalysis, prediction: Prediction) -> str:
     chosen = sorted(sorted(range(len(texts)), key=lambda index: index not in chain)[:_ROWS])
     heading = "Timeline of one pass" if once else "Timeline of one iteration"
     lines = [_heading(heading, chosen, texts), *_block(drawn, texts, rounds, chosen, chain, "*")]
-    return "\n".join([*lines, "", *([prose(meaning), ""] if meaning else []), f"*{prose(LEGEND)}*"])
+    return "\n".join([*lines, "", *([prose(meaning), ""] if meaning else []), f"*{LEGEND}*"])
 
 
 def _chain(prediction: Prediction) -> tuple[Set[int], str]:

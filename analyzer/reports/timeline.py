@@ -339,13 +339,16 @@ def _label(row: TraceRow, text: str) -> str:
 
 
 def ruler(cycles: Sequence[int]) -> tuple[str, str]:
-    """Two lines: the numbers of the first cycle, of every tenth and of those after a cut; and last digits."""
+    """Two lines: the numbers of the first cycle, of every tenth and of those after a cut; and last digits.
+
+    A number that does not fit before the end, or beside the one before it, is left out."""
     tens = ""
     units = []
     for column, cycle in enumerate(cycles):
         begins = not column or cycles[column - 1] != cycle - 1
         cut = column + 1 < len(cycles) and cycles[column + 1] != cycle + 1
-        if not cut and (begins or not cycle % 10) and (len(tens) < column or not column):
+        fits = (len(tens) < column or not column) and column + len(str(cycle)) <= len(cycles)
+        if not cut and (begins or not cycle % 10) and fits:
             tens = tens.ljust(column) + str(cycle)
         units.append("~" if cut else str(cycle % 10))
-    return tens[: len(cycles)].rstrip(), "".join(units)
+    return tens, "".join(units)

@@ -138,3 +138,12 @@ def test_a_single_pass_has_one_iteration(analyzer: Analyzer) -> None:
     once = region(analyzer, DOT, "SKL", Mode.ONCE)
     assert "**Timeline of one pass**" in hover_timeline.around(once, once.predictions[0], 1)
     assert "the critical path" in hover_timeline.iteration(once, once.predictions[0])
+
+
+def test_the_meaning_of_the_letters_reads_the_same_where_markdown_is_not_rendered(analyzer: Analyzer) -> None:
+    dot = region(analyzer, DOT, "SKL")
+    for drawn in (
+        hover_timeline.around(dot, dot.predictions[0], 1),
+        hover_timeline.iteration(dot, dot.predictions[0]),
+    ):
+        assert drawn.endswith("; ~ cycles without events are left out*")

@@ -110,3 +110,16 @@ def test_rounds_that_were_not_traced_are_no_error():
 def test_without_a_trace_there_is_nothing_to_draw():
     with pytest.raises(ValueError, match="without a trace"):
         timeline.render(prediction([template()]))
+
+
+@pytest.mark.parametrize(
+    ("cycles", "numbers", "digits"),
+    [
+        ([0, 1, 2, 8, 9, 10, 11], "0  8 10", "01~8901"),
+        # 244 has three digits, and two columns are left.
+        ([0, 1, 2, 8, 9, 244, 245], "0  8", "01~8~45"),
+        ([0, 1, 2, 8, 9, 244, 245, 246], "0  8 244", "01~8~456"),
+    ],
+)
+def test_a_number_of_the_ruler_is_whole_or_left_out(cycles, numbers, digits):
+    assert timeline.ruler(cycles) == (numbers, digits)
