@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import release_version
+import yaml
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
@@ -61,6 +62,20 @@ def test_actions_are_pinned_by_hash(workflow: Path) -> None:
     used = re.findall(r"uses: (\S+)", workflow.read_text())
     assert used
     assert [one for one in used if not re.search(r"@[0-9a-f]{40}$|^\./", one)] == []
+
+
+@pytest.mark.parametrize(("token", "tool"), [("VSCE_PAT", "vsce"), ("OVSX_PAT", "ovsx")])
+def test_the_extension_goes_to_a_store_only_with_its_token_and_a_tag(token: str, tool: str) -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text())["jobs"]
+    job = jobs["extension-stores"]
+    assert (job["needs"], job["if"]) == ("attest", "github.ref_type == 'tag'")
+    assert job["env"][token] == f"${{{{ secrets.{token} }}}}"
+    (step,) = (each for each in job["steps"] if f"{tool} publish" in each.get("run", ""))
+    assert step["if"] == f"env.{token} != ''"
+    # The tool is one of those that are locked.
+    assert f'"{tool}"' in (ROOT / "dev/stores/package.json").read_text().replace("@vscode/", "")
+    # Its name of the token is the one on the page for maintainers.
+    assert f"`{token}`" in (ROOT / "docs/releasing.md").read_text()
 
 
 def test_every_direct_package_of_development_is_locked() -> None:
