@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from cyclelens.analyzer.insight import as_written
+from cyclelens.analyzer.insight.dependencies import dependencies
 from cyclelens.analyzer.model.result import Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, SourceLine
 from msgspec import Struct
@@ -26,7 +27,7 @@ class LineFigures(Struct, frozen=True):
     lost: float
     """Cycles of empty issue slots attributed to its instructions."""
     chain: int
-    """Cycles that its instructions add to critical chains."""
+    """Cycles that its instructions add to a critical chain: if several tie, to the one with most of them."""
     labels: tuple[str, ...] = ()
     """Short labels of its instructions' hazards."""
 
@@ -40,12 +41,23 @@ def home(lines: Iterable[SourceLine]) -> Place:
     return (file, min(line.line for line in known if line.file == file))
 
 
+def _chains(prediction: Prediction) -> list[Counter[int]]:
+    """Cycles by instruction of each critical chain; none unless chains limit the region."""
+    if "Dependencies" not in prediction.bottlenecks:
+        return []
+    found = []
+    for chain in dependencies(prediction).chains:
+        cycles = Counter[int]()
+        for step in chain:
+            cycles[step.instruction] += step.latency
+        found.append(cycles)
+    return found
+
+
 def by_line(region: RegionAnalysis, prediction: Prediction) -> list[LineFigures]:
     """Figures by file and line; instructions without a line come last."""
     texts = as_written.texts(region, prediction)
-    chain = Counter[int]()
-    for instruction, cycles in prediction.chain:
-        chain[instruction] += cycles
+    chains = _chains(prediction)
     found: dict[Place, list[int]] = {}
     for index, statement in enumerate(region.instruction_lines):
         line = region.region.lines[statement]
@@ -58,7 +70,7 @@ def by_line(region: RegionAnalysis, prediction: Prediction) -> list[LineFigures]
             tuple(texts[each] for each in instructions),
             sum(usage[each].issued for each in instructions),
             sum(account.lost_cycles(each) for each in instructions) if account is not None else 0.0,
-            sum(chain[each] for each in instructions),
+            max((sum(chain[each] for each in instructions) for chain in chains), default=0),
             tuple(
                 dict.fromkeys(
                     finding.label or finding.code

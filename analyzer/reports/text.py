@@ -15,7 +15,7 @@ from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.account import Account
 from cyclelens.analyzer.model.result import Analysis, Assumption, Prediction, RegionAnalysis
 from cyclelens.analyzer.model.source import Region, Severity
-from cyclelens.analyzer.reports import chains, paths, table, timeline, weights
+from cyclelens.analyzer.reports import chains, overview, paths, table, timeline, weights
 from cyclelens.analyzer.reports.lines import EMPTY, Line, LineStyle, paragraph
 from cyclelens.analyzer.reports.rows import grouped
 from msgspec.structs import replace
@@ -35,9 +35,8 @@ def lines(analysis: Analysis, file: str, width: int | None = None) -> Iterator[L
     ``width``: characters of the terminal; None: prose wraps at ``PARAGRAPH``, tables are not narrowed.
     """
     parts = list(_regions(analysis, file, width))
-    weighed = list(weights.lines(analysis))
-    if weighed:
-        parts.insert(0, [Line(line) for line in weighed])
+    if first := [*weights.lines(analysis)] or [*overview.lines(analysis)]:
+        parts.insert(0, [Line(line) for line in first])
     if any(region.predictions for region in analysis.regions):
         parts.append(list(_legends(analysis, width)))
     if not analysis.regions and not analysis.problems:

@@ -298,3 +298,15 @@ def test_rust_is_marked_too(here: Path, capfd: pytest.CaptureFixture[str]) -> No
     found = loops(capfd, "--", "rustc", "-O", "marked.rs")
     assert {loop["name"].split("-")[0] for loop in found} == {"squares"}
     assert {line["line"] for loop in found for line in loop["lines"]} <= {7, 8}
+
+
+@needs("gcc")
+def test_chains_that_tie_on_a_line_are_not_added_up(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Two products of three cycles each run side by side."""
+    (here / "tie.c").write_text(
+        "void tie(unsigned long *p, long n) {\n    unsigned long b = p[1], c = p[2];\n"
+        "    for (long i = 0; i < n; i++) { b *= 5 + n; c *= 7 + n; }\n    p[1] = b; p[2] = c;\n}\n"
+    )
+    (loop,) = loops(capfd, "--", "gcc", "-O2", "-fno-tree-vectorize", "-c", "tie.c")
+    assert loop["cycles_per_iteration"] == 3.0
+    assert max(line["chain_cycles"] for line in loop["lines"]) == 3

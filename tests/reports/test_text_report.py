@@ -154,3 +154,20 @@ def test_the_use_of_a_macro_is_above_its_instructions(name):
 def test_instructions_written_in_the_text_have_no_line_above_them():
     report = render(Analyzer().analyze(MACRO, AnalysisOptions()), "kernel.s")
     assert [line.split()[-1] for line in report.splitlines() if line.endswith(" nop")] == ["nop"] * 2
+
+
+def test_a_report_of_many_regions_begins_with_an_overview() -> None:
+    body = "    imul %rax, %rax\n    dec %rcx\n"
+    shown = [
+        f"# cyclelens-begin r{number}\n.L{number}:\n{body}    jnz .L{number}\n# cyclelens-end\n"
+        for number in range(4)
+    ]
+
+    def report(count: int) -> list[str]:
+        found = Analyzer().analyze("".join(shown[:count]), AnalysisOptions())
+        return render(found, "k.s", "text").split("\n")
+
+    first, second, *_ = report(4)
+    assert first.split() == ["line", "cycles/iter", "bottleneck", "region"]
+    assert second.split() == ["1", "3.00", "latency-bound", "r0"]
+    assert report(3)[0] == "== k.s:1: r0 =="
