@@ -85,6 +85,12 @@ export class Live implements vscode.Disposable, vscode.WebviewPanelSerializer {
 
   /** A document has new results. */
   resultsArrived(uri: string): void {
+    const editor = vscode.window.activeTextEditor;
+    if (editor?.document.uri.toString() === uri && uri !== this.state?.uri) {
+      // The file was chosen before its regions were known.
+      void this.cursorMoved(editor);
+      return;
+    }
     if (this.panel?.visible && this.state?.uri === uri) {
       clearTimeout(this.timer);
       const wait = TABS.find(([name]) => name === this.state?.tab)?.[3] ?? 0;
