@@ -121,7 +121,7 @@ def test_the_history_of_a_figure_opens_as_a_difference(seen: dict[str, Any]) -> 
 
 
 def test_the_commands_open_windows(seen: dict[str, Any]) -> None:
-    assert "SKL" in seen["compare"]
+    assert "SNB" in seen["compare"]
     assert "(best)" in seen["alignment"]
     assert "without line 3: add" in seen["whatif"]
     assert "same" in seen["pair"]
