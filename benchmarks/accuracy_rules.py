@@ -206,6 +206,21 @@ ZEN_3_RULES: dict[str, dict[str, Any]] = {
     "no limit of learnt loads (M36)": {"learnt_loads": 1000, "unlearnt_loads": 1001},
     "lines without a limit of fields (M37)": {"line_fields": 99},
     "lines count in long loops, too (M37)": {"long_line_eighths": 0},
+    "a unit for VZEROUPPER (M4)": {"zeroing_upper_needs_unit": True},
+    "one macro-op of memory and branch (M5)": {"fuses_memory_with_branch": True},
+    "zero idioms of SSE code without a pipe (M7)": {"sse_idioms_execute": False},
+    "stack adjustments of one macro-op (M8)": {"stack_adjustment_is_two_ops": False},
+    "two loads per cycle (M16)": {"loads_per_cycle": 2},
+    "divisions that keep the pipe before the divider (M21)": {"divider_apart": False},
+    "NOPs that share macro-ops, as on Zen 4 (M23)": {"fuses_nops": True},
+    "a displacement of 0 that is none to LEA (M31)": {"long_lea_by_encoding": False},
+    "pipes in the order of their numbers (M32)": {"pipes": ("FP0", "FP1", "FP2", "FP3")},
+    "failed forwarding as on Zen 4 (M35)": {
+        "failed_forwarding": 13,
+        "failed_vector_forwarding": 12,
+        "failed_narrow_forwarding": 13,
+    },
+    "memory renamed over any number of stores (M36)": {"renaming_distance": 0},
 }
 """Changes of ``MacroOpRules``; further rows change the core."""
 

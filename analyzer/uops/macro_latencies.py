@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from cyclelens.analyzer.model.uops import Value, ValueKind
 from cyclelens.analyzer.uops.macro_instruction import DOUBLE_SHIFTS, SHIFTS, MacroInstruction
@@ -88,6 +89,20 @@ def latencies_of(
             for target, number, _ in outputs
         ]
     return inputs, latencies
+
+
+def stored_latency(subject: MacroInstruction, loaded: Collection[int], results: Collection[int]) -> int:
+    """Cycles until the value is there that an instruction stores. ``loaded``: its memory operands that are
+    read, ``results``: latencies of its results.
+
+    From the memory that it changes, the records have the time of a chain through memory, forwarding included.
+    """
+    chains = [
+        subject.prepared.latencies.get(("mem", k, "mem", k), 1) - subject.rules.forwarding
+        for k in loaded
+        if k in subject.writes and not subject.vector
+    ]
+    return max(1, min([*results, *chains], default=1))
 
 
 def _crossing(

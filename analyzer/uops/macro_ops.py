@@ -20,6 +20,7 @@ from cyclelens.analyzer.uops.macro_latencies import (
     latencies_of,
     merge_first_source,
     merge_narrow,
+    stored_latency,
 )
 from cyclelens.analyzer.uops.macro_units import (
     WIDE_BYTES,
@@ -42,6 +43,7 @@ _LONG_THROUGHPUT = 10
 _VECTOR_OPS_COUNTED = 4
 _RENAMED_MACRO_OPS = 2
 """Most macro-ops of an instruction that changes memory and whose load is renamed (M40): not of XADD."""
+_COPIES_OF_MEMORY = ("push", "pop")
 
 
 ONE_OP = MacroOps()
@@ -260,10 +262,10 @@ class _Expander(MacroInstruction):
         else:
             uop.outputs = [(value, latency) for kind, _, value in outputs if kind == "reg"]
         if self.vector:
-            uop.traits |= Trait.VECTOR
-            if self._bytes(access) >= WIDE_BYTES:
-                uop.traits |= Trait.WIDE
-        elif k in self.writes and (self.prepared.figures.retire_slots or 1) <= _RENAMED_MACRO_OPS:
+            uop.traits |= Trait.VECTOR | (Trait.WIDE if self._bytes(access) >= WIDE_BYTES else Trait.NONE)
+        elif self.mnemonic in _COPIES_OF_MEMORY or (
+            k in self.writes and (self.prepared.figures.retire_slots or 1) <= _RENAMED_MACRO_OPS
+        ):
             uop.traits |= Trait.READ_MODIFY_WRITE
         return uop
 
@@ -328,7 +330,7 @@ class _Expander(MacroInstruction):
                 uop.inputs, uop.outputs, uop.traits = inputs, list(results), traits
                 if self.writes:
                     stored = self.fresh()
-                    uop.outputs.append((stored, max(1, min((c for _, c in results), default=1))))
+                    uop.outputs.append((stored, stored_latency(self, loaded, [c for _, c in results])))
             elif units is not self.from_integer:
                 uop.inputs = others
             else:
