@@ -76,7 +76,8 @@ class CyclelensServer(LanguageServer):
         self.machine_files = MachineFiles(lambda message: self.tell(types.MessageType.Warning, message))
         self._arrived = asyncio.Event()
         """Set and replaced whenever an answer arrives."""
-        self._last_answered = 0
+        self._last_answered = ("", 0)
+        """Document and number of the last answered job; ``jobs`` and ``source_jobs`` count separately."""
         self._trouble_reported = False
         self._setting_messages: tuple[str, ...] = ()
         self._complaints: set[str] = set()
@@ -300,12 +301,12 @@ class CyclelensServer(LanguageServer):
                 self.searches.begin(snapshot)
             # Results after the first complete answer are mostly requested on demand. For long code, however,
             # the other positions can change the figures and warnings on screen.
-            if job.identifier != self._last_answered:
+            if (job.uri, job.identifier) != self._last_answered:
                 for problem in reply.result.problems:
                     if problem.traceback:
                         self._log_error(f"{problem.message}\n{problem.traceback}")
-            if job.identifier != self._last_answered or snapshot.screen != screen:
-                self._last_answered = job.identifier
+            if (job.uri, job.identifier) != self._last_answered or snapshot.screen != screen:
+                self._last_answered = (job.uri, job.identifier)
                 self.notify(snapshot)
             return
         self._log_error(f"The analysis failed:\n{reply.error}")

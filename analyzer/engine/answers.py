@@ -4,6 +4,7 @@ causes."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from cyclelens.analyzer.engine.workspace import CachedAnswer, Cancel, Workspace
 from cyclelens.analyzer.facts.store import FactsStore
@@ -122,7 +123,9 @@ class Run(Struct, frozen=True):
         added to ``known``."""
         if len(offsets) == 1:
             return alone(block, simulation)
-        return positions(self.block, offsets, self.others(), (block, simulation), known)
+        # Entries of macro-ops are the same at every position.
+        build = partial(_moved, block) if self.core.macro_ops else self.block
+        return positions(build, offsets, self.others(), (block, simulation), known)
 
     def one_pass(self, alignment: int, *, trace: bool) -> Simulation:
         """Simulate one pass of the code, from an empty pipeline."""
@@ -135,6 +138,11 @@ class Run(Struct, frozen=True):
     def others(self) -> Runs:
         """Runs other blocks to explain this one."""
         return Runs(self.core, self.query.options, self.cancel, self.store.caches)
+
+
+def _moved(block: Block, alignment: int) -> Block:
+    """The same entries at another offset."""
+    return replace(block, alignment=alignment)
 
 
 def answer(workspace: Workspace, query: RegionQuery, cancel: Cancel | None) -> CachedAnswer | LeftOut:

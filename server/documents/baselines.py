@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.analyzer.model.result import Work
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.worker_messages.results import RegionResult
-from msgspec import Struct, field
+from msgspec import Meta, Struct, convert, field
 
 Key = tuple[str, str]
 """Region and microarchitecture: figures of different processors are never compared."""
@@ -19,6 +19,9 @@ Key = tuple[str, str]
 _NUMBERED = re.compile(r".*[-.]\d+")
 """A name made from a counter, such as ``region-2`` or ``dot.3``; after an edit it may belong to another
 region."""
+
+
+_PACE = tuple[float, tuple[Annotated[int, Meta(gt=0)], str, str] | None]
 
 
 class _BaselineFigures(Struct, frozen=True):
@@ -117,7 +120,7 @@ class Baselines:
         }
 
     def restore(self, uri: str, state: Mapping[str, Any]) -> None:
-        """Restore the baselines from ``state``."""
+        """Restore what ``state`` returned. Raises ValueError, TypeError or KeyError for anything else."""
         pinned = state["pinned"]
         self._documents[uri] = _Document(
             _BaselineFigures.restored(state["saved"]),
@@ -131,9 +134,9 @@ def pace_to(pace: Pace) -> list[Any]:
     return [pace.cycles, None if work is None else [work.amount, work.unit, work.source]]
 
 
-def pace_from(state: Sequence[Any]) -> Pace:
-    """The figure that ``pace_to`` wrote."""
-    cycles, work = state
+def pace_from(state: object) -> Pace:
+    """The figure that ``pace_to`` wrote. Raises ValueError for anything else."""
+    cycles, work = convert(state, _PACE)
     return Pace(cycles, None if work is None else Work(*work))
 
 

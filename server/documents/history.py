@@ -8,7 +8,7 @@ from typing import Any
 from cyclelens.analyzer.insight.work import Pace
 from cyclelens.server.documents.baselines import pace_from, pace_to
 from cyclelens.server.documents.session import ShownRegion, Snapshot
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 MOST = 30
@@ -74,10 +74,11 @@ class History:
         ]
 
     def restore(self, uri: str, state: Sequence[Mapping[str, Any]]) -> None:
-        """Restore the history from ``state``."""
+        """Restore what ``state`` returned. Raises ValueError, TypeError or KeyError for anything else."""
         self._documents[uri] = {
             (each["region"], each["microarchitecture"]): tuple(
-                RegionVersion(pace_from(version["pace"]), version["text"]) for version in each["versions"]
+                RegionVersion(pace_from(version["pace"]), convert(version["text"], str))
+                for version in each["versions"]
             )
             for each in state
         }

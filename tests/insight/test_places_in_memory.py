@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from cyclelens.analyzer.engine import answers
+from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.insight import wording
 from cyclelens.analyzer.insight.explain import steady_state
 from cyclelens.analyzer.insight.findings import find
 from cyclelens.analyzer.insight.positions import alone, positions, unknown_offset, usual
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
 from cyclelens.analyzer.model.result import Position
 from cyclelens.analyzer.model.source import Placement
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator import simulate
+from cyclelens.analyzer.uops.block import build_block
 from msgspec.structs import replace
 from testkit.blocks import block_of
 from testkit.factories import prediction, template
@@ -48,6 +54,25 @@ def test_what_is_simulated_once_is_the_same_everywhere(
     assert [each.offset for each in found] == list(range(64))
     wanted = [steady_state(simulate(block, model)) for block in blocks]
     assert [each.cycles_per_iteration for each in found] == wanted
+
+
+def test_a_region_of_macro_ops_is_expanded_once_for_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their entries do not depend on the place, so that expanding them 64 times is wasted."""
+    for code in LOOPS.values():
+        here, there = (block_of(code, "ZEN4", loop=True, alignment=offset) for offset in (0, 37))
+        assert here.entries == there.entries
+    expanded: list[int] = []
+
+    def counting(*arguments: Any, **named: Any) -> Block:
+        expanded.append(named["alignment"])
+        return build_block(*arguments, **named)
+
+    monkeypatch.setattr(answers, "build_block", counting)
+    text = "# cyclelens-begin\n1: addw $0x1234, %ax\n dec %rcx\n jnz 1b\n# cyclelens-end\n"
+    options = AnalysisOptions(target=Target(microarchitectures=("ZEN4",)))
+    (region,) = Analyzer().analyze(text, options).regions
+    assert [len(each.positions) for each in region.predictions] == [64]
+    assert len(expanded) == 1
 
 
 def test_only_places_that_differ_are_simulated() -> None:

@@ -4,13 +4,16 @@ disk."""
 from __future__ import annotations
 
 import asyncio
+import io
 import shutil
 from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.model.source import Origin
+from cyclelens.server.app import create_server
 from cyclelens.server.documents.origins import origin_of
 from lsprotocol import types
+from pygls.io_ import StdoutWriter
 from testkit.server.editor import Editor
 
 TEXT = """\
@@ -89,6 +92,38 @@ async def test_in_a_folder_without_trust_a_profile_elsewhere_is_not_opened(
     async with asyncio.timeout(60):
         while (0, "no-profile") not in await editor.codes():
             await asyncio.sleep(0.05)
+
+
+@pytest.mark.asyncio
+async def test_a_source_is_answered_although_an_assembly_text_had_the_same_number(
+    editor: Editor, tmp_path: Path
+) -> None:
+    """Each kind of document has a worker with numbers of its own, which begin at 1."""
+    await editor.start(folder=tmp_path)
+    editor.uri = (tmp_path / "k.s").as_uri()
+    await editor.open("nop\n")
+    editor.uri = (tmp_path / "k.c").as_uri()
+    await editor.open("int x;\n")
+
+
+@pytest.mark.asyncio
+async def test_a_source_is_passed_to_the_compilers_only_while_sources_are_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = create_server()
+    scheduled: list[str] = []
+    monkeypatch.setattr(server.source_jobs, "edited", lambda uri, _job, _delay: scheduled.append(uri))
+    server.protocol.set_writer(StdoutWriter(io.BytesIO()))
+    document = {"uri": "file:///dot.c", "languageId": "c", "version": 0, "text": "int x;\n"}
+    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
+    opened = {"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}}
+    server.protocol.receive(begin)
+    server.configure({"sources": False})
+    server.protocol.receive(opened)
+    assert [snapshot.uri for snapshot in server.session] == [document["uri"]]
+    assert scheduled == []
+    server.configure({"sources": True})
+    assert scheduled == [document["uri"]]
 
 
 def test_a_document_has_the_folders_of_its_workspace() -> None:
