@@ -12,6 +12,7 @@ from typing import BinaryIO
 from cyclelens.analyzer.common.usage import Parser, port
 from cyclelens.server import pipes
 from cyclelens.server.features import (
+    call_hierarchy,
     code_actions,
     code_lens,
     commands,
@@ -22,15 +23,20 @@ from cyclelens.server.features import (
     document_symbols,
     document_sync,
     extensions,
+    highlight,
     history,
     hover,
     inlay_hints,
     lifecycle,
+    linked_editing,
     measure,
     navigation,
     rename,
+    selection_range,
     semantic_tokens,
     signature_help,
+    watched_files,
+    workspace_diagnostics,
 )
 from cyclelens.server.language_server import CyclelensServer, EditedServer
 from cyclelens.server.protocol.protocol import no_refusal
@@ -39,14 +45,20 @@ from cyclelens.server.workers import worker
 FEATURES = (
     lifecycle,
     configuration,
+    watched_files,
     document_sync,
     diagnostics,
+    workspace_diagnostics,
     code_actions,
     inlay_hints,
     hover,
     code_lens,
     document_symbols,
     navigation,
+    call_hierarchy,
+    highlight,
+    selection_range,
+    linked_editing,
     rename,
     semantic_tokens,
     completion,

@@ -15,6 +15,7 @@ from cyclelens.analyzer.frontend.source.problems import make_problem
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions
 from cyclelens.analyzer.model.source import Origin, Severity
+from cyclelens.server.background.closed_files import ClosedFiles
 from cyclelens.server.background.searches import Searches
 from cyclelens.server.background.tasks import Tasks
 from cyclelens.server.display import messages
@@ -66,6 +67,9 @@ class CyclelensServer(LanguageServer):
         self.jobs = Jobs(self._answered, self._in_trouble, factory=factory)
         self.source_jobs = Jobs(self._answered, self._in_trouble, factory=factory, timeout=PATIENCE + 10)
         """Sources have a worker of their own, so that assembly texts never wait for a compiler."""
+        self.closed_files = ClosedFiles(factory)
+        self.file_listeners: list[Callable[[], object]] = []
+        """Called when files change that the client watches for the server."""
         self.activity = Progress(self)
         self.tasks = Tasks(factory, self.options, self.activity, self._log_error)
         self.searches = Searches(factory, self.options, self._searched, self._log_error)
@@ -170,7 +174,9 @@ class CyclelensServer(LanguageServer):
         self.settings = settings
         self._session.large_size = settings["largeFileLines"]
         self.searches.jobs.timeout = settings["timeoutMs"] / 1000
-        self.jobs.timeout = self.tasks.jobs.timeout = settings["timeoutMs"] / 1000
+        self.jobs.timeout = self.tasks.jobs.timeout = self.closed_files.jobs.timeout = (
+            settings["timeoutMs"] / 1000
+        )
         for snapshot in self.session:
             if known and same:
                 self.notify(snapshot)
@@ -185,15 +191,19 @@ class CyclelensServer(LanguageServer):
 
     def use_new_tables(self) -> None:
         """Analyse all documents anew, in workers that read the instruction tables again."""
-        for jobs in (self.jobs, self.source_jobs, self.searches.jobs, self.tasks.jobs):
+        for jobs in self._workers:
             jobs.restart()
         for snapshot in self.session:
             self.searches.again(snapshot.uri)
             self.refresh(snapshot)
 
+    @property
+    def _workers(self) -> tuple[Jobs, ...]:
+        return self.jobs, self.source_jobs, self.searches.jobs, self.tasks.jobs, self.closed_files.jobs
+
     def close(self) -> None:
         """End the worker processes."""
-        for jobs in (self.jobs, self.source_jobs, self.tasks.jobs, self.searches.jobs):
+        for jobs in self._workers:
             jobs.close()
 
     def tell(self, kind: types.MessageType, message: str) -> None:

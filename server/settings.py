@@ -101,6 +101,13 @@ SETTINGS: tuple[Setting, ...] = (
         "flags that are overwritten, a stack pointer that does not return to its value.",
     ),
     Setting(
+        "diagnostics.workspace",
+        "boolean",
+        False,
+        "Report problems and hazards of the workspace's assembly files that are not open, too, in editors "
+        "that ask for them.",
+    ),
+    Setting(
         "diagnostics.documentationUrl",
         "text",
         "",

@@ -1,5 +1,4 @@
-"""initialized, workspace/didChangeConfiguration, workspace/configuration, workspace/didChangeWatchedFiles:
-how settings arrive.
+"""initialized, workspace/didChangeConfiguration, workspace/configuration: how settings arrive.
 
 Clients that can be asked are asked, at the start and at every change. Other clients send their settings:
 ``initializationOptions`` first, then the value of each change.
@@ -11,7 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from cyclelens.analyzer.engine.project import NAME as PROJECT
+from cyclelens.server.features import watched_files
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.settings import SECTION
 from lsprotocol import types
@@ -46,21 +45,8 @@ def register(server: CyclelensServer) -> None:
                 register_options=types.DidChangeConfigurationRegistrationOptions(section=SECTION),
             )
             server.client_register_capability(types.RegistrationParams([registration]))
-        if get_capability(capabilities, "workspace.did_change_watched_files.dynamic_registration", False):
-            registration = types.Registration(
-                id="cyclelens-projects",
-                method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
-                register_options=types.DidChangeWatchedFilesRegistrationOptions(
-                    [types.FileSystemWatcher(glob_pattern=f"**/{PROJECT}")]
-                ),
-            )
-            server.client_register_capability(types.RegistrationParams([registration]))
+        watched_files.watch(server)
         update(sent_at_start)
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    def project_changed(_params: types.DidChangeWatchedFilesParams) -> None:
-        for snapshot in server.session:
-            server.refresh(snapshot)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def changed(params: types.DidChangeConfigurationParams) -> None:

@@ -75,9 +75,7 @@ def register(server: CyclelensServer) -> None:
 
     @server.feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
-        types.DiagnosticOptions(
-            inter_file_dependencies=False, workspace_diagnostics=False, identifier=SOURCE
-        ),
+        types.DiagnosticOptions(inter_file_dependencies=False, workspace_diagnostics=True, identifier=SOURCE),
     )
     async def pull(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
         if not pulls():
@@ -86,7 +84,7 @@ def register(server: CyclelensServer) -> None:
         snapshot = await server.answered(params.text_document.uri, _PATIENCE)
         known = snapshot is not None and snapshot.analysed == snapshot.revision
         shown = shown_now(server, snapshot) if snapshot is not None and known else []
-        identifier = sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        identifier = fingerprint(shown)
         if params.previous_result_id is not None and (not known or params.previous_result_id == identifier):
             # If nothing is known yet, what the client has may still be right.
             return types.RelatedUnchangedDocumentDiagnosticReport(params.previous_result_id)
@@ -94,6 +92,11 @@ def register(server: CyclelensServer) -> None:
 
     server.result_listeners.append(push)
     server.cost_listeners.append(push)
+
+
+def fingerprint(shown: Sequence[types.Diagnostic]) -> str:
+    """What tells a client that diagnostics are those that it has."""
+    return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def shown_now(server: CyclelensServer, snapshot: Snapshot) -> list[types.Diagnostic]:

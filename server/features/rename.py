@@ -16,9 +16,9 @@ from cyclelens.server.display import messages
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names
-from cyclelens.server.texts.tokens import TokenKind, line_tokens
+from cyclelens.server.texts.tokens import TokenKind
+from cyclelens.server.texts.words import Word, words
 from lsprotocol import types
-from msgspec import Struct
 from msgspec.structs import replace
 from pygls.exceptions import JsonRpcInvalidParams
 
@@ -35,13 +35,6 @@ _IMPLICIT = {
 """Instructions with fewer than two operands that use a register without naming it."""
 _ALWAYS_IMPLICIT = {"RAX": r"cmpxchg\w*", "RDX": r"mulx[lq]?|cmpxchg\d+b", "RBX": r"cmpxchg\d+b"}
 _BY_CL = re.compile(r"sh[lr]d?[bwlq]?|sa[lr][bwlq]?|r[co][lr][bwlq]?")
-
-
-class _Occurrence(Struct, frozen=True):
-    line: int
-    column: int
-    end_column: int
-    text: str
 
 
 def register(server: CyclelensServer) -> None:
@@ -79,35 +72,25 @@ def register(server: CyclelensServer) -> None:
         return types.WorkspaceEdit(changes={snapshot.uri: edits}) if edits else None
 
 
-def _words(snapshot: Snapshot, line: int) -> Iterator[tuple[_Occurrence, TokenKind]]:
-    """The words of a line, registers without their percent sign."""
-    text = snapshot.lines[line]
-    found, _ = line_tokens(text, False, False)
-    for token in found:
-        end = token.column + token.length
-        start = token.column + (text[token.column] == "%")
-        yield _Occurrence(line, start, end, text[start:end]), token.kind
-
-
-def _register_at(snapshot: Snapshot, line: int, column: int) -> _Occurrence | None:
+def _register_at(snapshot: Snapshot, line: int, column: int) -> Word | None:
     """The renamable register at a position within a region; None if there is none."""
     if snapshot.region_at(line) is None:
         return None
-    for place, kind in _words(snapshot, line):
+    for place, kind in words(snapshot.lines, line):
         if kind is TokenKind.REGISTER and place.column - 1 <= column <= place.end_column:
             name = canonical(place.text.upper())
             return place if is_general_purpose(name) or _VECTOR.fullmatch(place.text.upper()) else None
     return None
 
 
-def _name_at(names: Names, line: int, column: int) -> _Occurrence | None:
+def _name_at(names: Names, line: int, column: int) -> Word | None:
     name = names.at(line, column)
     if name is None or names.definition_of(name) is None:
         return None
-    return _Occurrence(name.line, name.column, name.end_column, name.text)
+    return Word(name.line, name.column, name.end_column, name.text)
 
 
-def _name_edits(names: Names, line: int, column: int, new: str) -> Iterator[_Occurrence]:
+def _name_edits(names: Names, line: int, column: int, new: str) -> Iterator[Word]:
     target = names.definition_at(line, column)
     if target is None:
         raise JsonRpcInvalidParams(messages.NOTHING_TO_RENAME)
@@ -116,10 +99,10 @@ def _name_edits(names: Names, line: int, column: int, new: str) -> Iterator[_Occ
     if new in names.index:
         raise JsonRpcInvalidParams(messages.defined_already(new))
     for each in (target, *names.references_to(target)):
-        yield _Occurrence(each.line, each.column, each.end_column, new)
+        yield Word(each.line, each.column, each.end_column, new)
 
 
-def _register_edits(snapshot: Snapshot, place: _Occurrence, new: str) -> Iterator[_Occurrence]:
+def _register_edits(snapshot: Snapshot, place: Word, new: str) -> Iterator[Word]:
     """All uses of a register in the innermost region around a place."""
     region = snapshot.region_at(place.line)
     assert region is not None
@@ -131,8 +114,8 @@ def _register_edits(snapshot: Snapshot, place: _Occurrence, new: str) -> Iterato
     if "RSP" in (old, target):
         raise JsonRpcInvalidParams(messages.STACK_POINTER)
     for line in range(region.result.first_line, region.result.last_line + 1):
-        words = list(_words(snapshot, line))
-        for word, kind in words:
+        found = list(words(snapshot.lines, line))
+        for word, kind in found:
             if kind is TokenKind.INSTRUCTION:
                 for name in (old, target):
                     if _uses_implicitly(name, word.text.lower(), snapshot.lines[line][word.end_column :]):

@@ -10,7 +10,11 @@ from functools import cached_property
 from cyclelens.analyzer.frontend.source.lexer import leading_labels, without_comments
 from msgspec import Struct
 
-_NAME = re.compile(r"(?<![\w.$%])(?:[A-Za-z_.$@][\w.$@]*|\d+[bf]\b)")
+_NAME = re.compile(
+    r"(?<![\w.$%])(?:\$(?!L[A-Z]?\d)(?=[A-Za-z_.][\w.$]*(?![\w.$@])))?(?P<name>[A-Za-z_.$@][\w.$@]*|\d+[bf]\b)"
+)
+"""A name without the dollar sign of an AT&T immediate; MSVC's labels keep it (``$LN4``,
+``$LL4@sum``)."""
 _SET = re.compile(r"\s*\.(?:set|equ|equiv)\s+(?P<name>[A-Za-z_.$@][\w.$@]*)\s*,")
 _MACRO = re.compile(r"\s*\.macro\s+(?P<name>[A-Za-z_.$@][\w.$@]*)")
 _NASM = re.compile(
@@ -50,6 +54,15 @@ def definitions(lines: Sequence[str]) -> Iterator[Name]:
             yield Name(other[group], number, other.start(group), defined=True)
 
 
+def occurrences(lines: Sequence[str], text: str) -> Iterator[Name]:
+    """The definitions of a name and everything that refers to one of them (``1f`` for ``1``)."""
+    for number, line in enumerate(lines):
+        if text in line or (text == "@@" and "@" in line):
+            for name in _on_line(lines, number):
+                if _plain(name) == text:
+                    yield name
+
+
 class Names:
     """The names of one text; the index is built once."""
 
@@ -82,16 +95,23 @@ class Names:
         name = self.at(line, column)
         return self.definition_of(name) if name else None
 
+    def label_above(self, line: int) -> Name | None:
+        """The last label in this line or above it; None if there is none."""
+        place = bisect_right(self._labels, line, key=lambda name: name.line)
+        return self._labels[place - 1] if place else None
+
+    @cached_property
+    def _labels(self) -> Sequence[Name]:
+        """All labels in text order."""
+        found = (name for names in self.index.values() for name in names if name.label)
+        return sorted(found, key=lambda name: (name.line, name.column))
+
     def references_to(self, target: Name) -> Iterator[Name]:
         """Every reference to a definition, without the definition itself."""
         found = self.index.get(target.text, ())
-        for number, line in enumerate(self._lines):
-            if target.text in line or (target.text == "@@" and "@" in line):
-                for name in _on_line(self._lines, number):
-                    if name.defined or _plain(name) != target.text:
-                        continue
-                    if _meant(self._in_scope(found, number), name) == target:
-                        yield name
+        for name in occurrences(self._lines, target.text):
+            if not name.defined and _meant(self._in_scope(found, name.line), name) == target:
+                yield name
 
     @cached_property
     def _scopes(self) -> Sequence[int]:
@@ -131,8 +151,8 @@ def _on_line(lines: Sequence[str], line: int) -> Iterator[Name]:
     for known in defined.values():
         yield Name(known.text, line, known.column, defined=True, label=known.label)
     for match in _NAME.finditer(text):
-        if match.start() not in defined:
-            yield Name(match[0], line, match.start())
+        if match.start("name") not in defined:
+            yield Name(match["name"], line, match.start("name"))
 
 
 def _plain(name: Name) -> str:

@@ -96,3 +96,11 @@ def test_macros_and_constants_of_nasm_are_definitions() -> None:
     found = [(name.text, name.line, name.label) for name in definitions(NASM)]
     assert found[:3] == [("step", 0, False), ("size", 3, False), ("one", 4, True)]
     assert list(blocks(NASM)) == [(0, 2)]
+
+
+def test_the_dollar_sign_of_an_immediate_is_no_part_of_a_name() -> None:
+    lines = (".equ STEP, 8", "    add $STEP, %rax", "$LL4@sum:", "    jne $LL4@sum", "$LN4:", "    jne $LN4")
+    names = Names(lines)
+    assert [use.column for use in names.references_to(Name("STEP", 0, 5, defined=True))] == [9]
+    assert names.definition_at(3, 10) == Name("$LL4@sum", 2, 0, defined=True, label=True)
+    assert names.definition_at(5, 9) == Name("$LN4", 4, 0, defined=True, label=True)

@@ -19,6 +19,7 @@ from cyclelens.analyzer.frontend.source import markers
 from cyclelens.analyzer.profiles import cache
 from cyclelens.analyzer.serving import answers, pages
 from cyclelens.server import pipes
+from cyclelens.server.background import closed_files
 from cyclelens.server.documents import memory
 from cyclelens.server.protocol import protocol
 
@@ -68,6 +69,9 @@ def test_the_table_of_limits_is_what_the_code_enforces() -> None:
         ),
         "Keystone, for one statement": (
             f"{size(keystone_backend.MEMORY_LIMIT)} of memory, {keystone_backend.TIME_LIMIT} s"
+        ),
+        "assembly files of a workspace that are analysed though not open; each": (
+            f"{closed_files.MAXIMUM_FILES}; {size(closed_files.MAXIMUM_BYTES)}"
         ),
         "data of a document that is kept for the next start": size(memory.MAXIMUM_BYTES),
         "a question to the page of `cyclelens serve`; its headers; its answer": (

@@ -47,13 +47,14 @@ async def test_a_project_is_obeyed_and_read_again_when_it_changes(editor: Editor
     await editor.open(KERNEL)
     await shown(editor, "ZEN4")
     registered = [
-        one.register_options["watchers"][0]["globPattern"]
+        watcher["globPattern"]
         for method, params in editor.client.requests
         if method == types.CLIENT_REGISTER_CAPABILITY
         for one in params.registrations
         if one.method == types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        for watcher in one.register_options["watchers"]
     ]
-    assert registered == ["**/cyclelens.toml"]
+    assert registered == ["**/cyclelens.toml", "**/compile_commands.json", "**/*.{s,S,asm,nasm,inc,mac,h}"]
 
     def changed(text: str) -> None:
         # In one step: the server may read at any moment, and an empty file is a project without settings.

@@ -191,3 +191,20 @@ async def test_colours_of_an_edit_are_sent_as_a_difference(editor: Editor) -> No
     shown = await client.text_document_semantic_tokens_range_async(part)
     assert list(shown.data[:3]) == [IMUL, 0, len("top")]
     assert len(shown.data) // 5 == len(["top", "xor", "eax", "eax", "imul", "rax", "rbx"])
+
+
+NAMES = {"neovim-0.11.4": "Neovim 0.11", "neovim-0.12.4": "Neovim 0.12", "vscode-1.139.1": "VS Code 1.139"}
+COLUMNS = ("document_highlight", "call_hierarchy", "selection_range", "linked_editing_range")
+
+
+@pytest.mark.parametrize("path", EDITORS)
+def test_the_table_of_clients_has_what_they_announce(path: Path) -> None:
+    able = capabilities(path)
+    watches = some(able.workspace).did_change_watched_files
+    announced = [getattr(some(able.text_document), name) is not None for name in COLUMNS]
+    announced.append(bool(watches and watches.dynamic_registration))
+    announced.append(some(able.workspace).diagnostics is not None)
+    table = (Path(__file__).parents[2] / "docs" / "editors.md").read_text(encoding="utf-8")
+    name = NAMES[path.stem.removeprefix("capabilities-")]
+    row = next(line for line in table.splitlines() if line.startswith(f"| {name} |"))
+    assert [cell.strip().startswith("yes") for cell in row.split("|")[2:8]] == announced
