@@ -112,7 +112,7 @@ def read_bytes(name: str) -> bytes:
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
     for magic, what in _FOREIGN_FORMATS.items():
-        if data.startswith(magic) and b"\0" in data[:4096]:
+        if data.startswith(magic) and b"\0" in data[:4096] and not is_object(data):
             raise InputError(f"{name} is {what}")
     return data
 

@@ -28,7 +28,7 @@ from msgspec import Struct
 from pygls.uris import from_fs_path
 
 
-class _Known(Struct, frozen=True):
+class _ReadFile(Struct, frozen=True):
     """What was found in a file, and what it depends on."""
 
     content: bytes
@@ -40,7 +40,7 @@ class _Known(Struct, frozen=True):
 
 def register(server: CyclelensServer) -> None:
     """Register the request."""
-    known: dict[str, _Known] = {}
+    known: dict[str, _ReadFile] = {}
 
     def closed() -> Iterator[str]:
         """URIs of the assembly texts that are not open."""
@@ -49,7 +49,7 @@ def register(server: CyclelensServer) -> None:
             if path not in is_open and (uri := from_fs_path(path)):
                 yield uri
 
-    async def look(uri: str) -> _Known | None:
+    async def look(uri: str) -> _ReadFile | None:
         """What there is to report about a file; None if it cannot be read or analysed."""
         try:
             content = read_regular(path_of(uri), MAXIMUM_BYTES)
@@ -65,7 +65,7 @@ def register(server: CyclelensServer) -> None:
             return None
         base_url = server.settings["diagnostics.documentationUrl"]
         found = diagnostics(snapshot.answered(result), server.converter, base_url)
-        known[uri] = _Known(key, options, found, fingerprint(found))
+        known[uri] = _ReadFile(key, options, found, fingerprint(found))
         return known[uri]
 
     @server.feature(types.WORKSPACE_DIAGNOSTIC)

@@ -174,10 +174,10 @@ def test_a_cut_object_has_one_message(kind: str, tmp_path: Path, capsys: pytest.
     assert error.count("\n") == 1 and "damaged" in error
 
 
-def test_programs_of_macos_and_other_processors_are_named(tmp_path: Path) -> None:
+def test_other_files_of_macos_and_other_processors_are_named(tmp_path: Path) -> None:
     content = bytearray(built(tmp_path, REFERENCES)["mach-o"].read_bytes())
-    content[12] = 2  # MH_EXECUTE
-    with pytest.raises(ObjectFileError, match="program or library for macOS"):
+    content[12] = 4  # MH_CORE
+    with pytest.raises(ObjectFileError, match="neither an object nor a program"):
         ObjectFile(bytes(content))
     content[4:8] = b"\x0c\x00\x00\x01"  # CPU_TYPE_ARM64
     with pytest.raises(ObjectFileError, match="another processor"):

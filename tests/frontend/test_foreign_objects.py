@@ -9,10 +9,9 @@ from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError, chec
 @pytest.mark.parametrize(
     ("begin", "said"),
     [
-        ("cafebabe00000002", "this is a Mach-O file for several processors: .*lipo -thin x86_64"),
-        ("0000ffff02006486", "this is a COFF object in the format of /bigobj or /GL: .*"),
+        ("0000ffff01006486", "this is an object of /GL, .*: compile without /GL, or give the linked program"),
         ("4c01050000000000", "this is a COFF object for 32-bit x86: .*"),
-        ("4d5a900003000000", r"this is a Windows program: only its objects \(.obj\) can be read"),
+        ("4d5a900003000000", "this is a program for DOS or 16-bit Windows: .*"),
         ("0000000000000000", "this is not an ELF file"),
     ],
 )

@@ -1,13 +1,15 @@
-"""Reads COFF objects, as compilers for Windows write them ("PE Format", Microsoft).
+"""Reads COFF objects, as compilers for Windows write them ("PE Format", Microsoft; for ``/bigobj``,
+``ANON_OBJECT_HEADER_BIGOBJ`` of ``winnt.h``).
 
-Only objects: programs and libraries for Windows have their symbols in other files.
+Only objects: programs and libraries for Windows have their symbols and lines in other files.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from cyclelens.analyzer.frontend.objects.code_view import with_code_view
 from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError, text_at
 from cyclelens.analyzer.frontend.objects.elf_writer import (
     ABSOLUTE_32,
@@ -18,26 +20,34 @@ from cyclelens.analyzer.frontend.objects.elf_writer import (
     ForeignSymbol,
     elf_object,
 )
+from cyclelens.analyzer.frontend.objects.formats import is_big_coff
 
 _HEADER = struct.Struct("<HHIIIHH")
 _SECTION = struct.Struct("<8sIIIIIIHHI")
-_SYMBOL = struct.Struct("<8sIhHBB")
+_BIG_HEADER = struct.Struct("<HHHHI16sIIIIIII")
+_SYMBOL, _BIG_SYMBOL = struct.Struct("<8sIhHBB"), struct.Struct("<8sIiHBB")
 _RELOCATION = struct.Struct("<IIH")
 _CODE, _NO_BYTES, _MORE_RELOCATIONS, _DISCARDED, _LEFT_OUT = 0x20, 0x80, 0x01000000, 0x02000000, 0x800
 _EXTERNAL, _STATIC, _FUNCTION = 2, 3, 0x20
 _ADDR64, _ADDR32, _ADDR32NB, _REL32, _REL32_5, _SECREL = 1, 2, 3, 4, 9, 0xB
 _ALIGNED_BY_DEFAULT = 16
+_AMD64 = 0x8664
 
 
 def elf_of_coff(data: bytes) -> bytes:
     """The object as an ELF object. Raises ``ObjectFileError``."""
     try:
-        _, count, _, symbols_at, symbol_count, _, _ = _HEADER.unpack_from(data)
-        strings = data[symbols_at + symbol_count * _SYMBOL.size :] if symbols_at else b""
-        headers = [
-            _SECTION.unpack_from(data, _HEADER.size + number * _SECTION.size) for number in range(count)
-        ]
-        numbers, symbols = _symbols(data, symbols_at, symbol_count, strings)
+        if is_big_coff(data):
+            *_, count, symbols_at, symbol_count = _BIG_HEADER.unpack_from(data)
+            machine, first, entry = _BIG_HEADER.unpack_from(data)[3], _BIG_HEADER.size, _BIG_SYMBOL
+            if machine != _AMD64:
+                raise ObjectFileError("this is COFF code for another processor; only 64-bit x86 is analysed")
+        else:
+            _, count, _, symbols_at, symbol_count, _, _ = _HEADER.unpack_from(data)
+            first, entry = _HEADER.size, _SYMBOL
+        strings = _strings(data, symbols_at, symbol_count, entry)
+        headers = [_SECTION.unpack_from(data, first + number * _SECTION.size) for number in range(count)]
+        numbers, symbols = _symbols(data, symbols_at, symbol_count, strings, entry)
         sections = [_section(data, header, strings) for header in headers]
         relocations = [
             each
@@ -48,7 +58,49 @@ def elf_of_coff(data: bytes) -> bytes:
         raise ObjectFileError(
             "the file is damaged: its tables of sections, symbols and relocations contradict each other"
         ) from None
+    symbols += _tables(sections, relocations)
+    if not any(section.name == ".debug_info" for section in sections):
+        return elf_object(*with_code_view(sections, symbols, relocations))
     return elf_object(sections, symbols, relocations)
+
+
+def _tables(
+    sections: Sequence[ForeignSection], relocations: Iterable[ForeignRelocation]
+) -> Iterator[ForeignSymbol]:
+    """Jump tables within code, as data: addresses side by side. Two fields of instructions are never so close
+    together."""
+    runs: list[list[int]] = []
+    """Section, first offset, offset behind the last, number of fields."""
+    for each in sorted(relocations, key=lambda field: (field.section, field.offset)):
+        width = {ABSOLUTE_32: 4, ABSOLUTE_64: 8}.get(each.kind)
+        if width is None or not sections[each.section - 1].is_code:
+            continue
+        if not runs or [each.section, each.offset] != [runs[-1][0], runs[-1][2]]:
+            runs.append([each.section, each.offset, each.offset, 0])
+        runs[-1][2:] = [each.offset + width, runs[-1][3] + 1]
+    for section, start, end, fields in runs:
+        if fields > 1:
+            yield ForeignSymbol("", section, start, end - start, is_data=True)
+
+
+def section_of(
+    data: bytes, header: tuple[bytes | int, ...], symbols_at: int, symbol_count: int
+) -> ForeignSection:
+    """A section of a program, by its header and the place of the symbols."""
+    return _section(data, header, _strings(data, symbols_at, symbol_count, _SYMBOL))
+
+
+def symbols_of(data: bytes, symbols_at: int, symbol_count: int) -> list[ForeignSymbol]:
+    """The symbols of a program. Raises ``struct.error`` if they are not in the file."""
+    if not symbols_at:
+        return []
+    return _symbols(
+        data, symbols_at, symbol_count, _strings(data, symbols_at, symbol_count, _SYMBOL), _SYMBOL
+    )[1]
+
+
+def _strings(data: bytes, symbols_at: int, symbol_count: int, entry: struct.Struct) -> bytes:
+    return data[symbols_at + symbol_count * entry.size :] if symbols_at else b""
 
 
 def _section(data: bytes, header: tuple[bytes | int, ...], strings: bytes) -> ForeignSection:
@@ -69,14 +121,14 @@ def _section(data: bytes, header: tuple[bytes | int, ...], strings: bytes) -> Fo
 
 
 def _symbols(
-    data: bytes, start: int, count: int, strings: bytes
+    data: bytes, start: int, count: int, strings: bytes, entry: struct.Struct
 ) -> tuple[dict[int, int], list[ForeignSymbol]]:
     """Index in the list by number in the table, and the symbols."""
     numbers: dict[int, int] = {}
     found: list[ForeignSymbol] = []
     number = 0
     while number < count:
-        raw, value, section, kind, storage, further = _SYMBOL.unpack_from(data, start + number * _SYMBOL.size)
+        raw, value, section, kind, storage, further = entry.unpack_from(data, start + number * entry.size)
         if raw.startswith(b"\0\0\0\0"):
             name = text_at(strings, int.from_bytes(raw[4:], "little"))
         else:

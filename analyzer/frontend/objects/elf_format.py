@@ -101,9 +101,9 @@ class Symbol(Struct, frozen=True):
 
 
 FOREIGN_OBJECTS = {
-    b"\xca\xfe\xba\xbe": "a Mach-O file for several processors: take one out with lipo -thin x86_64",
-    b"MZ": "a Windows program: only its objects (.obj) can be read",
-    b"\0\0\xff\xff": "a COFF object in the format of /bigobj or /GL: compile without these options",
+    b"MZ": "a program for DOS or 16-bit Windows: only 64-bit x86 can be analysed",
+    b"\0\0\xff\xff": "an object of /GL, which has no machine code yet: compile without /GL, or give the "
+    "linked program",
     b"\x4c\x01": "a COFF object for 32-bit x86: only 64-bit x86 can be analysed",
     b"\x64\xaa": "a COFF object for AArch64: only 64-bit x86 can be analysed",
 }

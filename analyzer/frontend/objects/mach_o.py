@@ -1,7 +1,8 @@
-"""Reads Mach-O objects, as compilers for macOS write them (``mach-o/loader.h``, ``nlist.h`` and
+"""Reads Mach-O objects, programs and libraries for macOS (``mach-o/loader.h``, ``fat.h``, ``nlist.h`` and
 ``x86_64/reloc.h`` of Apple's cctools).
 
-Only objects: their code, symbols and DWARF are in one file.
+Objects have their DWARF in them; that of programs is in the objects or in a ``.dSYM`` bundle, whose file has
+the same layout. Of a file for several processors, the part for x86-64 is read.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ _SYMBOL_TABLE = struct.Struct("<IIII")
 _SYMBOL = struct.Struct("<IBBHQ")
 _RELOCATION = struct.Struct("<iI")
 _DATA_IN_CODE = struct.Struct("<IHH")
+_FAT = struct.Struct(">II")
+_FAT_PART = struct.Struct(">IIIII")
 _X86_64, _OBJECT = 0x01000007, 1
+_PROGRAMS = (2, 6, 7, 8, 10, 11)
+"""MH_EXECUTE, MH_DYLIB, MH_DYLINKER, MH_BUNDLE, MH_DSYM, MH_KEXT_BUNDLE."""
 _LOAD_SEGMENT, _LOAD_SYMBOLS, _LOAD_DATA_IN_CODE = 0x19, 0x2, 0x29
 _ZEROED = (0x1, 0xC, 0x12)
 """S_ZEROFILL, S_GB_ZEROFILL, S_THREAD_LOCAL_ZEROFILL."""
@@ -46,6 +51,8 @@ _LONG_NAMES = {"__debug_str_offs": "__debug_str_offsets"}
 class _Parts(Struct):
     """What the load commands name."""
 
+    is_program: bool
+
     sections: list[tuple[ForeignSection, int]] = []
     """Each with its address in the object."""
     relocations: list[tuple[int, int]] = []
@@ -61,14 +68,16 @@ def elf_of_mach_o(data: bytes) -> bytes:
         _, processor, _, kind, count, _, _, _ = _HEADER.unpack_from(data)
         if processor != _X86_64:
             raise ObjectFileError("this is Mach-O code for another processor; only 64-bit x86 is analysed")
-        if kind != _OBJECT:
-            raise ObjectFileError(
-                "this is a program or library for macOS: only its objects (.o) can be analysed"
-            )
-        parts = _parts(data, count)
+        if kind != _OBJECT and kind not in _PROGRAMS:
+            raise ObjectFileError("this Mach-O file is neither an object nor a program nor a library")
+        parts = _parts(data, count, is_program=kind != _OBJECT)
         relocations = [
             each for number in range(1, len(parts.sections) + 1) for each in _relocations(data, number, parts)
         ]
+        if not any(section.content for section, _ in parts.sections if section.is_code):
+            raise ObjectFileError(
+                "this Mach-O file has no code; if it is a .dSYM, give the program beside it"
+            )
     except (struct.error, IndexError):
         raise ObjectFileError(
             "the file is damaged: its load commands, symbols and relocations contradict each other"
@@ -76,8 +85,21 @@ def elf_of_mach_o(data: bytes) -> bytes:
     return elf_object([section for section, _ in parts.sections], parts.symbols, relocations)
 
 
-def _parts(data: bytes, commands: int) -> _Parts:
-    parts = _Parts([], [], [], [])
+def x86_64_of(data: bytes) -> bytes:
+    """The part for x86-64 of a file for several processors. Raises ``ObjectFileError`` if there is none."""
+    try:
+        _, count = _FAT.unpack_from(data)
+        for number in range(count):
+            processor, _, start, size, _ = _FAT_PART.unpack_from(data, _FAT.size + number * _FAT_PART.size)
+            if processor == _X86_64:
+                return data[start : start + size]
+    except struct.error:
+        raise ObjectFileError("the file is damaged: it ends within its list of processors") from None
+    raise ObjectFileError("this Mach-O file has no code for x86-64")
+
+
+def _parts(data: bytes, commands: int, *, is_program: bool) -> _Parts:
+    parts = _Parts(is_program, [], [], [], [])
     at, tables = _HEADER.size, []
     for _ in range(commands):
         command, size = _COMMAND.unpack_from(data, at)
@@ -103,10 +125,8 @@ def _parts(data: bytes, commands: int) -> _Parts:
     return parts
 
 
-def _add_section(data: bytes, place: int, parts: _Parts) -> None:
-    raw, segment, address, size, start, align, relocations, count, flags, *_ = _SECTION.unpack_from(
-        data, place
-    )
+def _add_section(data: bytes, at: int, parts: _Parts) -> None:
+    raw, segment, address, size, start, align, relocations, count, flags, *_ = _SECTION.unpack_from(data, at)
     name = raw.rstrip(b"\0").decode("utf-8", "replace")
     is_debug = segment.rstrip(b"\0") == b"__DWARF"
     if is_debug:
@@ -117,8 +137,11 @@ def _add_section(data: bytes, place: int, parts: _Parts) -> None:
         raise ObjectFileError("the file is damaged: it ends within a section; is the copy complete?")
     is_code = bool(flags & _INSTRUCTIONS)
     alignment = 1 << min(align, 16)
-    parts.sections.append((ForeignSection(name, content, size, alignment, is_code, not is_debug), address))
-    parts.relocations.append((relocations, count))
+    place = address if parts.is_program else None
+    section = ForeignSection(name, content, size, alignment, is_code, not is_debug, place)
+    parts.sections.append((section, address))
+    # A program's own relocations are none of its sections'.
+    parts.relocations.append((relocations, 0 if parts.is_program else count))
 
 
 def _symbols(data: bytes, table: tuple[int, ...], parts: _Parts) -> Iterator[ForeignSymbol]:
@@ -137,7 +160,7 @@ def _symbols(data: bytes, table: tuple[int, ...], parts: _Parts) -> Iterator[For
         yield ForeignSymbol(
             name,
             section,
-            value - address,
+            value if parts.is_program else value - address,
             is_function=found.is_code and not is_label,
             is_global=bool(kind & _GLOBAL),
         )
@@ -146,7 +169,8 @@ def _symbols(data: bytes, table: tuple[int, ...], parts: _Parts) -> Iterator[For
 def _data(address: int, length: int, parts: _Parts) -> Iterator[ForeignSymbol]:
     for number, (section, start) in enumerate(parts.sections, 1):
         if section.is_code and start <= address < start + section.size:
-            yield ForeignSymbol("", number, address - start, length, is_data=True)
+            offset = address if parts.is_program else address - start
+            yield ForeignSymbol("", number, offset, length, is_data=True)
 
 
 def _relocations(data: bytes, number: int, parts: _Parts) -> Iterator[ForeignRelocation]:
