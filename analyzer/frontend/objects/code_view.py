@@ -40,7 +40,7 @@ _COPY, _ADVANCE, _ADVANCE_LINE, _SET_FILE, _SET_COLUMN = 1, 2, 3, 4, 5
 _END, _SET_ADDRESS = b"\0\1\1", b"\0\x09\2"
 
 
-class _Piece(Struct, frozen=True):
+class _CodeViewPiece(Struct, frozen=True):
     """A contiguous piece of code with lines."""
 
     section: int
@@ -69,7 +69,7 @@ def _with_lines(
     sections: list[ForeignSection], symbols: list[ForeignSymbol], relocations: list[ForeignRelocation]
 ) -> tuple[list[ForeignSection], list[ForeignSymbol], list[ForeignRelocation]]:
     names: dict[int, str] = {}
-    pieces: list[_Piece] = []
+    pieces: list[_CodeViewPiece] = []
     for number, section in enumerate(sections, 1):
         if section.name == ".debug$S" and section.content.startswith(_SIGNATURE):
             parts = list(_subsections(section.content))
@@ -130,7 +130,7 @@ def _names(content: bytes, parts: Iterable[tuple[int, int, int]]) -> dict[int, s
     return found
 
 
-def _piece(content: bytes, section: int, start: int, end: int) -> _Piece:
+def _piece(content: bytes, section: int, start: int, end: int) -> _CodeViewPiece:
     _, _, flags, size = _LINES_HEADER.unpack_from(content, start)
     rows: list[tuple[int, int, int, int]] = []
     at = start + _LINES_HEADER.size
@@ -147,10 +147,10 @@ def _piece(content: bytes, section: int, start: int, end: int) -> _Piece:
             line = packed & _LINE_NUMBER
             rows.append((offset, file, 0 if line >= _NO_LINE else line, column))
         at += length
-    return _Piece(section, start, size, tuple(sorted(rows)))
+    return _CodeViewPiece(section, start, size, tuple(sorted(rows)))
 
 
-def _program(piece: _Piece, names: dict[int, str]) -> tuple[bytes, int]:
+def _program(piece: _CodeViewPiece, names: dict[int, str]) -> tuple[bytes, int]:
     """A line program, and the offset of its address in it."""
     files = list(dict.fromkeys(file for _, file, _, _ in piece.rows))
     listed = b"".join(names.get(file, "?").encode("utf-8", "replace") + b"\0\0\0\0" for file in files)

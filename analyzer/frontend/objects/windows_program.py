@@ -46,7 +46,7 @@ def elf_of_windows_program(data: bytes) -> bytes:
             _SECTION.unpack_from(data, optional + size + number * _SECTION.size) for number in range(count)
         ]
         sections = [_section(data, header, base, symbols_at, symbol_count) for header in headers]
-        image = _Image(sections, base)
+        image = _WindowsImage(sections, base)
         symbols = [
             replace(symbol, value=symbol.value + (sections[symbol.section - 1].address or 0))
             for symbol in symbols_of(data, symbols_at, symbol_count)
@@ -74,7 +74,7 @@ def _section(
     return replace(found, content=content, size=len(content) or virtual_size, address=base + address)
 
 
-class _Image:
+class _WindowsImage:
     """The program in memory."""
 
     def __init__(self, sections: Sequence[ForeignSection], base: int) -> None:

@@ -12,6 +12,7 @@ from cyclelens.analyzer.frontend.encoding.instructions import Encoded
 from cyclelens.analyzer.frontend.files.expansion import place_statements, wants_preprocessor
 from cyclelens.analyzer.frontend.passes.assembly_run import MAXIMUM_REGION, REFUSED_BEFORE, AssemblyRun
 from cyclelens.analyzer.frontend.passes.function_checks import check_functions
+from cyclelens.analyzer.frontend.passes.masm_text import statements_of_masm
 from cyclelens.analyzer.frontend.passes.remarks import remark
 from cyclelens.analyzer.frontend.passes.wide_code import remark_wide_code
 from cyclelens.analyzer.frontend.programs.build import build
@@ -22,7 +23,6 @@ from cyclelens.analyzer.frontend.regions.recorded import spot_in_text
 from cyclelens.analyzer.frontend.regions.region_code import RegionCode
 from cyclelens.analyzer.frontend.regions.sections import Layouts
 from cyclelens.analyzer.frontend.regions.statement_code import Encoder
-from cyclelens.analyzer.frontend.source import masm
 from cyclelens.analyzer.frontend.source.chunks import SourceText
 from cyclelens.analyzer.frontend.source.dialect import (
     BY_NAME,
@@ -83,14 +83,7 @@ class BuiltinPass:
             placed = place_statements(again.statements(), source, expanded, self.run.lines, self.run.text)
             parts = [(0, ScannedPart(placed))]
         if self.run.style is AssemblerStyle.MASM:
-            message = (
-                "This looks like MASM: instructions, labels and conditions are read, other directives and "
-                "macros are not."
-            )
-            place = self.run.lines.content(0, self.run.text)
-            self.run.report("not-supported", message, *place, Severity.INFORMATION)
-            is_listing = masm.is_listing(self.run.text)
-            parts = [(0, ScannedPart(list(masm.statements(found.statements(), is_listing=is_listing))))]
+            parts = [(0, ScannedPart(statements_of_masm(self.run, found.statements())))]
         self.program = build(parts, self.run.dialect, self.run.stop, self._measure)
         if self.run.stop():
             return []

@@ -185,8 +185,8 @@ _NASM_MACROS = re.compile(
 )
 """Constructs outside the subset of NASM that is read without running it."""
 _MASM_SURE = re.compile(
-    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment)\b|\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|"
-    r"(?:@@|\$L[LN]?\w*@\w+)[ \t]*:)",
+    r"^[ \t]*(?:[\w@?$]+[ \t]+(?:proc|endp|segment|macro)\b|(?:endm|exitm|rept)\b(?![ \t]*:)|"
+    r"\.code\b(?![ \t]*\d)|\.model\b|option[ \t]+casemap|(?:@@|\$L[LN]?\w*@\w+)[ \t]*:)",
     re.MULTILINE | re.IGNORECASE,
 )
 """The last alternatives are anonymous labels and the labels in MSVC's listings."""

@@ -256,11 +256,13 @@ _WITHOUT_REGIONS = (
 """Texts that hold no assembly by themselves. A text with a region is none of them."""
 _SURE = tuple(each for each in _LANGUAGES if each.is_sure)
 _OF_X86 = re.compile(
-    r"%(?:[re]?(?:[abcd]x|[sd]i|[bs]p)|[abcd][lh]|[xyz]mm\d)|\b(?:[re](?:[abcd]x|[sd]i|[bs]p|ip)|[xyz]mm\d+)\b",
+    r"%(?:[re]?(?:[abcd]x|[sd]i|[bs]p)|[abcd][lh]|[xyz]mm\d)|\b(?:[re](?:[abcd]x|[sd]i|[bs]p|ip)|[xyz]mm\d+|"
+    r"(?:byte|d?word|qword|[xy]mmword)[ \t]+ptr)\b",
     re.IGNORECASE,
 )
+"""Registers, and sizes of memory operands as MASM and GNU as write them; macros may stand for registers."""
 _SHARE = 10
-"""Lines of another instruction set per line with an x86 register, above which the text counts as that
+"""Lines of another instruction set per line with an x86 register or size, above which the text counts as that
 set's."""
 _FEWEST = 2
 """Minimum lines of another instruction set (fewer if the text has fewer). More lines with x86 registers than

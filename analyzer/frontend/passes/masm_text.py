@@ -1,0 +1,40 @@
+"""The statements of a MASM text, for the front end's own pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cyclelens.analyzer.frontend.files.masm_includes import included_statements
+from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
+from cyclelens.analyzer.frontend.source import masm
+from cyclelens.analyzer.frontend.source.masm_macros import MasmExpansion
+from cyclelens.analyzer.frontend.source.scanner import RawStatement
+from cyclelens.analyzer.model.source import Severity
+
+_MESSAGE = (
+    "This looks like MASM: instructions, labels, conditions, constants and macros are read, other directives "
+    "are not."
+)
+
+
+def statements_of_masm(run: AssemblyRun, raw: Iterable[RawStatement]) -> list[RawStatement]:
+    """The statements as GNU as would write them, without constants, conditions and macros. Reports what is
+    not read."""
+    place = run.lines.content(0, run.text)
+    run.report("not-supported", _MESSAGE, *place, Severity.INFORMATION)
+    missing: list[str] = []
+
+    def included(name: str) -> Sequence[RawStatement] | None:
+        found = included_statements(name, run.options.origin)
+        if found is None:
+            missing.append(name)
+        return found
+
+    expansion = MasmExpansion(included)
+    expanded = expansion.statements(raw)
+    for trouble in expansion.troubles:
+        run.report("unknown-directive", trouble.message, trouble.start, trouble.end)
+    if missing:
+        message = f"The included file '{missing[0]}' cannot be read; its macros and names are missing."
+        run.report("include-not-read", message, *place, Severity.WARNING)
+    return list(masm.statements(expanded, is_listing=masm.is_listing(run.text)))

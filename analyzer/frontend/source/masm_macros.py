@@ -1,0 +1,437 @@
+"""Expands what MASM does before it assembles: constants and texts (``EQU``, ``=``, ``TEXTEQU``, ``CATSTR``),
+conditions, macros and macro functions, repetitions, and included files.
+
+Rules are those of the Microsoft Macro Assembler reference. Everything that an expansion makes has the place
+of the statement that asked for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from cyclelens.analyzer.frontend.source.masm_values import NAME, NotConstant, arguments, literal, value
+from cyclelens.analyzer.frontend.source.scanner import RawStatement
+from msgspec import Struct
+
+MAXIMUM_STATEMENTS = 200_000
+"""Statements that are read, those of all expansions together."""
+MAXIMUM_DEPTH = 20
+"""Expansions within each other, as in MASM."""
+_LONGEST = 4_000
+
+_DEFINITION = re.compile(rf"(?is)\s*({NAME})\s*(?:(=)|\b(equ|textequ|catstr|substr|macro)\b)\s*(.*)")
+_CONDITION = re.compile(
+    r"(?is)\s*(if|ife|ifb|ifnb|ifdef|ifndef|ifidni?|ifdifi?|if1|if2|else|elseif\w*|endif)\b(.*)"
+)
+_LOOP = re.compile(r"(?is)\s*(rept|repeat|while|forc?|irpc?)\b(?!\s*:)(.*)")
+_BLOCK = re.compile(rf"(?is)\s*(?:(?:rept|repeat|while|forc?|irpc?)\b(?!\s*:)|{NAME}\s+macro\b)")
+_END = re.compile(r"(?is)\s*endm\b")
+_SILENT = re.compile(r"(?is)\s*(?:purge|echo|%out|comment|\.list\w*|\.nolist|\.xlist|\.cref|page|option)\b")
+_EXIT = re.compile(r"(?is)\s*exitm\b\s*(.*)")
+_LOCAL = re.compile(r"(?is)\s*local\b\s*(.*)")
+_INCLUDE = re.compile(r"(?is)\s*include\s+(.+)")
+_ERROR = re.compile(r"(?is)\s*\.err\w*\b\s*(.*)")
+_USE = re.compile(rf"(?is)(\s*(?:{NAME}\s*::?\s*)*)({NAME})(.*)")
+_WORD = re.compile(rf"'[^'\n]*'|\"[^\"\n]*\"|(?<![\w@?$.])(?:{NAME})")
+
+
+class MasmTrouble(Struct, frozen=True):
+    """Something that cannot be expanded, at a range of the file."""
+
+    start: int
+    end: int
+    message: str
+
+
+class _MasmParameter(Struct, frozen=True):
+    name: str
+    default: str | None
+    is_required: bool
+    takes_rest: bool
+
+
+class _MasmMacro(Struct, frozen=True):
+    parameters: tuple[_MasmParameter, ...]
+    body: tuple[RawStatement, ...]
+
+
+class _ExitMasmMacro(Exception):
+    """``EXITM``, with the value of a macro function."""
+
+
+class MasmExpansion:
+    """One pass over a text. ``included`` gives the statements of a file; None if it may not be read."""
+
+    def __init__(self, included: Callable[[str], Sequence[RawStatement] | None]) -> None:
+        self._included = included
+        self._texts: dict[str, str] = {}
+        self._numbers: dict[str, int] = {"@wordsize": 8, "true": -1, "false": 0}
+        self._macros: dict[str, _MasmMacro] = {}
+        self._known = {"rax", "eax", "@wordsize"}
+        """Names for ``IFDEF`` besides constants, texts and macros."""
+        self._unique = 0
+        self._read = 0
+        self._depth = 0
+        self.troubles: list[MasmTrouble] = []
+
+    def statements(self, raw: Iterable[RawStatement]) -> list[RawStatement]:
+        """What is left to assemble."""
+        made: list[RawStatement] = []
+        self._run(list(raw), made)
+        return made
+
+    # One list of statements
+
+    def _run(self, found: Sequence[RawStatement], made: list[RawStatement]) -> None:
+        states: list[str] = []
+        """Of each open condition: "taken", "open" (no branch was taken yet) or "done"."""
+        at = 0
+        while at < len(found):
+            statement = found[at]
+            at += 1
+            self._read += 1
+            if self._read > MAXIMUM_STATEMENTS:
+                return
+            if self._read == MAXIMUM_STATEMENTS:
+                self._report(statement, "The text that macros produce is too long; the rest is not read.")
+                return
+            text = statement.text
+            if match := _CONDITION.match(text):
+                self._condition(statement, match[1].lower(), match[2].strip(), states)
+                continue
+            is_skipped = any(state != "taken" for state in states)
+            if _BLOCK.match(text):
+                end = _end_of_block(found, at)
+                if not is_skipped:
+                    if end == len(found):
+                        self._report(statement, "This macro or repetition is never closed by ENDM.")
+                    self._block(statement, found[at:end], made)
+                at = end + 1
+            elif not is_skipped and text.strip():
+                self._statement(statement, made)
+
+    def _statement(self, statement: RawStatement, made: list[RawStatement]) -> None:
+        text = statement.text
+        if text.lstrip().startswith("%"):
+            text = text.replace("%", " ", 1)
+        if (match := _DEFINITION.match(text)) and (match[3] or "").lower() != "macro":
+            self._define(statement, match)
+        elif match := _INCLUDE.match(text):
+            self._include(statement, match[1].strip(), made)
+        elif match := _ERROR.match(text):
+            self._report(
+                statement, f"The text refuses to be assembled: {literal(match[1].strip()) or '.err'}"
+            )
+        elif match := _EXIT.match(text):
+            raise _ExitMasmMacro(self._expanded(statement, literal(match[1].strip()), made))
+        elif not (_SILENT.match(text) or _LOCAL.match(text)):
+            use = _USE.fullmatch(text)
+            macro = self._macros.get(use[2].lower()) if use and not use[3].lstrip().startswith(":") else None
+            if use and macro is None and (word := self._texts.get(use[2].lower())):
+                macro = self._macros.get(word.lower())
+            if use and macro is not None:
+                if use[1].strip():
+                    made.append(_placed(statement, use[1]))
+                self._call(statement, macro, arguments(use[3]), made)
+            else:
+                made.append(_placed(statement, self._expanded(statement, text, made)))
+
+    # Conditions
+
+    def _condition(self, statement: RawStatement, word: str, rest: str, states: list[str]) -> None:
+        if word == "endif":
+            if states:
+                states.pop()
+        elif word.startswith("else"):
+            if states:
+                now = states[-1]
+                states[-1] = "done" if now != "open" else now
+                outer = all(state == "taken" for state in states[:-1])
+                if now == "open" and outer and (word == "else" or self._holds(statement, word[4:], rest)):
+                    states[-1] = "taken"
+        elif any(state != "taken" for state in states):
+            states.append("done")
+        else:
+            states.append("taken" if self._holds(statement, word, rest) else "open")
+
+    def _holds(self, statement: RawStatement, word: str, rest: str) -> bool:
+        if word in ("ifdef", "ifndef"):
+            name = rest.lower()
+            is_known = (
+                name in self._known or name in self._texts or name in self._numbers or name in self._macros
+            )
+            return is_known == (word == "ifdef")
+        if word in ("ifb", "ifnb"):
+            return (not literal(rest).strip()) == (word == "ifb")
+        if word.startswith(("ifidn", "ifdif")):
+            sides = [literal(each) for each in arguments(rest)]
+            if word.endswith("i"):
+                sides = [each.lower() for each in sides]
+            return (len(sides) == 2 and sides[0] == sides[1]) == word.startswith("ifidn")
+        if word in ("if1", "if2"):
+            return True
+        try:
+            return (self._value(rest) != 0) == (word == "if")
+        except NotConstant as error:
+            self._report(statement, f"The condition has no value: {error}")
+            return False
+
+    # Constants and texts
+
+    def _define(self, statement: RawStatement, match: re.Match[str]) -> None:
+        name, how, rest = match[1].lower(), (match[2] or match[3]).lower(), match[4].strip()
+        try:
+            if how == "=":
+                self._numbers[name] = self._value(rest)
+            elif how == "substr":
+                text, start, *length = arguments(rest)
+                first = self._value(start) - 1
+                found = self._of_text(statement, text)
+                self._texts[name] = found[first : first + self._value(length[0])] if length else found[first:]
+            elif how in ("textequ", "catstr"):
+                self._texts[name] = "".join(self._of_text(statement, each) for each in arguments(rest))
+            elif rest.startswith("<"):
+                self._texts[name] = literal(rest)
+            else:
+                try:
+                    self._numbers[name] = self._value(rest)
+                    self._texts.pop(name, None)
+                except NotConstant:
+                    self._texts[name] = self._expanded(statement, rest, [])
+                    self._numbers.pop(name, None)
+        except (NotConstant, ValueError) as error:
+            self._report(statement, f"'{match[1]}' has no value: {error}")
+
+    def _value(self, text: str) -> int:
+        return value(self._replaced(text), self._numbers)
+
+    def _of_text(self, statement: RawStatement, written: str) -> str:
+        """The text that ``<text>``, ``%expression`` or the name of a text stands for."""
+        if written.startswith("%"):
+            inside = self._replaced(written[1:])
+            try:
+                return str(value(inside, self._numbers))
+            except NotConstant:
+                return inside.strip()
+        if written.startswith("<"):
+            return literal(written)
+        return self._expanded(statement, written, [])
+
+    def _replaced(self, text: str, seen: frozenset[str] = frozenset()) -> str:
+        """The text with the names of texts replaced, also within what they stand for."""
+
+        def of_word(match: re.Match[str]) -> str:
+            name = match[0].lower()
+            if name not in self._texts or name in seen:
+                return match[0]
+            return self._replaced(self._texts[name], seen | {name})
+
+        return _WORD.sub(of_word, text)[:_LONGEST] if self._texts else text
+
+    def _expanded(self, statement: RawStatement, text: str, made: list[RawStatement]) -> str:
+        """The text with names of texts and constants replaced, and macro functions called."""
+        text = self._functions(statement, self._replaced(text), made)
+
+        def of_word(match: re.Match[str]) -> str:
+            found = self._numbers.get(match[0].lower())
+            return match[0] if found is None else str(found)
+
+        return _WORD.sub(of_word, text)
+
+    def _functions(self, statement: RawStatement, text: str, made: list[RawStatement]) -> str:
+        at = 0
+        while match := _WORD.search(text, at):
+            at, name = match.end(), match[0].lower()
+            if text[at : at + 1] != "(" or (name not in self._macros and name not in _BUILT_IN):
+                continue
+            end = _closing(text, at)
+            listed = arguments(text[at + 1 : end])
+            if name in self._macros:
+                result = self._call(statement, self._macros[name], listed, made)
+            else:
+                result = self._built_in(statement, name, listed)
+            result = self._replaced(result)
+            text, at = text[: match.start()] + result + text[end + 1 :], match.start() + len(result)
+            if len(text) > _LONGEST:
+                break
+        return text
+
+    def _built_in(self, statement: RawStatement, name: str, listed: Sequence[str]) -> str:
+        parts = [self._of_text(statement, each) for each in listed]
+        if name == "@catstr":
+            return "".join(parts)
+        if name == "@sizestr":
+            return str(len(parts[0]) if parts else 0)
+        try:
+            first = self._value(parts[1]) - 1
+            return parts[0][first : first + self._value(parts[2])] if len(parts) > 2 else parts[0][first:]
+        except (NotConstant, IndexError):
+            self._report(statement, "@SubStr needs a text and a place in it.")
+            return ""
+
+    # Macros and repetitions
+
+    def _block(self, statement: RawStatement, body: Sequence[RawStatement], made: list[RawStatement]) -> None:
+        if match := _LOOP.match(statement.text):
+            self._repeat(statement, match[1].lower(), match[2].strip(), (body, made))
+        elif match := _DEFINITION.match(statement.text):
+            self._macros[match[1].lower()] = _MasmMacro(_parameters(match[4]), tuple(body))
+
+    def _repeat(
+        self,
+        statement: RawStatement,
+        word: str,
+        rest: str,
+        parts: tuple[Sequence[RawStatement], list[RawStatement]],
+    ) -> None:
+        body, made = parts
+        try:
+            if word in ("rept", "repeat"):
+                for _ in range(min(max(self._value(rest), 0), MAXIMUM_STATEMENTS)):
+                    self._within(statement, body, {}, made)
+                    if self._read >= MAXIMUM_STATEMENTS:
+                        return
+            elif word == "while":
+                while self._value(rest) and self._read < MAXIMUM_STATEMENTS:
+                    self._read += 1
+                    self._within(statement, body, {}, made)
+            else:
+                name, _, listed = rest.partition(",")
+                text = self._replaced(listed).strip()
+                words = list(literal(text)) if word in ("forc", "irpc") else arguments(literal(text))
+                parameter = re.split(r"[:\s]", name.strip(), maxsplit=1)[0].lower()
+                for each in words:
+                    self._within(statement, body, {parameter: literal(each)}, made)
+        except NotConstant as error:
+            self._report(statement, f"The repetition has no count: {error}")
+        except _ExitMasmMacro:
+            pass
+
+    def _call(
+        self, statement: RawStatement, macro: _MasmMacro, listed: Sequence[str], made: list[RawStatement]
+    ) -> str:
+        """Expand a macro. Returns the text of its ``EXITM``."""
+        values: dict[str, str] = {}
+        for number, parameter in enumerate(macro.parameters):
+            given = (
+                ", ".join(listed[number:]) if parameter.takes_rest else "".join(listed[number : number + 1])
+            )
+            if not given and parameter.is_required:
+                self._report(statement, f"The macro needs a value for '{parameter.name}'.")
+            written = given or parameter.default or ""
+            # Names of texts in arguments are replaced where they are used.
+            values[parameter.name] = (
+                self._of_text(statement, written) if written.startswith(("%", "<")) else written
+            )
+        try:
+            self._within(statement, macro.body, values, made)
+        except _ExitMasmMacro as result:
+            return str(result)
+        return ""
+
+    def _within(
+        self,
+        statement: RawStatement,
+        body: Sequence[RawStatement],
+        values: dict[str, str],
+        made: list[RawStatement],
+    ) -> None:
+        """Run a body with these values of its parameters."""
+        if self._depth == MAXIMUM_DEPTH:
+            self._report(
+                statement, f"Macros are nested more than {MAXIMUM_DEPTH} deep; this one is left out."
+            )
+            return
+        values = dict(values)
+        for each in body:
+            if match := _LOCAL.match(each.text):
+                for name in arguments(match[1]):
+                    values[name.lower()] = f"??{self._unique:04X}"
+                    self._unique += 1
+        self._depth += 1
+        try:
+            self._run([_placed(statement, _with(each.text, values)) for each in body], made)
+        finally:
+            self._depth -= 1
+
+    def _include(self, statement: RawStatement, name: str, made: list[RawStatement]) -> None:
+        found = self._included(literal(name).strip("'\"").replace("\\", "/"))
+        if found is None or self._depth == MAXIMUM_DEPTH:
+            return
+        self._depth += 1
+        self._run([_placed(statement, each.text) for each in found], made)
+        self._depth -= 1
+
+    def _report(self, statement: RawStatement, message: str) -> None:
+        start, end = _range(statement)
+        if all((each.start, each.message) != (start, message) for each in self.troubles):
+            self.troubles.append(MasmTrouble(start, end, message))
+
+
+_BUILT_IN = frozenset(("@catstr", "@sizestr", "@substr"))
+
+
+def _range(statement: RawStatement) -> tuple[int, int]:
+    if statement.place is not None:
+        return statement.place
+    text = statement.text
+    return statement.start + len(text) - len(text.lstrip()), statement.start + len(text.rstrip())
+
+
+def _placed(at: RawStatement, text: str) -> RawStatement:
+    """A statement with another text, at the place of a given one."""
+    if text == at.text:
+        return at
+    return RawStatement(at.start, text, _range(at))
+
+
+def _end_of_block(found: Sequence[RawStatement], at: int) -> int:
+    """Index of the ``ENDM`` that closes a block whose body begins at ``at``; the length if there is none."""
+    depth = 1
+    for number in range(at, len(found)):
+        text = found[number].text
+        depth += (_BLOCK.match(text) is not None) - (_END.match(text) is not None)
+        if depth == 0:
+            return number
+    return len(found)
+
+
+def _parameters(text: str) -> tuple[_MasmParameter, ...]:
+    found = []
+    for each in arguments(text):
+        name, _, how = (part.strip() for part in each.partition(":"))
+        default = literal(how[1:].strip()) if how.startswith("=") else None
+        found.append(_MasmParameter(name.lower(), default, how.lower() == "req", how.lower() == "vararg"))
+    return tuple(found)
+
+
+def _with(text: str, values: dict[str, str]) -> str:
+    """A statement of a body with its parameters replaced; ``&`` beside a name joins it to the text around."""
+    if not values:
+        return text
+
+    parts: list[str] = []
+    behind = 0
+    for match in _WORD.finditer(text):
+        start, end, word = match.start(), match.end(), match[0]
+        found = values.get(word.lower())
+        if word[0] in "'\"":
+            found = re.sub(rf"&({NAME})&?", lambda inner: values.get(inner[1].lower(), inner[0]), word)
+        elif found is not None:
+            start -= text[behind:start].endswith("&")
+            end += text[end : end + 1] == "&"
+        if found is not None:
+            parts += (text[behind:start], found)
+            behind = end
+    return ("".join(parts) + text[behind:])[:_LONGEST]
+
+
+def _closing(text: str, at: int) -> int:
+    """Index of the parenthesis that closes the one at ``at``; the end of the text if there is none."""
+    depth = 0
+    for place in range(at, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place
+    return len(text)
