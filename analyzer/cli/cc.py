@@ -59,8 +59,8 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = new_parser(
         "cc",
-        "Compile as a command says (gcc, g++, clang, clang++, rustc, cargo rustc) and show the cycles of the "
-        "loops at the lines of the sources. The object files are not kept.",
+        "Compile as a command says (gcc, g++, clang, clang++, clang-cl, cl, rustc, cargo rustc) and show "
+        "the cycles of the loops at the lines of the sources. The object files are not kept.",
     )
     parser.usage = "cyclelens cc [options] -- COMPILER ARGUMENTS"
     parser.add_argument(

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 
-from msgspec import Struct
+from cyclelens.analyzer.compiling.cl_commands import is_cl, name_of, of_cl
+from cyclelens.analyzer.compiling.compile_step import CommandError, CompileStep
+
+__all__ = ["CommandError", "CompileStep", "steps"]
 
 LAUNCHERS = frozenset({"ccache", "sccache", "distcc"})
 _C = re.compile(r"(?:.*-)?(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|icx|icpx)(?:-[\d.]+)?")
@@ -39,37 +41,24 @@ _LINES = re.compile(r"-g(?:[123]|gdb\d?|dwarf.*|line-tables-only)?")
 _RUST_LINES = re.compile(r"(?:debuginfo|(?:-C|--codegen=)debuginfo)=.*|-g")
 
 
-class CommandError(ValueError):
-    """The command cannot be used; the message is for the user."""
-
-
-class CompileStep(Struct, frozen=True):
-    """A command to run and the object file that it makes."""
-
-    words: tuple[str, ...]
-    target: str
-    source: str
-    """Source file that is compiled; empty if the command does not name it."""
-
-
 def steps(words: Sequence[str], folder: str) -> list[CompileStep]:
     """Commands that make the object files of a compiler's command in ``folder``. Raises CommandError."""
-    at = next((at for at, word in enumerate(words) if _name(word) not in LAUNCHERS), len(words))
+    at = next((at for at, word in enumerate(words) if name_of(word) not in LAUNCHERS), len(words))
     if at == len(words):
         raise CommandError("no compiler command is given, such as: cyclelens cc -- gcc -O3 -c x.c")
     before, rest = tuple(words[: at + 1]), words[at + 1 :]
-    name = _name(words[at])
+    name = name_of(words[at])
     if name == "cargo":
         return [_of_cargo(before, rest, folder)]
     if name == "rustc":
         return [_of_rustc(before, rest, folder)]
+    if is_cl(name):
+        return list(of_cl(before, rest, folder))
     if _C.fullmatch(name):
         return list(_of_c(before, rest, folder))
-    raise CommandError(f"'{name}' is not a known compiler: gcc, g++, clang, clang++, rustc, cargo rustc")
-
-
-def _name(word: str) -> str:
-    return PurePath(word).name.removesuffix(".exe")
+    raise CommandError(
+        f"'{name}' is not a known compiler: gcc, g++, clang, clang++, clang-cl, cl, rustc, cargo rustc"
+    )
 
 
 def _of_c(before: tuple[str, ...], rest: Sequence[str], folder: str) -> Iterator[CompileStep]:

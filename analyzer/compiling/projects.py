@@ -156,7 +156,7 @@ def _words(entry: Mapping[str, Any]) -> tuple[str, ...] | str:
         if not isinstance(command, str):
             return "it has neither arguments nor a command"
         try:
-            words = shlex.split(command)
+            words = _split(command)
         except ValueError as error:
             return f"its command cannot be split into words: {error}"
     if not isinstance(words, list) or not words or not all(map(_is_plain, words)):
@@ -164,6 +164,16 @@ def _words(entry: Mapping[str, Any]) -> tuple[str, ...] | str:
     if len(words) > _MOST_WORDS:
         return f"its command has more than {_MOST_WORDS:,} words"
     return tuple(words)
+
+
+def _split(command: str) -> list[str]:
+    """The words of a command. On Windows backslashes separate folders. Raises ValueError."""
+    if not re.match(r"\"?[A-Za-z]:\\", command):
+        return shlex.split(command)
+    return [
+        match[0].replace('\\"', "\0").replace('"', "").replace("\0", '"')
+        for match in re.finditer(r'(?:\\"|"(?:\\"|[^"])*"|[^\s"])+', command)
+    ]
 
 
 def _is_plain(value: object) -> bool:

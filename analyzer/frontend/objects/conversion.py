@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+
 from cyclelens.analyzer.frontend.objects.coff import elf_of_coff
+from cyclelens.analyzer.frontend.objects.elf_format import ObjectFileError
 from cyclelens.analyzer.frontend.objects.formats import (
     is_big_coff,
     is_coff,
@@ -19,10 +22,13 @@ def as_elf(data: bytes) -> bytes:
     damaged, or not for x86-64."""
     if is_fat(data):
         data = x86_64_of(data)
-    if is_mach_o(data):
-        return elf_of_mach_o(data)
-    if is_coff(data) or is_big_coff(data):
-        return elf_of_coff(data)
-    if is_windows_program(data):
-        return elf_of_windows_program(data)
+    try:
+        if is_mach_o(data):
+            return elf_of_mach_o(data)
+        if is_coff(data) or is_big_coff(data):
+            return elf_of_coff(data)
+        if is_windows_program(data):
+            return elf_of_windows_program(data)
+    except struct.error:
+        raise ObjectFileError("the file is damaged: a number in its tables is too large") from None
     return data
