@@ -158,3 +158,14 @@ def test_views_are_switched_off_and_written_to_files(
     assert printed(capsys, *off, marked) == ""
     assert "Instruction Info" not in target.read_text()
     assert "Total Cycles:      400" in target.read_text()
+
+
+def test_the_example_of_what_cargo_show_asm_passes_is_what_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    text = page.split("$ cat horner.txt\n", 1)[1].split("$ cyclelens", 1)[0]
+    command, shown = page.split("$ cyclelens mca --iterations", 1)[1].split(" < horner.txt\n", 1)
+    (tmp_path / "horner.txt").write_text(text)
+    found = printed(capsys, *f"--iterations{command}".split(), tmp_path / "horner.txt")
+    assert found.strip() == shown.split("```", 1)[0].strip()
