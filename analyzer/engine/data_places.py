@@ -30,8 +30,8 @@ class DataPlaceReader(Struct, frozen=True):
     problems: list[Problem]
 
     def of_region(self, result: RegionAnalysis) -> RegionAnalysis:
-        """The region with its figures for the place that the options name, else its marker. A region without
-        streams and chased pointers stays as it is; a marker that names a place for it is reported."""
+        """The region with its figures for the place that the options name, else its marker. A region that
+        touches no new addresses stays as it is; a marker that names a place for it is reported."""
         region = result.region
         marked = [key for key in _KEYS if key in region.options]
         place = place_of(self.target.data) if self.target.data else self._marked(region, marked)
@@ -41,11 +41,11 @@ class DataPlaceReader(Struct, frozen=True):
         if place is None or not result.predictions:
             return result
         data = result.predictions[0].data
-        if data is None or not (data.streams or data.chased):
+        if data is None:
             if marked:
                 message = f"{marked[0]}= has no effect: '{region.name}' walks through no array"
                 self._report(region, message, Severity.WARNING)
-            elif data is not None or _touches_memory_once(result.predictions[0]):
+            elif _touches_memory_once(result.predictions[0]):
                 message = f"'{region.name}' walks through no array in a loop, so its figure is for data in L1"
                 self._report(region, message, Severity.WARNING)
             return result

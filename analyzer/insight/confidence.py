@@ -38,7 +38,7 @@ def shows_at_least(prediction: Prediction) -> bool:
     return (
         is_lower_bound(prediction)
         or (given is not None and given.is_lower_bound)
-        or (chosen is not None and chosen.cycles is None)
+        or (chosen is not None and (chosen.cycles is None or chosen.least))
     )
 
 

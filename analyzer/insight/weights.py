@@ -124,18 +124,21 @@ def _executed(counts: CountsOf, name: str, cycles: Mapping[str, float]) -> float
 
 
 def weighed(analysis: Analysis, counts: CountsOf) -> Analysis:
-    """The analysis with the share of all cycles that each region and each branching loop took."""
+    """The analysis with the share of all cycles that each region and each branching loop took, with their
+    mispredicted branches."""
     branchings = {each.branching.name: each for each in analysis.branchings}
     parts = {name for each in analysis.branchings for name in each.branching.blocks}
     took: dict[str, tuple[float, Weight]] = {}
     for region in analysis.regions:
         name = region.region.name
         if name not in branchings and name not in parts:
-            cycles = region.predictions[0].cycles_per_iteration if region.predictions else 0.0
+            cycles = region.predictions[0].shown_cycles if region.predictions else 0.0
             took[name] = _took([(name, cycles)], name, counts)
     for name, each in branchings.items():
         figures = [(block.name, next(iter(block.cycles.values()), 0.0)) for block in each.blocks]
-        took[name] = _took(figures, each.branching.blocks[each.branching.entry], counts)
+        cycles, weight = _took(figures, each.branching.blocks[each.branching.entry], counts)
+        added = next(iter(each.mispredictions.values()), None)
+        took[name] = cycles + (0.0 if added is None else weight.iterations * added.added), weight
     total = sum(cycles for cycles, _ in took.values())
     weights = {
         name: replace(weight, share=cycles / total if total else 0.0)

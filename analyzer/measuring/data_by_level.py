@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from cyclelens.analyzer.measuring.harness import Harness
 from cyclelens.analyzer.measuring.inputs import with_marker
@@ -43,21 +43,22 @@ def measure_by_size(
         for size in sizes:
             yield SizeMeasurement(size, memory.level_of(size), Measurement(None, reason))
         return
-    predicted = cycles_by_level(prediction)
+    known = prediction
     loop = LoopOnData(
         code=region.region.code,
         templates=prediction.instructions,
         offset=prediction.alignment,
         inputs=given,
     )
-    yield from measure_sizes(harness, loop, sizes, memory, predicted.get, runs)
+    yield from measure_sizes(
+        harness, loop, sizes, memory, lambda level, size: cycles_with_data(known, level, size), runs
+    )
 
 
-def cycles_by_level(prediction: Prediction) -> Mapping[str, float | None]:
-    """Cycles per iteration by the name of the level that holds all data, as far as they are known."""
+def cycles_with_data(prediction: Prediction, level: str, size: int) -> float | None:
+    """Cycles per iteration with data of this many bytes in a level; None if they are not known."""
     cycles, data = prediction.cycles_per_iteration, prediction.data
-    if data is None or not data.figures:
-        return {"L1": cycles}
-    if data.far or (data.scattered and not data.chased):
-        return {"L1": cycles}
-    return {figure.level: figure.cycles for figure in data.figures}
+    if data is None or not data.figures or data.left_out:
+        return cycles if level == "L1" else None
+    found = next((figure.cycles for figure in data.figures if figure.level == level), None)
+    return None if found is None else found + data.translated(size)

@@ -20,8 +20,8 @@ from msgspec import Struct
 MILLISECONDS = 12_000
 """Time limit of one process: a pass over a gigabyte takes a tenth of a second."""
 
-Predict = Callable[[str], float | None]
-"""Cycles per iteration with all data in a level, by its name; None if they are not known."""
+Predict = Callable[[str, int], float | None]
+"""Cycles per iteration with data of this many bytes in a level, by its name; None if they are not known."""
 
 
 class LoopOnData(Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ def measure_sizes(
             yield SizeMeasurement(size, level, Measurement(None, str(reason)))
             continue
         measured = repeated(harness, _request(loop, walk), runs)
-        yield SizeMeasurement(size, level, measured, predict(level), walk.walk.rounds, walk.loop.note)
+        yield SizeMeasurement(size, level, measured, predict(level, size), walk.walk.rounds, walk.loop.note)
 
 
 def _checked(loop: LoopOnData, size: int, most: int) -> PlannedWalk:

@@ -9,6 +9,7 @@ from cyclelens.analyzer.model.provenance import Source
 from msgspec import Struct
 
 MEMORY = "memory"
+PAGE_BYTES = 4096
 LEVEL_NAMES = ("L1", "L2", "L3", MEMORY)
 """Names of all levels, the nearest first."""
 
@@ -57,12 +58,32 @@ class Overlap(StrEnum):
     """Everything overlaps: the longest time counts."""
 
 
+class Translation(Struct, frozen=True):
+    """What a load takes longer whose page is not in the first-level TLB but in the second one."""
+
+    pages: int
+    """Pages of 4 KiB that the first-level TLB holds."""
+    cycles: float
+    source: Source
+
+    @property
+    def reach(self) -> int:
+        """Bytes of all these pages."""
+        return self.pages * PAGE_BYTES
+
+    def of_size(self, size: int) -> float:
+        """Cycles that a load at a random address within this many bytes takes longer, on average."""
+        return self.cycles * max(0.0, 1 - self.reach / size) if size else 0.0
+
+
 class MemoryLevels(Struct, frozen=True):
     """All levels of a core, the nearest first."""
 
     levels: tuple[MemoryLevel, ...]
     overlap: Overlap
     overlap_source: Source
+    translation: Translation | None = None
+    """None: not known."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,6 +149,8 @@ class ChosenData(Struct, frozen=True):
     """``data in L2``, ``rsi in L3, rdi in L1``."""
     cycles: float | None = None
     """Cycles per iteration; None if not known."""
+    least: bool = False
+    """Whether accesses that are no stream are left out of ``cycles``."""
 
 
 class DataLevels(Struct, frozen=True):
@@ -142,7 +165,20 @@ class DataLevels(Struct, frozen=True):
     """Indices of instructions whose accesses move on by more than a page, which no prefetcher follows."""
     figures: tuple[LevelFigure, ...] = ()
     """One per level, the nearest first; empty if nothing is known of the core's levels."""
+    translation: Translation | None = None
+    """Of the core; None: not known."""
     file: str = ""
     """The file with the measured levels that the figures are from; empty: the levels are published ones."""
     chosen: ChosenData | None = None
     """The place that the user names, which the headline is for; None: L1."""
+
+    def translated(self, size: int) -> float:
+        """Cycles per iteration that chased pointers to data of this many bytes add for the translation of
+        addresses; 0 if that is not known."""
+        return 0.0 if self.translation is None else len(self.chased) * self.translation.of_size(size)
+
+    @property
+    def left_out(self) -> tuple[int, ...]:
+        """Indices of the instructions that no level's figure includes, ascending: neither streams nor chased
+        pointers."""
+        return tuple(sorted({*self.far, *self.scattered} - {*self.chased}))

@@ -51,7 +51,12 @@ class Mispredictions(Struct, frozen=True):
     @property
     def cycles(self) -> float:
         """Cycles per iteration; ``base`` alone, a lower bound, if the penalty is not known."""
-        return self.base + self.count * (self.penalty or 0.0)
+        return self.base + self.added
+
+    @property
+    def added(self) -> float:
+        """Cycles per iteration that the mispredicted branches add; 0 if the penalty is not known."""
+        return self.count * (self.penalty or 0.0)
 
     @property
     def break_even(self) -> float | None:

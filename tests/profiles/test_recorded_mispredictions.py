@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,17 @@ def test_of_several_jumps_of_a_loop_the_records_tell_of_the_last_one() -> None:
     jumps = ConditionalJumps("k", (JumpPlace(1, "jz out"), JumpPlace(2, "jnz k")), (0, 0))
     found = mispredictions.recorded(jumps, ("k",), {"k": Counts(10, 10, 0, 0, None, mispredicted=1)})
     assert found is not None and found.shares == (0.0, 0.1)
+
+
+def test_mispredicted_branches_are_part_of_the_weight_of_a_loop(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both loops have the same iterations; every jump of the first one was mispredicted."""
+    (tmp_path / "k.s").write_text(LOOP + LOOP.replace("f\n", "g\n").replace("f:", "g:"))
+    stacks = (" ".join([f"{name}+0x7/{name}+0x0/{how}/-/-/3"] * 10) for name, how in ("fM", "gP"))
+    (tmp_path / "branches.txt").write_text("".join(f"{stack}\n" for stack in stacks))
+    words = ["--arch", "SKL", "--alignment", "0", "--profile", str(tmp_path / "branches.txt")]
+    assert main(["analyze", str(tmp_path / "k.s"), *words, "--format", "json"]) == 0
+    first, second = (each["weight"] for each in json.loads(capsys.readouterr().out)["regions"])
+    assert first["iterations"] == second["iterations"]
+    assert first["share"] == pytest.approx((3 + 16.5) / (3 + 16.5 + 3), abs=0.001)

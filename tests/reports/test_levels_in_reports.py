@@ -70,7 +70,8 @@ def test_an_unknown_level_is_named_and_an_unknown_core_keeps_its_note() -> None:
     )
     assert client.startswith("1.00 in L1 · 2.0 L2 · 5.0 L3 · memory not known: ")
     assert unknown == (
-        "All data come from the first-level cache, although an iteration moves on by 64 bytes."
+        "All data come from the first-level cache, although an iteration moves on by 64 bytes: the times of "
+        "the other levels are not known for this core."
     )
 
 
@@ -83,7 +84,8 @@ def test_a_chased_pointer_has_a_latency_by_level() -> None:
     ]
     assert told == (
         "4.00 in L1 · 14 L2 · 50 L3 · memory not known: cycles per iteration by where the data are; each "
-        "iteration waits for a load whose address the data decide."
+        "iteration waits for a load whose address the data decide. Beyond 72 pages (288 KiB of 4 KiB pages) "
+        "a load takes up to 7 cycles longer, for the translation of its address."
     )
 
 
@@ -104,6 +106,7 @@ def test_a_load_that_nothing_waits_for_has_a_latency_and_no_figure_by_level() ->
         for each in analysed(text, "ZEN4").regions[0].predictions[0].assumptions
         if each.code == "warm-caches"
     ]
+    assert told.startswith("1.37 in L1 · at least 1.4 L2 · 1.4 L3 · 1.4 memory: ")
     assert told.endswith(
         "The data decide which addresses are touched: a load takes 4 cycles from L1 · 14 L2 · 50 L3, and the "
         "figure is for L1."

@@ -64,10 +64,9 @@ def unknown_pointers(data: DataLevels, place: DataPlace) -> list[str]:
 
 
 def placed(prediction: Prediction, place: DataPlace) -> Prediction:
-    """The prediction with the figure for data in this place; unchanged without streams and chased
-    pointers."""
+    """The prediction with the figure for data in this place; unchanged if it touches no new addresses."""
     data = prediction.data
-    if data is None or not (data.streams or data.chased):
+    if data is None:
         return prediction
     levels = levels_in_use(prediction)
     if levels is None:
@@ -79,8 +78,11 @@ def placed(prediction: Prediction, place: DataPlace) -> Prediction:
         chosen = ChosenData(_in_words(place, ""), found)
     else:
         level = place.level or levels.holding(place.size)
-        found = next(each.cycles for each in data.figures if each.level == level)
-        chosen = ChosenData(_in_words(place, level), found)
+        found = next((each.cycles for each in data.figures if each.level == level), None)
+        if found is not None:
+            found += data.translated(place.size)
+        least = bool(data.left_out) and level != levels.names[0]
+        chosen = ChosenData(_in_words(place, level), found, least)
     data = replace(data, chosen=chosen)
     told = sentences(data, AT_LEAST if is_lower_bound(prediction) else "")
     assumptions = tuple(

@@ -13,15 +13,15 @@ from cyclelens.analyzer.insight.memory_levels.ecm import InCore, cycles
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.memory_levels import levels_of
 from cyclelens.analyzer.model.choices import Mode
-from cyclelens.analyzer.model.memory_levels import DataLevels, LevelFigure, MemoryLevels, Stream
+from cyclelens.analyzer.model.memory_levels import PAGE_BYTES, DataLevels, LevelFigure, MemoryLevels, Stream
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import LINE_BYTES
 from cyclelens.analyzer.model.units import Role, UopKind
 from cyclelens.analyzer.model.uops import InstructionTemplate
 from msgspec.structs import replace
 
-_PAGE = 4096
-"""Prefetchers do not follow steps beyond a page of this many bytes."""
+_FASTEST_LOAD = 4
+"""Latency in cycles that no core's loads from L1 undercut."""
 _NON_TEMPORAL = re.compile(r"v?movnt(?!dqa)\w+")
 """Stores past the caches; ``movntdqa`` loads."""
 _SCATTERED = re.compile(r"v?p?(gather|scatter)\w+")
@@ -37,13 +37,18 @@ def data_levels(prediction: Prediction, accessed: Sequence[Sequence[Access]]) ->
     if not instructions_of(found):
         return None
     levels = levels_in_use(prediction)
+    nearest = None if levels is None else levels.levels[0].latency
+    # An instruction may be on the chain with another operand than its address, and a gather often is.
+    least = _FASTEST_LOAD if nearest is None else nearest.value
+    waited = {
+        index
+        for index, added in prediction.chain
+        if added >= least and not _SCATTERED.fullmatch(prediction.instructions[index].instruction.mnemonic)
+    }
+    found = replace(found, chased=tuple(index for index in found.scattered if index in waited))
     if levels is None:
         return found
     core = in_core(prediction)
-    nearest = levels.levels[0].latency
-    # An instruction may be on the chain with another operand than its address.
-    waited = {index for index, added in prediction.chain if nearest is not None and added >= nearest.value}
-    found = replace(found, chased=tuple(index for index in found.scattered if index in waited))
     figures = []
     for level in levels.levels:
         latency = None if level.latency is None else level.latency.value
@@ -54,7 +59,7 @@ def data_levels(prediction: Prediction, accessed: Sequence[Sequence[Access]]) ->
             time = None
         figures.append(LevelFigure(level.name, time, latency))
     file = "" if prediction.machine is None else prediction.machine.file
-    return replace(found, figures=tuple(figures), file=file)
+    return replace(found, figures=tuple(figures), translation=levels.translation, file=file)
 
 
 def _waited(
@@ -105,7 +110,7 @@ def streams_of(
         moved = later.address.plus(now.address, -1)
         if moved.terms or _SCATTERED.fullmatch(_mnemonic(instructions, now)):
             scattered[now.instruction] = None
-        elif abs(moved.constant) > _PAGE:
+        elif abs(moved.constant) > PAGE_BYTES:  # prefetchers do not follow it
             far[now.instruction] = None
         elif moved.constant:
             key = frozenset(now.address.terms.items()), moved.constant

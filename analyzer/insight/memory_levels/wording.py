@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cyclelens.analyzer.common.byte_sizes import written_size
+from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.model.memory_levels import DataLevels, LevelFigure
 from cyclelens.analyzer.model.result import Prediction
 
@@ -21,7 +23,9 @@ def line(data: DataLevels, least: str = "") -> str:
     if not (data.streams or data.chased) or all(figure.cycles is None for figure in data.figures):
         return ""
     first, *others = data.figures
-    return least + _SEPARATOR.join([_first(first), *map(_other, others)])
+    farther = _SEPARATOR.join(map(_other, others))
+    bound = AT_LEAST if data.left_out and not least and farther else ""
+    return f"{least}{_first(first)}{_SEPARATOR}{bound}{farther}" if farther else f"{least}{_first(first)}"
 
 
 def _first(figure: LevelFigure) -> str:
@@ -71,7 +75,10 @@ def sentences(data: DataLevels, least: str = "") -> str:
     if data.chosen is not None and data.chosen.cycles is None:
         for_nearest = f"{_capital(data.chosen.where)} has no figure, so the figure is for L1."
     if not shown and not waits:
-        although = f"All data come from the first-level cache, although {' and '.join(reasons)}."
+        although = (
+            f"All data come from the first-level cache, although {' and '.join(reasons)}: the times of the "
+            "other levels are not known for this core."
+        )
         return " ".join(filter(None, (although, for_nearest)))
     found = []
     if shown:
@@ -82,6 +89,12 @@ def sentences(data: DataLevels, least: str = "") -> str:
             found.append(for_nearest)
         if any(stream.non_temporal for stream in data.streams):
             found.append("Non-temporal stores go to memory in any case.")
+    if data.chased and data.translation is not None:
+        slower = data.translation
+        found.append(
+            f"Beyond {slower.pages} pages ({written_size(slower.reach)} of 4 KiB pages) a load takes up to "
+            f"{slower.cycles:g} cycles longer, for the translation of its address."
+        )
     others = reasons[bool(step) :] if shown else reasons
     if others and waits and not data.chased:
         why = _capital(" and ".join(others))
@@ -106,6 +119,8 @@ def lacking(prediction: Prediction) -> str:
     """Why the figure is a lower bound: ``no figure with data in L3 on GNR``; empty if it is for the place
     that the user names, or if he names none."""
     chosen = None if prediction.data is None else prediction.data.chosen
+    if chosen is not None and chosen.least and chosen.cycles is not None:
+        return f"accesses that are no stream have no figure with {chosen.where}"
     if chosen is None or chosen.cycles is not None:
         return ""
     return f"no figure with {chosen.where} on {prediction.microarchitecture}"

@@ -120,8 +120,8 @@ def test_zen_4_is_near_the_loops_that_its_values_were_not_fitted_to(
 
 
 def test_non_temporal_stores_go_to_memory_wherever_the_other_data_are() -> None:
-    assert everywhere("ZEN4", (NON_TEMPORAL,), 1, 1) == [3, 3, 3, 3]
-    assert everywhere("ZEN4", (LOAD, NON_TEMPORAL), 1, 1) == [3, 3, 3, pytest.approx(9.5)]
+    assert everywhere("ZEN4", (NON_TEMPORAL,), 1, 1) == [8.5, 8.5, 8.5, 8.5]
+    assert everywhere("ZEN4", (LOAD, NON_TEMPORAL), 1, 1) == [8.5, 8.5, 8.5, pytest.approx(15)]
 
 
 def test_non_temporal_stores_have_no_time_where_none_is_published() -> None:
