@@ -42,36 +42,56 @@ class Skipped(Struct, frozen=True):
 
 def propose(site: Site) -> Iterator[Proposal]:
     """Propose a conditional move for a mispredicted branch over one instruction."""
+    skipped = removable(site)
+    made = None if skipped is None else _made(site, skipped)
+    if skipped is None or made is None:
+        return
+    before, source, note = made
+    jump = site.template.instruction.mnemonic
+    name = f"cmov{opposite(jump[1:])}"
+    move = site.write(name, site.register(skipped.target), site.register(source))
+    yield from proposal_of(site, skipped, (*before, move), f"Use {name} instead of {jump}", note)
+
+
+def removable(site: Site) -> Skipped | None:
+    """What a mispredicted branch skips, if that is one instruction; None if the branch cannot be removed."""
     jump = site.template.instruction.mnemonic
     given = site.prediction.mispredictions
     if given is None or not jump.startswith("j") or not site.template.flag_inputs or not site.alone:
-        return
+        return None
     line = site.statement.line
     if not any(each.jump.line == line for each in given.branches) or len(given.branches) > 1:
-        return
-    skipped = _skipped(site)
-    if skipped is None:
-        return
-    made = _made(site, skipped)
+        return None
+    return _skipped(site)
+
+
+def proposal_of(
+    site: Site, skipped: Skipped, statements: Sequence[str], effect: str, caution: str = ""
+) -> Iterator[Proposal]:
+    """The proposal to write these statements in place of the branch and of what it skips; none if the marker
+    has shares of other branches. Only the best one for a branch is offered."""
     marker = _without_shares(site)
-    if made is None or marker is None:
+    if marker is None:
         return
-    before, source, note = made
-    condition = jump[1:]
-    opposite = _OPPOSITE.get(condition) or (condition[1:] if condition[0] == "n" else f"n{condition}")
-    move = site.write(f"cmov{opposite}", site.register(skipped.target), site.register(source))
+    line = site.statement.line
     indent = re.sub(r"\S", " ", site.lines[line][: site.statement.column])
-    text = "".join(f"{indent}{statement}\n" for statement in (*before, move))
+    text = "".join(f"{indent}{statement}\n" for statement in statements)
     yield Proposal(
-        f"Use cmov{opposite} instead of {jump}",
+        effect,
         line,
         (*marker, Replacement(line, 0, skipped.line + 1, 0, text)),
-        caution=note,
+        choice=f"branch-free {line}",
+        caution=caution,
         reason=", which cannot be mispredicted",
         brief="branch-free",
         kinds=("branch-free",),
         predicted=(line,),
     )
+
+
+def opposite(condition: str) -> str:
+    """The condition that holds where this one does not: ``nle`` of ``le``."""
+    return _OPPOSITE.get(condition) or (condition[1:] if condition[0] == "n" else f"n{condition}")
 
 
 def _skipped(site: Site) -> Skipped | None:
@@ -86,7 +106,7 @@ def _skipped(site: Site) -> Skipped | None:
     mnemonic, _, rest = lines[0].replace("\t", " ").partition(" ")
     operands = tuple(part.strip() for part in cut_operands(rest)[0])
     ordered = tuple(reversed(operands)) if site.att else operands
-    found = _register(ordered[0]) if ordered else None
+    found = register_of(ordered[0]) if ordered else None
     if found is None or found[0] == _STACK:
         return None
     return Skipped(line + 1, _plain(mnemonic.lower(), found[1], site.att), ordered, *found)
@@ -100,7 +120,7 @@ def _plain(mnemonic: str, bits: int, att: bool) -> str:
     return name if has_suffix else mnemonic
 
 
-def _register(operand: str) -> tuple[str, int] | None:
+def register_of(operand: str) -> tuple[str, int] | None:
     """The 64-bit name and the width of a register of 32 or 64 bits."""
     name = operand.removeprefix("%").upper()
     for whole in GENERAL_PURPOSE:
@@ -115,10 +135,10 @@ def _made(site: Site, skipped: Skipped) -> tuple[tuple[str, ...], str, str] | No
 
     None if the result needs memory or cannot be computed without changing flags."""
     mnemonic, operands = skipped.mnemonic, skipped.operands
-    source = _register(operands[1]) if len(operands) == 2 else None
+    source = register_of(operands[1]) if len(operands) == 2 else None
     if mnemonic == "mov" and source is not None and source[1] == skipped.bits == 64:
         return (), source[0], ""
-    scratch = _scratch(site, skipped)
+    scratch = unused_register(site, skipped)
     if scratch is None:
         return None
     result = site.register(resized(scratch, skipped.bits))
@@ -127,13 +147,13 @@ def _made(site: Site, skipped: Skipped) -> tuple[tuple[str, ...], str, str] | No
         statement = site.write("mov", result, operands[1])
     elif mnemonic == "lea" and len(operands) == 2:
         statement = site.write("lea", result, operands[1])
-    elif not _flags_are_dead(site, skipped):
+    elif not flags_are_dead(site, skipped):
         return None
     elif mnemonic == "add" and source is not None and source[0] != _STACK:
         other = site.register(source[0])
         address = f"({own},{other})" if site.att else f"[{own} + {other}]"
         statement = site.write("lea", result, address)
-    elif (step := _step(skipped, att=site.att)) is not None:
+    elif (step := constant_step(skipped, att=site.att)) is not None:
         sign = "-" if step < 0 else "+"
         address = f"{step}({own})" if site.att else f"[{own} {sign} {abs(step)}]"
         statement = site.write("lea", result, address)
@@ -150,7 +170,7 @@ def _constant(operand: str, *, att: bool) -> int | None:
         return None
 
 
-def _step(skipped: Skipped, *, att: bool) -> int | None:
+def constant_step(skipped: Skipped, *, att: bool) -> int | None:
     """The constant that the statement adds to its register."""
     if len(skipped.operands) == 1:
         return {"inc": 1, "dec": -1}.get(skipped.mnemonic)
@@ -161,7 +181,7 @@ def _step(skipped: Skipped, *, att: bool) -> int | None:
     return step if -(1 << 31) <= step < 1 << 31 else None
 
 
-def _scratch(site: Site, skipped: Skipped) -> str | None:
+def unused_register(site: Site, skipped: Skipped) -> str | None:
     """A register that nothing uses, not even the skipped statement."""
     found = site.scratch()
     words = set(re.findall(r"\w+", site.lines[skipped.line].lower()))
@@ -169,7 +189,7 @@ def _scratch(site: Site, skipped: Skipped) -> str | None:
     return None if found in used else found
 
 
-def _flags_are_dead(site: Site, skipped: Skipped) -> bool:
+def flags_are_dead(site: Site, skipped: Skipped) -> bool:
     """Whether everything behind the branch overwrites the flags before it reads one or leaves the region."""
     rest: Sequence[InstructionTemplate] = site.prediction.instructions[site.index + 1 :]
     lines = site.analysis.region.lines

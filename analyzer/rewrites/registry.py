@@ -13,6 +13,7 @@ from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
 from cyclelens.analyzer.rewrites import (
     addition_at_rename,
     branch_free,
+    branch_free_sums,
     false_dependency,
     indexed_address,
     jcc_erratum,
@@ -55,6 +56,7 @@ PROPOSERS: tuple[Callable[[Site], Iterator[Proposal]], ...] = (
     sse_avx_mix.propose,
     loop_alignment.propose,
     branch_free.propose,
+    branch_free_sums.propose,
 )
 
 REWRITES: tuple[Callable[[Body], Iterator[Proposal]], ...] = (

@@ -8,8 +8,8 @@ from cyclelens.analyzer.measuring.equality import VersionPair, compare
 from cyclelens.analyzer.measuring.harness import CannotMeasure, Harness
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Clocks
-from cyclelens.analyzer.rewrites.proposal import Fix, apply
-from cyclelens.analyzer.rewrites.registry import fixes
+from cyclelens.analyzer.rewrites.proposal import Fix, Proposal, apply
+from cyclelens.analyzer.rewrites.registry import fixes, proposals
 
 GIVEN = "taken=0.5 mispredicted=0.5"
 BEHIND = ("dec %r15", "jnz .L1")
@@ -150,3 +150,57 @@ def test_what_may_fault_or_change_is_left_alone(text: str) -> None:
     if "adc" in text:
         text = text.replace("add $8, %rsi\n", "")
     assert found(text) == []
+
+
+def proposed(text: str) -> list[Proposal]:
+    """Every branch-free version, whether it is the fastest or not."""
+    analysis = Analyzer().analyze(text, options_of())
+    every = proposals(text.split("\n"), analysis.dialect, analysis.regions[0])
+    return [each for each in every if "branch-free" in each.kinds]
+
+
+SET = ("setnle %r11b", "movzbl %r11b, %r11d")
+SUMS = {
+    ("inc %rcx", "jae"): ("adc $0, %rcx",),
+    ("dec %rcx", "jnc"): ("sbb $0, %rcx",),
+    ("add $1, %rcx", "jb"): ("sbb $-1, %rcx",),
+    ("sub $1, %rcx", "jc"): ("adc $-1, %rcx",),
+    ("inc %rcx", "jle"): (*SET, "add %r11, %rcx"),
+    ("add $-1, %rcx", "jle"): (*SET, "sub %r11, %rcx"),
+    ("add $8, %rcx", "jle"): (*SET, "lea (%rcx,%r11,8), %rcx"),
+    ("add %rax, %rcx", "jae"): ("sbb %r11, %r11", "and %rax, %r11", "add %r11, %rcx"),
+    ("sub %rdx, %rcx", "jle"): (*SET, "neg %r11", "and %rdx, %r11", "sub %r11, %rcx"),
+    ("or %rcx, %rcx", "jle"): (*SET, "neg %r11", "and %rcx, %r11", "or %r11, %rcx"),
+    ("xor %rax, %rcx", "jle"): (*SET, "neg %r11", "and %rax, %r11", "xor %r11, %rcx"),
+}
+
+
+@pytest.mark.parametrize(("skipped", "jump"), SUMS)
+def test_a_sum_takes_what_the_flags_decide(skipped: str, jump: str) -> None:
+    text = kernel(skipped, jump=jump)
+    made = [apply(text, each.edits) for each in proposed(text)]
+    wanted = "\n".join(("cmp %rdx, %rax", *SUMS[skipped, jump], ".Lskip:"))
+    (changed,) = (each for each in made if wanted in each)
+    options = options_of()
+    (region,) = Analyzer().analyze(text, options).regions
+    try:
+        with Harness(clock=Clocks.NONE) as harness:
+            equal = compare(harness, VersionPair(text, changed, 1), options.source, region, 200)
+    except CannotMeasure as error:
+        pytest.skip(str(error))
+    assert equal.sound, str(equal)
+    assert equal.inputs == 200
+
+
+def test_the_fastest_version_is_offered_with_its_price() -> None:
+    """One addition with carry is faster than a `lea` and a conditional move behind each other."""
+    (fix,) = found(kernel("inc %rcx", jump="jae"))
+    assert fix.proposal.effect == "Use adc instead of jae"
+    assert fix.before - fix.after > 5
+
+
+@pytest.mark.parametrize(
+    "skipped", ["inc %ecx", "add %eax, %ecx", "mov $7, %rcx", "add $3, %rcx", "sub $8, %rcx"]
+)
+def test_no_sum_is_made_of_half_a_register_or_of_another_step(skipped: str) -> None:
+    assert all("cmov" in each.effect for each in proposed(kernel(skipped)))
