@@ -18,7 +18,8 @@ def parameters(levels: MemoryLevels) -> list[LevelParameter]:
 
 
 def test_the_cores_with_levels() -> None:
-    assert set(TABLES) == {"SNB", "HSW", "SKL", "SKX", "KBL", "CFL", "CLX", "ZEN2", "ZEN3", "ZEN4"}
+    intel = {"SNB", "HSW", "SKL", "SKX", "KBL", "CFL", "CLX", "ICL"}
+    assert set(TABLES) == intel | {"ZEN2", "ZEN3", "ZEN4", "ZEN5"}
 
 
 @CORES
@@ -37,14 +38,15 @@ def test_levels_grow_and_slow_down_with_the_distance(core: str, levels: MemoryLe
         assert found == sorted(found)
     _, l2, l3, _ = levels.levels
     assert l2.load is not None
-    assert l3.load is not None
-    assert l2.load.value <= l3.load.value
+    assert l3.load is None or l2.load.value <= l3.load.value
 
 
 @CORES
 def test_a_working_set_is_in_the_nearest_level_that_holds_it(core: str, levels: MemoryLevels) -> None:
-    assert levels.holding(32 * 1024) == "L1"
-    assert levels.holding(33 * 1024) == "L2"
+    first = levels.levels[0].size
+    assert first is not None
+    assert levels.holding(int(first.value)) == "L1"
+    assert levels.holding(int(first.value) + 1) == "L2"
     assert levels.holding(1 << 40) == "memory"
 
 
