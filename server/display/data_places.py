@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cyclelens.analyzer.model.label import AT_LEAST
 from cyclelens.analyzer.rewrites.proposal import Replacement
 from msgspec import Struct
 
@@ -30,19 +31,21 @@ class MarkedRegion(Struct, frozen=True):
 
 def placements(region: MarkedRegion, first: int, last: int) -> Iterator[tuple[str, Replacement]]:
     """(title, edit of the marker) for each level whose figure is known, if the lines ``first`` to ``last``
-    have the marker or an access that walks through an array."""
+    have the marker, an access that walks through an array, or a chased pointer."""
     data = region.prediction["data"]
-    if not data or not data["streams"]:
+    if not data or not (data["streams"] or data["chased"]):
         return
-    walking = {number for stream in data["streams"] for number in stream["instructions"]}
+    walking = {number for stream in data["streams"] for number in stream["instructions"]} | {*data["chased"]}
+    left_out = {*data["scattered"], *data["far"]} - {*data["chased"]}
     lines = {row["line"] - 1 for row in region.prediction["rows"] if row["instruction"] in walking}
     if not any(first <= line <= last for line in (region.line, *lines)):
         return
-    for level in data["levels"]:
+    for place, level in enumerate(data["levels"]):
         name, cycles = level["level"], level["cycles_per_iteration"]
+        least = AT_LEAST if left_out and place else ""
         edit = _written(region.text, region.line, f"data={name}")
         if cycles is not None and edit is not None:
-            yield f"Where are the data? In {name}: {cycles:.1f} cycles per iteration", edit
+            yield f"Where are the data? In {name}: {least}{cycles:.1f} cycles per iteration", edit
 
 
 def _written(text: str, line: int, option: str) -> Replacement | None:

@@ -53,3 +53,25 @@ async def test_the_option_is_written_before_the_end_of_a_comment(editor: Editor)
     await editor.complete()
     editor.apply((await asked(editor, FIRST))[1])
     assert editor.text.split("\n")[FIRST] == "/* cyclelens-begin copy arch=ZEN4 data=L2 */"
+
+
+@pytest.mark.asyncio
+async def test_a_chase_is_placed_and_what_is_no_stream_makes_a_lower_bound(editor: Editor) -> None:
+    chase = "1: mov (%rax), %rax\ndec %rcx\njnz 1b\n"
+    indexed = "1: mov (%rsi), %eax\nadd (%rdi,%rax,8), %rbx\nadd $4, %rsi\ndec %rcx\njnz 1b\n"
+    parts = (("chase", chase), ("indexed", indexed))
+    await editor.start(with_code_actions())
+    await editor.open(
+        "".join(f"# cyclelens-begin {name} arch=ZEN4\n{loop}# cyclelens-end\n" for name, loop in parts)
+    )
+    await editor.complete()
+    found = [each.title.partition("? ")[2] for each in await asked(editor, FIRST)]
+    assert found == [
+        "In L1: 4.0 cycles per iteration",
+        "In L2: 14.0 cycles per iteration",
+        "In L3: 50.0 cycles per iteration",
+    ]
+    near, *beyond = [each.title.partition("? ")[2] for each in await asked(editor, 5)]
+    assert near.startswith("In L1: 1.")
+    assert len(beyond) == 3
+    assert all(": at least " in each for each in beyond)
