@@ -4,7 +4,7 @@
 
 cimport cython
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from array import array
 from itertools import count

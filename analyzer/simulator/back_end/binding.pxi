@@ -140,3 +140,36 @@ cdef class Binding:
     cdef int ranked(self, int place) noexcept nogil:
         """The unit at this place of the latest order."""
         return -self._ranks[place] & (_NUMBERS - 1)
+
+
+cdef class LateBinding(Binding):
+    """A rule whose snapshot is a cycle old: the counts at the beginning of the cycle before."""
+
+    cdef int[::1] previous  # The counts of the cycle before.
+
+    def __init__(
+        self, Tables tables, microarchitecture, Queues queues, Entries entries, widest=_NO_PREFERENCE
+    ):
+        super().__init__(tables, microarchitecture, queues, entries, widest)
+        self.previous = ints(MOST_UNITS)
+
+    cdef int start(self) except -1:
+        """Reset: no uop is bound."""
+        Binding.start(self)
+        for unit in range(MOST_UNITS):
+            self.previous[unit] = 0
+
+    cdef void look(self) noexcept nogil:
+        """Take the snapshot of the counts at the beginning of the previous cycle."""
+        memcpy(&self.snapshot[0], &self.previous[0], self._units * sizeof(int))
+        memcpy(&self.previous[0], &self.usage[0], self._units * sizeof(int))
+
+    cdef bint settled(self) noexcept nogil:
+        """Whether the counts equal those of the cycle before."""
+        return memcmp(&self.previous[0], &self.usage[0], self._units * sizeof(int)) == 0
+
+    cdef int record(self, Record state) except -1 nogil:
+        """Record this part of the pipeline's state."""
+        Binding.record(self, state)
+        for unit in range(self._units):
+            state.add(self.previous[unit])

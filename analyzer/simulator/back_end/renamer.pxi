@@ -390,7 +390,7 @@ cdef class Renamer:
             self.moved_32[key] = self.writes_moved_32
             if self.additions.active:
                 self.additions.owed[key] = self.write_owed[position]
-        if self.program.compares_addresses:
+        if self.program.compares_addresses and self.program.instruction[i].makes_address:
             # Computed before any result is visible: an instruction may continue a value that it overwrites.
             continued = self._memory.continued(i)
             for position in range(self.writes):

@@ -109,6 +109,7 @@ cdef class ReorderBuffer:
 
     cdef void tick(self, int cycle) noexcept nogil:
         """Retire completed uops, then take in the issue group."""
+        cdef Uop *uop
         unfinished = NONE
         position = 0
         if self._commit is not None:
@@ -122,14 +123,14 @@ cdef class ReorderBuffer:
                 break
             if self._commit is not None and not self._may_commit(self._commit, first, end):
                 break
+            uop = &self.tables.uop[first]
             if self.tables.stamped:
-                for uop in range(first, end):
-                    self.tables.uop[uop].retired = cycle
-            i = self.tables.uop[first].position
+                for number in range(end - first):
+                    uop[number].retired = cycle
+            i = uop.position
             if i == self.program.first_instruction:
-                instance = self.tables.uop[first].instance
-                if instance != self._last_first:
-                    self._last_first = instance
+                if uop.instance != self._last_first:
+                    self._last_first = uop.instance
                     self.last_round += 1
                     self.first_cycle[self.last_round] = cycle
             if i == self.program.key_instruction:

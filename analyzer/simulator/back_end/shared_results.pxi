@@ -18,6 +18,7 @@ cdef class SharedResults(BoundUnit):
     # Cycles in which earlier results of each unit arrive: a uop of one cycle that leaves ``n`` cycles from
     # now collides with bit ``n``.
     cdef int[::1] _arriving
+    cdef int _carrying  # Mask of the units with any such cycle; may contain others.
     cdef int[::1] _latest_long  # The uop with such a result that left last for each unit.
 
     def __init__(
@@ -38,6 +39,7 @@ cdef class SharedResults(BoundUnit):
         """Reset: no uop is ready."""
         BoundUnit.start(self, most)
         self.least_cycles = 0
+        self._carrying = 0
         for unit in range(self._units):
             self._arriving[unit] = 0
             self._latest_long[unit] = NONE
@@ -60,8 +62,12 @@ cdef class SharedResults(BoundUnit):
     cdef void skip(self, int cycles) noexcept nogil:
         """Skip this many cycles."""
         BoundUnit.skip(self, cycles)
-        for unit in range(self._units):
-            self._arriving[unit] = self._arriving[unit] >> cycles if cycles < _MOST_LATENCY else 0
+        if self._carrying:
+            self._carrying = 0
+            for unit in range(self._units):
+                self._arriving[unit] = self._arriving[unit] >> cycles if cycles < _MOST_LATENCY else 0
+                if self._arriving[unit]:
+                    self._carrying |= 1 << unit
 
     cdef int record(self, Record state) except -1 nogil:
         """Record this part of the pipeline's state."""
@@ -98,6 +104,7 @@ cdef class SharedResults(BoundUnit):
             latency = self._latency(number)
             if _LEAST_LATENCY <= latency <= _MOST_LATENCY:
                 self._arriving[unit] |= 1 << (latency - 1)
+                self._carrying |= 1 << unit
                 self._latest_long[unit] = number
 
     cdef bint _shares(self, int uop, int unit) noexcept nogil:

@@ -7,7 +7,7 @@ cdef enum:
     _LAST_SLOT = 4
 
 
-cdef class TenPorts(Binding):
+cdef class TenPorts(LateBinding):
     """Chooses among the ports within five uops of the least used one, by the slot and by how many earlier
     uops of the group may take the same ports. The counts are a cycle old; memory ports alternate."""
 
@@ -15,7 +15,6 @@ cdef class TenPorts(Binding):
     cdef int _loads
     cdef int _store_addresses
     cdef int _store_data
-    cdef int[::1] previous  # The counts of the cycle before.
     cdef int[::1] _sets  # Port sets of the group's uops so far that had a choice.
     cdef int _sets_count
 
@@ -26,29 +25,17 @@ cdef class TenPorts(Binding):
         self._loads = units.having(Role.LOAD).mask
         self._store_addresses = units.having(Role.STORE_ADDRESS).mask
         self._store_data = units.having(Role.STORE_DATA).mask
-        self.previous = ints(MOST_UNITS)
         self._sets = ints(_MOST_SETS)
 
     cdef int start(self) except -1:
         """Reset: no uop is bound."""
-        Binding.start(self)
+        LateBinding.start(self)
         self._alternation.start()
-        for unit in range(MOST_UNITS):
-            self.previous[unit] = 0
 
     cdef void look(self) noexcept nogil:
-        """Take the snapshot of the counts at the beginning of the previous cycle."""
-        for unit in range(self._units):
-            self.snapshot[unit] = self.previous[unit]
-            self.previous[unit] = self.usage[unit]
+        """Begin a cycle: the group has no uops yet."""
+        LateBinding.look(self)
         self._sets_count = 0
-
-    cdef bint settled(self) noexcept nogil:
-        """Whether the counts equal those of the cycle before."""
-        unit = 0
-        while unit < self._units and self.previous[unit] == self.usage[unit]:
-            unit += 1
-        return unit == self._units
 
     cdef int choose(self, int units, int slot) noexcept nogil:
         """The port for a uop in this issue slot."""
@@ -72,6 +59,4 @@ cdef class TenPorts(Binding):
     cdef int record(self, Record state) except -1 nogil:
         """Record this part of the pipeline's state."""
         state.add(self._alternation.toggles)
-        Binding.record(self, state)
-        for unit in range(self._units):
-            state.add(self.previous[unit])
+        LateBinding.record(self, state)

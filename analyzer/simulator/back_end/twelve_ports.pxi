@@ -4,12 +4,11 @@ cdef enum:
     _TWELVE_PORTS_IMBALANCE = 4
 
 
-cdef class TwelvePorts(Binding):
+cdef class TwelvePorts(LateBinding):
     """Chooses by issue slot among the ports within four uops of the least used one. The counts are a cycle
     old; memory ports take turns."""
 
     cdef int _memory
-    cdef int[::1] previous  # The counts of the cycle before.
     cdef int[::1] _latest  # Port taken last of each set of memory ports, by the lowest port of the set.
 
     def __init__(self, Tables tables, microarchitecture, Queues queues, Entries entries):
@@ -17,28 +16,13 @@ cdef class TwelvePorts(Binding):
         units = microarchitecture.units
         stores = units.having(Role.STORE_ADDRESS).mask | units.having(Role.STORE_DATA).mask
         self._memory = units.having(Role.LOAD).mask | stores
-        self.previous = ints(MOST_UNITS)
         self._latest = ints(MOST_UNITS)
 
     cdef int start(self) except -1:
         """Reset: no uop is bound."""
-        Binding.start(self)
+        LateBinding.start(self)
         for unit in range(MOST_UNITS):
-            self.previous[unit] = 0
             self._latest[unit] = 0
-
-    cdef void look(self) noexcept nogil:
-        """Take the snapshot of the counts at the beginning of the previous cycle."""
-        for unit in range(self._units):
-            self.snapshot[unit] = self.previous[unit]
-            self.previous[unit] = self.usage[unit]
-
-    cdef bint settled(self) noexcept nogil:
-        """Whether the counts equal those of the cycle before."""
-        unit = 0
-        while unit < self._units and self.previous[unit] == self.usage[unit]:
-            unit += 1
-        return unit == self._units
 
     cdef int choose(self, int units, int slot) noexcept nogil:
         """The port for a uop in this issue slot."""
@@ -49,9 +33,8 @@ cdef class TwelvePorts(Binding):
 
     cdef int record(self, Record state) except -1 nogil:
         """Record this part of the pipeline's state."""
-        Binding.record(self, state)
+        LateBinding.record(self, state)
         for unit in range(self._units):
-            state.add(self.previous[unit])
             state.add(self._latest[unit])
 
     cdef int _in_turn(self, int units) noexcept nogil:

@@ -57,16 +57,19 @@ cdef class Lsd:
 
     cdef void tick(self) noexcept nogil:
         """Deliver the next rounds. Call it only when the IDQ is empty."""
-        cdef Instruction *instruction
+        cdef int *uops = &self._delivered.firsts[0]
+        cdef int *instances = &self._delivered.seconds[0]
         count = self.program.instructions
         end = (self.round + self.unroll) * count
         self.tables.generate(end)
         first = self.round * count
+        place = self._delivered.count  # nothing has been delivered yet in this cycle
         for _ in range(self.unroll):
-            for i in range(count):
-                instruction = &self.program.instruction[i]
-                for idq_uop in range(instruction.idq0, instruction.idq0 + instruction.idq_count):
-                    self._delivered.push(idq_uop, first + i)
+            for idq_uop in range(self.program.idq_uops):
+                uops[place] = idq_uop
+                instances[place] = first + self.program.idq_uop[idq_uop].instruction
+                place += 1
             first += count
+        self._delivered.count = place
         self.round += self.unroll
         self._shortage.note(LATE_LSD)

@@ -54,7 +54,7 @@ cdef void *enlarged(void *rows, size_t size, size_t larger) except NULL nogil:
     return rows
 
 
-cdef void *with_room(void *rows, int *room, int count, size_t row) except? NULL:
+cdef void *with_room(void *rows, int *room, int count, size_t row) except? NULL nogil:
     """The rows, ``room`` of ``row`` bytes each, with room for ``count``."""
     if count > room[0]:
         size = room[0] * row

@@ -397,7 +397,8 @@ cdef class Program:
                 self.used_keys += 1
 
     cdef void _find_address_keys(self) noexcept nogil:
-        """Find every rename key that addresses are made from, directly or through other registers."""
+        """Find every rename key that addresses are made from, directly or through other registers, and the
+        instructions that write one of them."""
         self.address_keys = 0
         if not self.compares_addresses:
             return
@@ -411,16 +412,15 @@ cdef class Program:
             if used[key]:
                 self.address_key[self.address_keys] = key
                 self.address_keys += 1
+        for i in range(self.instructions):
+            # The published model lets a synchronisation write RSP for its instruction.
+            self.instruction[i].makes_address = self._makes_marked(i) or not self.exact_values
 
     cdef int _mark_sources(self) noexcept nogil:
         """Mark the sources of marked keys; returns the number of keys added."""
         added = 0
         for i in range(self.instructions):
-            made = 0
-            outputs0 = self.instruction[i].outputs0
-            for output in range(outputs0, outputs0 + self.instruction[i].outputs_count):
-                made |= self._used[self.output[output].key]
-            if made:
+            if self._makes_marked(i):
                 added += self._mark(self.instruction[i].move_source)
                 if self.exact_values:
                     added += self._mark(self.instruction[i].value_base)
@@ -428,6 +428,14 @@ cdef class Program:
                 else:
                     added += self._mark(self.instruction[i].symbol_source)
         return added
+
+    cdef bint _makes_marked(self, int i) noexcept nogil:
+        """Whether an instruction writes a marked key."""
+        outputs0 = self.instruction[i].outputs0
+        for output in range(outputs0, outputs0 + self.instruction[i].outputs_count):
+            if self._used[self.output[output].key]:
+                return True
+        return False
 
     cdef int _mark(self, int key) noexcept nogil:
         """Mark a key; returns 1 if that is new."""

@@ -140,6 +140,7 @@ cdef struct Instruction:
     int outputs0
     int merge0
     int tp_name
+    int makes_address  # whether its results can become part of an address
     # Hardware model only: how its result is made (values).
     int value_kind
     int value_base

@@ -3,9 +3,6 @@
 # A uop's index is its sequence number: uops are numbered in the order of their creation, so smaller is older
 # (uiCA model, chapter 0). Tables only grow, by doubling; nothing is allocated per cycle.
 
-cdef enum:
-    _AHEAD = 64  # Rows prepared beyond those that one cycle can need.
-
 cdef long long _LATE = 1152921504606846976  # Larger than any other number of a state.
 cdef enum:
     _RESULT = 16  # Bits for the number of a result within its uop.
@@ -40,17 +37,11 @@ cdef class Tables:
     cdef StoreEntry *store  # entries of the store buffer
     cdef CycleRecord *cycle  # only if the run is watched
     cdef int _instances_room
-    cdef int _instances_ready
     cdef int _uops_room
-    cdef int _uops_ready
     cdef int _inputs_room
-    cdef int _inputs_ready
     cdef int _values_room
-    cdef int _values_ready
     cdef int _stores_room
-    cdef int _stores_ready
     cdef int _cycles_room
-    cdef int _cycles_ready
     cdef int _most_instances
     cdef int _most_uops
     cdef int _most_inputs
@@ -70,101 +61,6 @@ cdef class Tables:
         free(self.store)
         free(self.cycle)
 
-    cdef void _forget(self) noexcept nogil:
-        """No row is prepared."""
-        self._instances_ready = self._uops_ready = self._inputs_ready = 0
-        self._values_ready = self._stores_ready = self._cycles_ready = 0
-
-    cdef int _more_instances(self, int end) except -1 nogil:
-        """Prepare the rows before ``end``."""
-        cdef Instance *row
-        if end > self._instances_room:
-            size = self._instances_room * sizeof(Instance)
-            self.instance = <Instance *> enlarged(self.instance, size, 2 * end * sizeof(Instance))
-            self._instances_room = 2 * end
-        for number in range(self._instances_ready, end):
-            row = &self.instance[number]
-            row.predecoded = UNKNOWN
-            row.removed = UNKNOWN
-        self._instances_ready = end
-
-    cdef int _more_uops(self, int end) except -1 nogil:
-        """Prepare the rows before ``end``."""
-        cdef Uop *row
-        if end > self._uops_room:
-            size = self._uops_room * sizeof(Uop)
-            self.uop = <Uop *> enlarged(self.uop, size, 2 * end * sizeof(Uop))
-            self._uops_room = 2 * end
-        for number in range(self._uops_ready, end):
-            row = &self.uop[number]
-            row.issued = UNKNOWN
-            row.ready = UNKNOWN
-            row.dispatched = UNKNOWN
-            row.executed = UNKNOWN
-            row.port = NONE
-            row.store = NONE
-            row.latency_bonus = 0
-            row.blocked = 0
-            row.added = UNKNOWN
-            row.retired = UNKNOWN
-            row.source = NO_SOURCE
-            row.held = 0
-            row.queued = 0
-            row.renamed = 0
-            row.collided = 0
-        self._uops_ready = end
-
-    cdef int _more_inputs(self, int end) except -1 nogil:
-        """Prepare the rows before ``end``."""
-        if end > self._inputs_room:
-            size = self._inputs_room * sizeof(UopInput)
-            self.input = <UopInput *> enlarged(self.input, size, 2 * end * sizeof(UopInput))
-            self._inputs_room = 2 * end
-        self._inputs_ready = end
-
-    cdef int _more_values(self, int end) except -1 nogil:
-        """Prepare the rows before ``end``."""
-        cdef Value *row
-        if end > self._values_room:
-            size = self._values_room * sizeof(Value)
-            self.value = <Value *> enlarged(self.value, size, 2 * end * sizeof(Value))
-            self._values_room = 2 * end
-        for number in range(self._values_ready, end):
-            row = &self.value[number]
-            row.ready = FOREVER
-            row.uop = NONE
-            row.latency = 0
-            row.zero = 0
-            row.waiters = NONE
-        self._values_ready = end
-
-    cdef int _more_stores(self, int end) except -1 nogil:
-        """Prepare the rows before ``end``."""
-        cdef StoreEntry *row
-        if end > self._stores_room:
-            size = self._stores_room * sizeof(StoreEntry)
-            self.store = <StoreEntry *> enlarged(self.store, size, 2 * end * sizeof(StoreEntry))
-            self._stores_room = 2 * end
-        for number in range(self._stores_ready, end):
-            row = &self.store[number]
-            row.address = UNKNOWN
-            row.data = UNKNOWN
-            row.waiters = NONE
-            row.uop = NONE
-            row.last = NONE
-            row.left = UNKNOWN
-            row.value = NONE
-            row.late = 0
-        self._stores_ready = end
-
-    cdef int _more_cycles(self, int end) except -1 nogil:
-        """Prepare the rows before ``end``."""
-        if end > self._cycles_room:
-            size = self._cycles_room * sizeof(CycleRecord)
-            self.cycle = <CycleRecord *> enlarged(self.cycle, size, 2 * end * sizeof(CycleRecord))
-            self._cycles_room = 2 * end
-        self._cycles_ready = end
-
     cdef int start(self, bint watched, bint followed, bint stamped) except -1:
         """Reset for a run of the program, which may have been refilled."""
         self.watched = watched
@@ -181,7 +77,6 @@ cdef class Tables:
         self.inputs = 0
         self.values = 0
         self.stores = 0
-        self._forget()
         self._make_room()
 
     cpdef bint short(self) noexcept:
@@ -201,26 +96,29 @@ cdef class Tables:
 
     cdef int _make_room(self) except -1 nogil:
         """Grow the tables, and set the numbers beyond which there is no room for another cycle."""
-        if self.instances + self._margin > self._instances_ready:
-            self._more_instances(self.instances + self._margin + _AHEAD)
-        if self.uops + self._margin > self._uops_ready:
-            self._more_uops(self.uops + self._margin + _AHEAD)
-        if self.inputs + self._value_margin > self._inputs_ready:
-            self._more_inputs(self.inputs + self._value_margin + _AHEAD)
-        if self.values + self._value_margin > self._values_ready:
-            self._more_values(self.values + self._value_margin + _AHEAD)
-        if self.stores + self._value_margin > self._stores_ready:
-            self._more_stores(self.stores + self._value_margin + _AHEAD)
-        self._most_instances = self._instances_ready - self._margin
-        self._most_uops = self._uops_ready - self._margin
-        self._most_inputs = self._inputs_ready - self._value_margin
-        self._most_values = self._values_ready - self._value_margin
-        self._most_stores = self._stores_ready - self._value_margin
+        self.instance = <Instance *> with_room(
+            self.instance, &self._instances_room, self.instances + self._margin, sizeof(Instance)
+        )
+        self.uop = <Uop *> with_room(self.uop, &self._uops_room, self.uops + self._margin, sizeof(Uop))
+        self.input = <UopInput *> with_room(
+            self.input, &self._inputs_room, self.inputs + self._value_margin, sizeof(UopInput)
+        )
+        self.value = <Value *> with_room(
+            self.value, &self._values_room, self.values + self._value_margin, sizeof(Value)
+        )
+        self.store = <StoreEntry *> with_room(
+            self.store, &self._stores_room, self.stores + self._value_margin, sizeof(StoreEntry)
+        )
+        self._most_instances = self._instances_room - self._margin
+        self._most_uops = self._uops_room - self._margin
+        self._most_inputs = self._inputs_room - self._value_margin
+        self._most_values = self._values_room - self._value_margin
+        self._most_stores = self._stores_room - self._value_margin
 
     cdef int reserve_cycles(self, int end) except -1 nogil:
         """Make room for the records of the cycles before ``end``."""
-        if self.watched and end > self._cycles_ready:
-            self._more_cycles(2 * end + _AHEAD)
+        if self.watched:
+            self.cycle = <CycleRecord *> with_room(self.cycle, &self._cycles_room, end, sizeof(CycleRecord))
 
     cdef void refuse(self, int cycle, int refusal, int by) noexcept nogil:
         """Record why issue slots of a cycle stay empty (``REFUSALS``), and which uop or instruction caused
@@ -263,6 +161,8 @@ cdef class Tables:
 
     cdef void generate(self, int instances) noexcept nogil:
         """Create the uops of all instances up to (not including) this number (L5)."""
+        cdef Instance *made
+        cdef Instruction *instruction
         # No division per instance and no loop over the few uops of each: those would be the slowest part.
         count = self.program.instructions
         i = self.instances % count
@@ -270,10 +170,14 @@ cdef class Tables:
         base = self.instances - i
         start = self.address_of(self.instances) - self.program.instruction[i].offset
         first = self.uops - static
-        for instance in range(self.instances, instances):
-            self.instance[instance].uop0 = first + self.program.instruction[i].uop0
-            self.instance[instance].place = i
-            self.instance[instance].address = start + self.program.instruction[i].offset
+        for number in range(self.instances, instances):
+            made = &self.instance[number]
+            instruction = &self.program.instruction[i]
+            made.uop0 = first + instruction.uop0
+            made.place = i
+            made.address = start + instruction.offset
+            made.predecoded = UNKNOWN
+            made.removed = UNKNOWN
             i += 1
             if i == count:
                 i = 0
@@ -283,14 +187,9 @@ cdef class Tables:
         end = first + self.program.instruction[i].uop0
         while self.uops < end:
             last = min(self.program.uops, static + end - self.uops)
-            uop = self.uops
             for row in range(static, last):
                 i = self.program.uop[row].instruction
-                self.uop[uop].instance = base + i
-                self.uop[uop].position = i
-                self.uop[uop].static = row
-                uop += 1
-            self.uops = uop
+                self.new_uop(base + i, i, row)
             static = 0
             base += count
         if instances > self.instances:
@@ -306,12 +205,29 @@ cdef class Tables:
 
     cdef int new_uop(self, int instance, int i, int static) noexcept nogil:
         """A new uop of the instance, whose instruction is at place ``i``; returns its index."""
-        uop = self.uops
-        self.uops = uop + 1
-        self.uop[uop].instance = instance
-        self.uop[uop].position = i
-        self.uop[uop].static = static
-        return uop
+        cdef Uop *uop
+        number = self.uops
+        self.uops = number + 1
+        uop = &self.uop[number]
+        uop.instance = instance
+        uop.position = i
+        uop.static = static
+        uop.issued = UNKNOWN
+        uop.ready = UNKNOWN
+        uop.dispatched = UNKNOWN
+        uop.executed = UNKNOWN
+        uop.port = NONE
+        uop.store = NONE
+        uop.latency_bonus = 0
+        uop.blocked = 0
+        uop.added = UNKNOWN
+        uop.retired = UNKNOWN
+        uop.source = NO_SOURCE
+        uop.held = 0
+        uop.queued = 0
+        uop.renamed = 0
+        uop.collided = 0
+        return number
 
     cdef int new_input(self, int value) noexcept nogil:
         """An input of a uop that is being renamed; returns its index."""
@@ -328,20 +244,25 @@ cdef class Tables:
 
     cdef int new_value(self, int uop, int latency) noexcept nogil:
         """A result of a uop that is being renamed; its ready time is unknown until dispatch."""
-        value = self.values
-        self.values = value + 1
-        self.value[value].ready = UNKNOWN
-        self.value[value].uop = uop
-        self.value[value].latency = latency
-        return value
+        return self._created(UNKNOWN, uop, latency, 0)
 
     cdef int old_value(self, int zero) noexcept nogil:
         """A value without a producing uop: from before the start, or (``zero``) of an instruction without
         uops."""
-        value = self.values
-        self.values = value + 1
-        self.value[value].zero = zero
-        return value
+        return self._created(FOREVER, NONE, 0, zero)
+
+    cdef int _created(self, int ready, int uop, int latency, int zero) noexcept nogil:
+        """A new value; returns its index."""
+        cdef Value *value
+        number = self.values
+        self.values = number + 1
+        value = &self.value[number]
+        value.ready = ready
+        value.uop = uop
+        value.latency = latency
+        value.zero = zero
+        value.waiters = NONE
+        return number
 
     cdef int record_value(self, Record state, int value, int oldest) except -1 nogil:
         """Record a value as part of the pipeline's state: when it is ready, or which uop will produce it."""
@@ -356,6 +277,16 @@ cdef class Tables:
 
     cdef int new_store(self) noexcept nogil:
         """A new store-buffer entry; the caller fills in the address."""
-        store = self.stores
-        self.stores = store + 1
-        return store
+        cdef StoreEntry *store
+        number = self.stores
+        self.stores = number + 1
+        store = &self.store[number]
+        store.address = UNKNOWN
+        store.data = UNKNOWN
+        store.waiters = NONE
+        store.uop = NONE
+        store.last = NONE
+        store.left = UNKNOWN
+        store.value = NONE
+        store.late = 0
+        return number
