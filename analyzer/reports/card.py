@@ -131,7 +131,8 @@ def _card(region: RegionAnalysis, prediction: Prediction, index: int) -> Iterato
         yield f"**{finding.code}**: {prose(finding.message)}"
     if template.facts is not None:
         yield ""
-        yield f"[{template.facts.name} on uops.info]({_link(template.facts.name)})"
+        derived = "; these figures are derived, not measured" if template.facts.constructed else ""
+        yield f"[{template.facts.name} on uops.info]({_link(template.facts.name)}){derived}"
 
 
 def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: str) -> Iterator[str]:
@@ -156,15 +157,15 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
         if lost:
             yield lost
     sets = ", ".join(f"{count}×{label}" for label, count in allowed.items())
-    yield (
-        f"uops: {sum(allowed.values())} executed{f' ({sets})' if sets else ''}, "
-        f"{len(template.fused_uops)} {words.issued}"
-    )
     usage = prediction.simulation.usage[index]
     label = registry.get(prediction.microarchitecture).units.label
-    used = [f"{label(port)} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005]
-    if used:
-        yield f"{words.unit}s used per iteration: {', '.join(used)}"
+    used = ", ".join(
+        f"{label(port)} {uops:.2f}" for port, uops in sorted(usage.ports.items()) if uops >= 0.005
+    )
+    yield (
+        f"uops: {sum(allowed.values())} executed{f' ({sets})' if sets else ''}, "
+        f"{len(template.fused_uops)} {words.issued}{f'; per iteration: {used}' if used else ''}"
+    )
     latencies = set(template.latencies.values())
     if not latencies:
         latencies = {cycles for uop in template.uops for _, cycles in uop.outputs}
@@ -179,12 +180,8 @@ def _items(region: RegionAnalysis, prediction: Prediction, index: int, encoder: 
         yield f"microcoded: {template.ms_uops} uops from the microcode sequencer"
     elif template.complex_decoder:
         yield "needs the complex decoder"
-    if template.facts.constructed:
-        yield "these figures are derived from published tables, not measured"
     source = wording.sources(words, usage.sources)
-    if source:
-        yield f"delivered by: {source}"
-    yield encoding
+    yield f"delivered by: {source}; {encoding}" if source else encoding
 
 
 def _span(cycles: Collection[int]) -> str:
