@@ -16,25 +16,29 @@ _MESSAGE = (
     "are not."
 )
 
+_OF_LISTINGS = "listing.inc"
+"""MSVC's listings include it for ``npad``, which ``masm.py`` knows."""
+
 
 def statements_of_masm(run: AssemblyRun, raw: Iterable[RawStatement]) -> list[RawStatement]:
     """The statements as GNU as would write them, without constants, conditions and macros. Reports what is
     not read."""
     place = run.lines.content(0, run.text)
     run.report("not-supported", _MESSAGE, *place, Severity.INFORMATION)
+    is_listing = masm.is_listing(run.text)
     missing: list[str] = []
 
     def included(name: str) -> Sequence[RawStatement] | None:
         found = included_statements(name, run.options.origin)
-        if found is None:
+        if found is None and not (is_listing and name == _OF_LISTINGS):
             missing.append(name)
         return found
 
     expansion = MasmExpansion(included)
     expanded = expansion.statements(raw)
     for trouble in expansion.troubles:
-        run.report("unknown-directive", trouble.message, trouble.start, trouble.end)
+        run.report("not-supported", trouble.message, trouble.start, trouble.end)
     if missing:
         message = f"The included file '{missing[0]}' cannot be read; its macros and names are missing."
         run.report("include-not-read", message, *place, Severity.WARNING)
-    return list(masm.statements(expanded, is_listing=masm.is_listing(run.text)))
+    return list(masm.statements(expanded, is_listing=is_listing))

@@ -270,6 +270,9 @@ def _replaced(raw: RawStatement, values: dict[str, str], number: int) -> RawStat
 def _statement(part: ParsedChunk, raw: RawStatement) -> Statement:
     """Parse a raw statement, and record its labels and assignment."""
     state = part.state
+    if raw.refusal and raw.place is not None:
+        kind, (start, stop) = StatementKind.DIRECTIVE, raw.place
+        return Statement(kind, start, "", state.dialect, state.section[0], stop=stop, refusal=raw.refusal)
     parsed = parse(raw.text, state.dialect.is_att)
     for name, begin, end in parsed.labels:
         part.add_label(name, *(raw.place or (raw.start + begin, raw.start + end)))

@@ -77,6 +77,9 @@ def statements(raw: Iterable[RawStatement], *, is_listing: bool) -> Iterator[Raw
     in_code = True
     for statement in raw:
         start, text = statement.start, statement.text
+        if statement.refusal:
+            yield statement
+            continue
         if match := re.match(_SEGMENT, text):
             in_code = "code" in match[2].lower() or not re.match(_OF_DATA, match[1])
         elif re.match(_SEGMENT_END, text):

@@ -31,6 +31,7 @@ _SILENT = re.compile(r"(?is)\s*(?:purge|echo|%out|comment|\.list\w*|\.nolist|\.x
 _EXIT = re.compile(r"(?is)\s*exitm\b\s*(.*)")
 _LOCAL = re.compile(r"(?is)\s*local\b\s*(.*)")
 _INCLUDE = re.compile(r"(?is)\s*include\s+(.+)")
+_EXIT_OUTSIDE = "EXITM stands outside of a macro."
 _ERROR = re.compile(r"(?is)\s*\.err\w*\b\s*(.*)")
 _USE = re.compile(rf"(?is)(\s*(?:{NAME}\s*::?\s*)*)({NAME})(.*)")
 _WORD = re.compile(rf"'[^'\n]*'|\"[^\"\n]*\"|(?<![\w@?$.])(?:{NAME})")
@@ -76,10 +77,13 @@ class MasmExpansion:
         self.troubles: list[MasmTrouble] = []
 
     def statements(self, raw: Iterable[RawStatement]) -> list[RawStatement]:
-        """What is left to assemble."""
+        """What is left to assemble, with a refused statement for everything that cannot be expanded."""
         made: list[RawStatement] = []
         self._run(list(raw), made)
-        return made
+        refused = [
+            RawStatement(each.start, "", (each.start, each.end), each.message) for each in self.troubles
+        ]
+        return sorted([*made, *refused], key=lambda statement: statement.start)
 
     # One list of statements
 
@@ -123,7 +127,9 @@ class MasmExpansion:
             self._report(
                 statement, f"The text refuses to be assembled: {literal(match[1].strip()) or '.err'}"
             )
-        elif match := _EXIT.match(text):
+        elif (match := _EXIT.match(text)) and self._depth == 0:
+            self._report(statement, _EXIT_OUTSIDE)
+        elif match:
             raise _ExitMasmMacro(self._expanded(statement, literal(match[1].strip()), made))
         elif not (_SILENT.match(text) or _LOCAL.match(text)):
             use = _USE.fullmatch(text)
@@ -319,6 +325,7 @@ class MasmExpansion:
             )
             if not given and parameter.is_required:
                 self._report(statement, f"The macro needs a value for '{parameter.name}'.")
+                return ""
             written = given or parameter.default or ""
             # Names of texts in arguments are replaced where they are used.
             values[parameter.name] = (
@@ -360,7 +367,10 @@ class MasmExpansion:
         if found is None or self._depth == MAXIMUM_DEPTH:
             return
         self._depth += 1
-        self._run([_placed(statement, each.text) for each in found], made)
+        try:
+            self._run([_placed(statement, each.text) for each in found], made)
+        except _ExitMasmMacro:
+            self._report(statement, _EXIT_OUTSIDE)
         self._depth -= 1
 
     def _report(self, statement: RawStatement, message: str) -> None:

@@ -92,6 +92,8 @@ class RawStatement(Struct, frozen=True):
     text: str
     place: tuple[int, int] | None = None
     """For statements that a macro or replacement produced: their range in the file, without outer blanks."""
+    refusal: str = ""
+    """Why nothing is known of what this makes; empty for other statements."""
 
 
 class Comment(Struct, frozen=True):
