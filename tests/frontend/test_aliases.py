@@ -1,4 +1,4 @@
-"""Symbols that are set to the names of others: the same value as with GNU as."""
+"""Symbols that are set to the names of others, and places: the same as with GNU as."""
 
 from __future__ import annotations
 
@@ -23,3 +23,13 @@ def test_a_symbol_keeps_the_first_value_of_one_that_was_not_set_yet(
 ) -> None:
     found = region(f"{assignments}\n1: {use}\nnop\nnear: nop\nfar: nop")
     assert found.regions[0].lines[0].code.hex() == code
+
+
+def test_a_place_that_a_directive_moves_to_does_not_depend_on_a_condition_behind_it(
+    region: Callable[..., AssembledFile],
+) -> None:
+    """A condition measures the text before it, where a jump whose label is not read yet is long."""
+    text = "nop\njc .L2+3\nf1:\n.L0:\n.org .+8\nnop\n{}.L2: nop"
+    plain, asked = (region(text.format(each)).regions[0] for each in ("", ".if f1-.L0 == 1\n.endif\n"))
+    assert [line.code.hex() for line in asked.lines][:2] == ["90", "720c"]
+    assert asked.code == plain.code

@@ -138,7 +138,9 @@ class Layouts(Struct):
         index = first + section_part.indices[at]
         scope = StatementScope(self.program, index, distance)
         content = self.encoder.content(index, scope)
-        section_part.is_fleeting |= scope.is_fleeting or index in self.program.changed
+        # The size of a sized directive is computed in this layout.
+        is_fleeting = scope.is_fleeting or isinstance(content, SizedDirective)
+        section_part.is_fleeting |= is_fleeting or index in self.program.changed
         for name in scope.asked - section_part.asked.keys():
             section_part.asked[name] = self._before(name, first)
         if isinstance(content, Jump) and 0 not in content.sizes:
@@ -194,14 +196,9 @@ class Layouts(Struct):
     def _labels(self, first: str, second: str, index: int) -> tuple[int, int] | None:
         """Statements of two labels, if both are defined before a statement and in the same section."""
         one, other = self.program.find_label(first, index), self.program.find_label(second, index)
-        if (
-            one is None
-            or other is None
-            or max(one.index, other.index) > index
-            or one.section != other.section
-        ):
+        if one is None or other is None or one.section != other.section:
             return None
-        return one.index, other.index
+        return (one.index, other.index) if max(one.index, other.index) <= index else None
 
     def distance(self, first: str, second: str, index: int) -> int | None:
         """Bytes from the second label to the first, as GNU as knows them when it reads a statement; None if a
