@@ -49,7 +49,8 @@ def read(path: Path) -> MachineFile:
     try:
         return _parsed(content, path.name)
     except (KeyError, TypeError, ValueError) as error:
-        raise MachineFileError(f"{path} is no file of cyclelens characterize --memory: {error}") from None
+        why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise MachineFileError(f"{path} is no file of cyclelens characterize --memory: {why}") from None
 
 
 def _parsed(content: dict[str, object], name: str) -> MachineFile:

@@ -53,7 +53,7 @@ def test_without_a_measured_penalty_the_published_one_counts(tmp_path: Path) -> 
     "text, message",
     [
         ("core = ", "Invalid value"),
-        ('overlap = "all"', "no file of cyclelens characterize --memory"),
+        ('overlap = "all"', "no file of cyclelens characterize --memory: 'core' is missing"),
         ('core = "ZEN4"\noverlap = "some"\n[[level]]\nname = "L1"', "no file of cyclelens"),
         (
             'core = "ZEN4"\noverlap = "all"\n[[level]]\nname = "L1"\nload = -1',
