@@ -13,14 +13,15 @@ from cyclelens.analyzer.insight.assumptions import CARRIED_ARGUMENTS, listed
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.effects import effects
+from cyclelens.analyzer.isa.encoder import encodings
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.result import Assumption
 from cyclelens.analyzer.model.uops import Block
 
-_GENERAL = {"RDI": 7, "RSI": 6, "RDX": 2, "RCX": 1, "R8": 8, "R9": 9}
-"""Registers that hold arguments, with their numbers in encodings: System V ABI for AMD64, 3.2.3. Those of
-Microsoft's convention are among them."""
-_VECTORS = {f"XMM{number}": number for number in range(8)}
+_GENERAL = {"RDI": "EDI", "RSI": "ESI", "RDX": "EDX", "RCX": "ECX", "R8": "R8D", "R9": "R9D"}
+"""Registers that hold arguments, with the names of their lower halves: System V ABI for AMD64, 3.2.3. Those
+of Microsoft's convention are among them."""
+_VECTORS = tuple(f"XMM{number}" for number in range(8))
 _MATTERS = 0.95
 """Largest share of the figure that is worth a sentence."""
 
@@ -68,10 +69,8 @@ def _overwritten(instructions: Sequence[Instruction]) -> list[str]:
 
 def _set(register: str, uses_vex: bool) -> bytes:
     """An instruction that gives a register a value that depends on nothing."""
-    if register in _GENERAL:  # mov r32, imm32
-        number = _GENERAL[register]
-        return bytes([0x41] * (number > 7) + [0xB8 + number % 8, 0, 0, 0, 1])
-    number = _VECTORS[register]
-    if uses_vex:  # vxorps
-        return bytes([0xC5, 0x80 | (~number & 15) << 3, 0x57, 0xC0 | number << 3 | number])
-    return bytes([0x0F, 0x57, 0xC0 | number << 3 | number])  # xorps
+    if register in _GENERAL:
+        return next(encodings("mov", (_GENERAL[register], 1)))
+    if uses_vex:
+        return next(encodings("vxorps", (register,) * 3))
+    return next(encodings("xorps", (register,) * 2))
