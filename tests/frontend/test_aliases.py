@@ -13,6 +13,8 @@ from cyclelens.analyzer.model.source import AssembledFile
     [
         ("c0 = c2\nc2 = 3\n.set c2, -32767\nc0 = c0", "jne 1b + c0", "7501"),
         ("c0 = c2\nc2 = 3\n.set c2, -32767\nc1 = c0 + 1", "mov $c1, %rax", "48c7c004000000"),
+        ("c0 = c2\nc2 = 3\nc1 = c0", "add $c1, %eax", "0503000000"),
+        ("c0 = c2\nc2 = 3\nc1 = c0", "mov c1(%rax), %eax", "8b8003000000"),
         ("c0 = c2\nc2 = near\n.set c2, far", "jne c0", "7501"),
         ("c0 = c2\nc2 = near\n.set c2, far\nc1 = c0", "jne c1", "7501"),
         ("c0 = c2\nc2 = near\n.set c2, far\nc1 = c0", "lea c1(%rip), %rax", "488d0501000000"),
