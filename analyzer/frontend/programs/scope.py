@@ -131,8 +131,8 @@ class StatementScope(Struct):
         self.looks_ahead |= found.place > self.index
         value = found.assigned.value
         if value is not None:
-            # The value may name a symbol that was set only later: GNU as does not look through that name, but
-            # in a jump of Intel syntax. Further assignments create new symbols.
+            # The value may name a symbol that was set only later. GNU as looks through that name only in
+            # jumps of Intel syntax. Further assignments create new symbols.
             named = self.program.first_assignment(value.symbol) if value.symbol else None
             if named is not None and not (self.looks_again and named.place < self.index):
                 named = None

@@ -49,7 +49,7 @@ _OF_CAPITALS = re.compile(
     r"^[ \t]*(?:\d*[A-F][0-9A-F]*:[ \t]+[0-9A-F]{2}|\d+:[ \t]+(?:\d\d )*(?:[A-F][0-9A-F]|\d[A-F])) ",
     re.MULTILINE,
 )
-"""A row of ``dumpbin``, whose digits are capital letters: ``dump_columns`` reads those."""
+"""A row of ``dumpbin``, which prints hexadecimal digits in capitals: ``dump_columns`` reads those."""
 COMMENT = re.compile(r"[ \t]*(?:#|;|//|[ \t]<.*>[ \t]*$).*$")
 _LARGEST_GAP = 1 << 16
 """Maximum bytes between two rows of a part."""
