@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 from cyclelens.analyzer.characterizing.characterize import Characterizer, VariantRow
@@ -12,9 +13,12 @@ from cyclelens.analyzer.characterizing.missing import lacking
 from cyclelens.analyzer.characterizing.table import xml
 from cyclelens.analyzer.common import temporary
 from cyclelens.analyzer.facts.importer import import_tables
+from cyclelens.analyzer.facts.matching import Matcher
 from cyclelens.analyzer.facts.store import FactsStore, open_store, shipped_tables
+from cyclelens.analyzer.model.facts import InstructionFacts
 from cyclelens.analyzer.model.instruction import Instruction
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
+from cyclelens.analyzer.simulator.failures import Cancelled
 from msgspec import Struct
 
 Opened = Callable[[FactsStore], AbstractContextManager[Machine]]
@@ -45,12 +49,17 @@ class AddedFigures(Struct, frozen=True):
 
 
 def add_figures(
-    instructions: Iterable[Instruction], model: Microarchitecture, own: Path, opened: Opened
+    instructions: Iterable[Instruction],
+    model: Microarchitecture,
+    own: Path,
+    opened: Opened,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> AddedFigures:
     """Measure the instructions that the tables ``own`` lack for a core, and merge the figures into them.
 
-    ``own`` begins as a copy of the shipped tables. Raises ``TablesUnavailable``, ``ImportProblem``, and what
-    opening the machine raises.
+    ``own`` begins as a copy of the shipped tables. ``cancelled`` is asked before each instruction and before
+    ``own`` changes: if it says so, nothing is kept and ``Cancelled`` is raised. Raises ``TablesUnavailable``,
+    ``ImportProblem``, and what opening the machine raises.
     """
     store = open_store(own if own.exists() else shipped_tables())
     try:
@@ -59,17 +68,30 @@ def add_figures(
             return AddedFigures((), found.unknown)
         with opened(store) as machine:
             characterizer = Characterizer(machine, store, model)
-            rows = tuple(characterizer.row(facts, described) for facts, described in found.described)
+            rows = tuple(_row(characterizer, *each, cancelled) for each in found.described)
         measured = [row for row in rows if not row.problem]
         left_out: tuple[str, ...] = ()
         if measured:
             with temporary.folder() as folder:
                 file = Path(folder) / "found.xml"
                 file.write_text("\n".join(xml(measured, model)) + "\n", encoding="utf-8")
-                left_out = tuple(import_tables(file, own, base=store).without_units)
+                written = import_tables(file, own, base=store, ready=partial(_go_on, cancelled))
+            left_out = tuple(written.without_units)
         return AddedFigures(rows, found.unknown, left_out)
     finally:
         store.close()
+
+
+def _row(
+    characterizer: Characterizer, facts: InstructionFacts, described: Matcher, cancelled: Callable[[], bool]
+) -> VariantRow:
+    _go_on(cancelled)
+    return characterizer.row(facts, described)
+
+
+def _go_on(cancelled: Callable[[], bool]) -> None:
+    if cancelled():
+        raise Cancelled
 
 
 def said(row: VariantRow) -> str:

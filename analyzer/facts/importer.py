@@ -124,15 +124,17 @@ def import_tables(
     target: Path,
     progress: Callable[[int, int], None] | None = None,
     base: FactsStore | None = None,
+    ready: Callable[[], None] = lambda: None,
 ) -> ImportSummary:
     """Reads the XML ``source`` (plain or xz-compressed) and writes the tables ``target``.
 
     ``base``: tables to extend; existing variants keep what the source does not state. ``progress`` gets the
-    bytes of ``source`` read so far and in total. Raises ``ImportProblem``, or ``TablesUnavailable`` if
+    bytes of ``source`` read so far and in total. ``ready`` is called when only the last step is left: if it
+    raises, ``target`` is as it was. Raises ``ImportProblem``, or ``TablesUnavailable`` if
     ``base`` is damaged.
     """
     _check_different(source, target)
-    return _written(_read(source, progress, base), target)
+    return _written(_read(source, progress, base), target, ready)
 
 
 def import_benchmarks(
@@ -162,13 +164,14 @@ def _check_different(source: Path, target: Path) -> None:
         raise ImportProblem(f"{source} would be overwritten by its own tables: choose another output file")
 
 
-def _written(collector: Collector, target: Path) -> ImportSummary:
+def _written(collector: Collector, target: Path, ready: Callable[[], None] = lambda: None) -> ImportSummary:
     try:
         # Built beside the target, so that the last step is one atomic rename within a file system.
         with tempfile.TemporaryDirectory(prefix=".import-", dir=target.parent) as folder:
             file = Path(folder) / "tables"
             collector.write(file)
             size = file.stat().st_size
+            ready()
             os.replace(file, target)
     except OSError as error:
         raise ImportProblem(f"{target} cannot be written: {error.strerror or error}") from error

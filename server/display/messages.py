@@ -25,8 +25,9 @@ COMPARISON_FAILED = "The comparison failed; see the log for details."
 
 
 def completed(title: str, text: str, path: str) -> str:
-    """What was measured, and where it is kept."""
-    return f"{title}.\n\n{text}\n\nThe figures are in {path}; --data uses them in every command."
+    """What was measured, and the tables that have it, if any."""
+    kept = f"The figures are in {path}; --data uses them in every command." if path else ""
+    return "\n\n".join(part for part in (f"{title}.", text, kept) if part)
 
 
 def pinned(count: int) -> str:

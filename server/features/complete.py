@@ -47,10 +47,12 @@ def register(server: CyclelensServer) -> None:
             return None
         except TaskFailed as error:
             raise JsonRpcInternalError(str(error)) from None
-        if not table.rows:
+        if not table.title:
             raise JsonRpcInternalError(table.text)
-        if any(row[-1] for row in table.rows):
-            os.environ[OWN_TABLES] = str(path)
+        kept = ""
+        # Without rows, the tables have everything already, perhaps by another editor's measurement.
+        if path.exists():
+            os.environ[OWN_TABLES] = kept = str(path)
             server.use_new_tables()
-        server.tell(types.MessageType.Info, messages.completed(table.title, table.text, str(path)))
+        server.tell(types.MessageType.Info, messages.completed(table.title, table.text, kept))
         return table.title

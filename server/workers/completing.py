@@ -27,8 +27,8 @@ COLUMNS = ("form", "result", "added")
 def complete(
     analyzer: Analyzer, job: Job, cancel: Callable[[], bool]
 ) -> Iterator[ComparisonProgress | ComparisonTable]:
-    """Measure what the tables lack; ``job.path`` names the user's own tables. A table without rows explains
-    in its text why nothing was measured."""
+    """Measure what the tables lack; ``job.path`` names the user's own tables. A table without a title
+    explains in its text why nothing was measured; one without rows says that the tables have all figures."""
     model = registry.native()
     regions = analyzer.analyze(job.text, alone(job)).regions
     if model is None or not regions:
@@ -37,12 +37,12 @@ def complete(
     code = [each for region in regions for each in region.region.instructions]
     # In a thread of its own, so that this one can say that the worker is alive.
     thread = ThreadPoolExecutor(1, "cyclelens-measuring")
-    work = thread.submit(partial(add_figures, code, model, Path(job.path), lambda _: opened(model)))
+    work = thread.submit(partial(add_figures, code, model, Path(job.path), lambda _: opened(model), cancel))
     thread.shutdown(wait=False)
     beats = 0
     while not wait([work], _HEARTBEAT).done:
         if cancel():
-            raise Cancelled  # the server ends this process, and what it runs
+            raise Cancelled  # so does the thread, before it writes anything
         beats += 1
         yield ComparisonProgress(0, 1)
     try:
@@ -57,7 +57,7 @@ def _table(found: AddedFigures, core: str) -> ComparisonTable:
     lines = [f"{name}: {result}" for name, result, _ in rows]
     lines += [f"{name}: left out, because it is not known which units execute it" for name in found.left_out]
     if not rows:
-        return ComparisonTable("", text=f"{core} has figures for all instructions.")
+        return ComparisonTable(f"{core} has figures for all instructions", COLUMNS)
     count = len(found.added)
     title = f"{count} {'form' if count == 1 else 'forms'} of {core} measured"
     return ComparisonTable(title, COLUMNS, tuple(rows), "\n".join(lines))

@@ -5,12 +5,14 @@ from contextlib import nullcontext
 import pytest
 from cyclelens.analyzer.characterizing.machines import SimulatedMachine
 from cyclelens.analyzer.characterizing.missing import lacking
+from cyclelens.analyzer.characterizing.own_figures import add_figures
 from cyclelens.analyzer.cli import missing_figures
 from cyclelens.analyzer.cli.main import main
 from cyclelens.analyzer.facts import collector
-from cyclelens.analyzer.facts.store import open_store
+from cyclelens.analyzer.facts.store import open_store, shipped_tables
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.microarchitectures import registry
+from cyclelens.analyzer.simulator.failures import Cancelled
 
 TEXT = "# cyclelens-begin a\n.l:\nimul %rax, %rax\nadd %rbx, %rcx\ndec %r15\njnz .l\n# cyclelens-end\n"
 FORM = "IMUL (R64, R64)"
@@ -69,6 +71,25 @@ def test_what_was_measured_gives_the_region_its_figure(core, tables, kernel, mon
     assert "3.00 cycles/iter" in after and "The instruction tables are your own: own.sqlite." in after
     assert missing_figures.run(kernel, core, lambda _: nullcontext(whole)) == 0
     assert "has figures for all instructions" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("asked", [1, 2], ids=["before the measurement", "before the tables change"])
+def test_a_cancelled_measurement_changes_no_tables(core, tables, asked):
+    """It may be cancelled when only the last step is left: the figures of what ended are dropped, too."""
+    before, count = tables.read_bytes(), 0
+
+    def cancelled():
+        nonlocal count
+        count += 1
+        return count >= asked
+
+    machine = SimulatedMachine(core, open_store(shipped_tables()), counted=core.macro_ops is None)
+    code = decode(bytes.fromhex("480fafc0"))
+    with pytest.raises(Cancelled):
+        add_figures(code, core, tables, lambda _: nullcontext(machine), cancelled)
+    assert count == asked
+    assert tables.read_bytes() == before
+    assert [each.name for each in tables.parent.iterdir()] == [tables.name]
 
 
 def test_tables_of_ones_own_must_be_named(kernel, monkeypatch, capsys):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cyclelens.analyzer.characterizing.missing import lacking
+from cyclelens.analyzer.facts.collector import Collector
 from cyclelens.analyzer.facts.store import open_store, shipped_tables
 from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.measuring.harness import PROGRAM, CannotMeasure, Harness
@@ -69,6 +70,14 @@ async def codes(editor: Editor) -> set[str]:
     return {str(each.code) for each in editor.client.published[editor.uri].diagnostics}
 
 
+async def figures_are_there(editor: Editor) -> None:
+    for _ in range(300):
+        if "unknown-instruction" not in await codes(editor):
+            return
+        await asyncio.sleep(0.1)
+    pytest.fail("the instruction has no figures")
+
+
 @pytest.mark.asyncio
 async def test_a_click_gives_an_unknown_instruction_its_figures(editor: Editor, state: Path) -> None:
     await editor.start(with_code_actions())
@@ -79,10 +88,7 @@ async def test_a_click_gives_an_unknown_instruction_its_figures(editor: Editor, 
     answer = await clicked(editor)
     assert answer is not None and answer.startswith("1 form of")
     assert len(editor.client.questions) == 1
-    for _ in range(300):
-        if "unknown-instruction" not in await codes(editor):
-            break
-        await asyncio.sleep(0.1)
+    await figures_are_there(editor)
     assert "cycles/iter" in (await editor.labels())[0]
     assert TITLE not in [each.title for each in await editor.actions(LINE)]
     assert (state / "cyclelens" / "own.sqlite").exists()
@@ -118,8 +124,28 @@ async def test_a_region_with_all_figures_says_so(editor: Editor) -> None:
     await editor.start(with_code_actions())
     await editor.open(TEXT.replace("rdfsbase %rax", "imul %rax, %rax"))
     editor.client.answer = "Run It"
-    with pytest.raises(JsonRpcException, match="has figures for all instructions"):
-        await editor.run("cyclelens.measureMissing", "base")
+    said = await editor.run("cyclelens.measureMissing", "base")
+    assert said == f"{OWN} has figures for all instructions"
+
+
+@pytest.mark.asyncio
+async def test_what_another_editor_has_measured_is_used(editor: Editor, state: Path) -> None:
+    """A click finds that nothing is left to measure, and the region gets the figures that are there."""
+    await editor.start(with_code_actions())
+    await editor.open(TEXT)
+    assert "unknown-instruction" in await codes(editor)
+    store, kept = open_store(shipped_tables()), Collector()
+    kept.take(store)
+    own = kept.positions[getattr(registry.native(), "facts_name", "SKL")]
+    for _, variant, records, _ in kept.variants:
+        if variant.name == "RDFSBASE (R64)":
+            records[own] = next(iter(records.values()))
+    (state / "cyclelens").mkdir(exist_ok=True)
+    kept.write(state / "cyclelens" / "own.sqlite")
+    editor.client.answer = "Run It"
+    assert await clicked(editor) == f"{OWN} has figures for all instructions"
+    await figures_are_there(editor)
+    assert "cycles/iter" in (await editor.labels())[0]
 
 
 def begun(editor: Editor) -> list[str]:
