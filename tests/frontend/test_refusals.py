@@ -16,6 +16,11 @@ Region = Callable[..., AssembledFile]
     [
         ("vmovupps", "X does not know the instruction 'vmovupps'; did you mean 'vmovups'?"),
         ("movv", "X does not know the instruction 'movv'; did you mean 'mov'?"),
+        (
+            "movz",
+            "X does not know the instruction 'movz'; did you mean 'movzx', in AT&T syntax also 'movzbl' or "
+            "'movzwl'?",
+        ),
         ("frobnicate", "X does not know the instruction 'frobnicate'."),
         ("vaddps", "X does not accept 'vaddps' with such operands."),
         ("addl", "X does not accept 'addl' with such operands."),
@@ -35,6 +40,25 @@ def test_unknown_instructions_and_wrong_operands_get_different_messages(mnemonic
         ("pshufb %ymm0, %ymm1", "it takes registers of 128 bits here"),
         ("mov (%rax), (%rbx)", "only one of them may be in memory"),
         (".intel_syntax noprefix; mov rbx, eax", "rbx has 64 bits, eax has 32"),
+        ("lea %rax, %rbx", "in place of %rax it takes memory"),
+        ("cmp %rax, $5", "in place of the number it takes a register of 8, 16, 32 or 64 bits or memory"),
+        ("shl %rax, %rbx", "in place of %rax it takes %cl or a number"),
+        ("movzx %rax, %rbx", "in place of %rax it takes a register of 8 or 16 bits or memory"),
+        (
+            "vpaddd $3, %ymm1, %ymm2",
+            "in place of the number it takes a register of 128, 256 or 512 bits or memory",
+        ),
+        (
+            "vpaddd %ymm1, %ymm2, (%rdi)",
+            "in place of the memory operand it takes a register of 128, 256 or 512 bits",
+        ),
+        ("ret %rax", "in place of %rax it takes a number"),
+        (
+            ".intel_syntax noprefix; mov [rdi], 5",
+            "the memory operand needs a size: byte, word, dword or qword",
+        ),
+        (".intel_syntax noprefix; movzx rax, [rdi]", "the memory operand needs a size: byte or word"),
+        (".intel_syntax noprefix; shl rax, rcx", "in place of rcx it takes cl or a number"),
     ],
 )
 def test_the_message_says_what_is_wrong_with_the_operands(
@@ -45,7 +69,7 @@ def test_the_message_says_what_is_wrong_with_the_operands(
 
 
 @pytest.mark.parametrize(
-    "statement", ["lea (%rax), (%rbx)", "movzx %rax, %rbx", "shl %rax, %rbx", "ret %rax"]
+    "statement", ["lea (%rax), (%rbx)", "bndmov %rax, %rbx", "fadd %rax, %st", "mov %cr0, %fs"]
 )
 def test_a_reason_that_is_not_simple_is_not_guessed(region: Region, statement: str) -> None:
     (problem,) = region(statement).problems

@@ -47,6 +47,7 @@ _OTHER_NAMES = frozenset([
     "movabs", "popf", "pushf", "sal", "ud2a", "xlat", "xlatb",
 ])  # fmt: skip
 """Mnemonics that assemblers know under other names than the decoder."""
+_EXTENDS = "; did you mean 'movzx', in AT&T syntax also 'movzbl' or 'movzwl'?"
 
 
 def refuse_apx(text: str, is_att: bool, scope: Scope) -> None:
@@ -78,10 +79,12 @@ def no_such(mnemonic: str, who: str, reason: str = "") -> str:
     such operands, for a ``reason`` if one is known."""
     if _is_known(mnemonic):
         return f"{who} does not accept '{mnemonic}' with such operands{f': {reason}' if reason else ''}."
-    hint = did_you_mean(mnemonic, decoder.mnemonics())
+    hint = _EXTENDS if mnemonic == "movz" else did_you_mean(mnemonic, decoder.mnemonics())
     return f"{who} does not know the instruction '{mnemonic}'{hint or '.'}"
 
 
 def _is_known(mnemonic: str) -> bool:
+    if mnemonic == "movz":
+        return False
     names = {mnemonic, mnemonic[:-1] if mnemonic[-1] in _SUFFIXES else mnemonic}
     return bool(names & (decoder.mnemonics() | _OTHER_NAMES)) or re.fullmatch(_FAMILIES, mnemonic) is not None
