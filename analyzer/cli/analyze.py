@@ -18,7 +18,7 @@ from cyclelens.analyzer.cli.common import (
     is_clean,
 )
 from cyclelens.analyzer.common.input_error import InputError
-from cyclelens.analyzer.common.usage import OK, PROBLEMS, new_parser
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, group, new_parser
 from cyclelens.analyzer.engine.files import read_bytes, to_text
 from cyclelens.analyzer.frontend.objects.formats import is_object
 from msgspec.structs import replace
@@ -73,7 +73,7 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
         "--hex", action="store_true", help="the file is bare machine code in hexadecimal (48 01 d8 ...)"
     )
     bare.add_argument("--raw", action="store_true", help="the file is bare machine code in binary")
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="of the report (default: text)")
     parser.add_argument("--trace", action="store_true", help="add the timeline of every uop")
     parser.add_argument(
         "--account", action="store_true", help="show for every issue slot what used it or why it was lost"
@@ -83,13 +83,14 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
         action="store_true",
         help="add each line's part of the critical path of one iteration and of the loop-carried dependency",
     )
-    parser.add_argument(
+    speed = group(parser, "the figure at a clock", rare=True)
+    speed.add_argument(
         "--frequency",
         type=frequency,
         metavar="HZ",
         help="add iterations and floating-point operations per second at this clock (3.5GHz)",
     )
-    parser.add_argument(
+    speed.add_argument(
         "--unroll-factor",
         type=positive,
         default=1,

@@ -17,7 +17,7 @@ from cyclelens.analyzer.cli.argument_types import (
     working_set,
 )
 from cyclelens.analyzer.common.input_error import InputError
-from cyclelens.analyzer.common.usage import OK, PROBLEMS
+from cyclelens.analyzer.common.usage import OK, PROBLEMS, group
 from cyclelens.analyzer.engine.files import analyze_bytes, beside, read_bytes
 from cyclelens.analyzer.frontend.assemblers.assembler_client import shared_client
 from cyclelens.analyzer.frontend.objects.formats import is_object
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
     from cyclelens.analyzer.model.machine_file import MachineFile
     from cyclelens.analyzer.model.result import Analysis, Prediction, RegionAnalysis
+
+CODE, RUN = "the code", "the processor and how the code runs"
+MORE_CODE, MORE_RUN = "more about the code", "more about how it runs"
+"""Groups of options in the help; ``--help-all`` shows the second ones."""
 
 
 def add_analysis_arguments(
@@ -47,24 +51,27 @@ def add_analysis_arguments(
             metavar="FILE",
             help="assembly file or object file (ELF, also COFF and Mach-O .o), - for standard input",
         )
-    parser.add_argument(
+    code = group(parser, CODE)
+    code.add_argument(
         "--function",
         metavar="NAME",
         help="the function to analyse, by its label or symbol"
         + (", in object files also by an address (0x1139); default: all" if objects else "; default: all"),
     )
+    code.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
+    add_settings(code, "includePaths")
     add_target_arguments(parser)
-    parser.add_argument("--region", metavar="NAME", help="analyse only the region of this name")
-    add_settings(parser, "syntax", "regions")
-    parser.add_argument(
+    more = group(parser, MORE_CODE, rare=True)
+    add_settings(more, "syntax", "regions")
+    more.add_argument(
         "--no-external-programs",
         action="store_true",
         help="never run an assembler or C compiler of this machine",
     )
-    add_settings(parser, "assembler", "includePaths", "defines", "preIncludes")
+    add_settings(more, "assembler", "defines", "preIncludes")
 
 
-def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+def add_settings(parser: argparse.ArgumentParser | argparse._ArgumentGroup, *names: str) -> None:
     """Add the options for these analysis settings."""
     from cyclelens.analyzer.engine.settings import ANALYSIS, OF_REGIONS
 
@@ -98,9 +105,11 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for how the code runs."""
     from cyclelens.analyzer.evaluation.arguments import add_resources_argument
 
-    add_settings(parser, "microarchitectures", "mode", "alignment", "model")
-    add_resources_argument(parser)
-    add_settings(parser, "taken", "mispredicted", "machineFile")
+    add_settings(group(parser, RUN), "microarchitectures", "mode")
+    more = group(parser, MORE_RUN, rare=True)
+    add_settings(more, "alignment", "model")
+    add_resources_argument(more)
+    add_settings(more, "taken", "mispredicted", "machineFile")
 
 
 def default_others(parser: argparse.ArgumentParser) -> None:
@@ -115,12 +124,12 @@ def default_others(parser: argparse.ArgumentParser) -> None:
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say where the data are: by level or pointer, or by their size."""
-    add_settings(parser, "data", "workingSet")
+    add_settings(group(parser, RUN), "data", "workingSet")
 
 
 def add_profile_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument for a recorded profile, for commands that show its effect on the figures."""
-    parser.add_argument(
+    group(parser, RUN).add_argument(
         "--profile",
         metavar="FILE",
         help="output of perf script (also -F brstacksym) or perf annotate --stdio for a run: how often "

@@ -40,16 +40,19 @@ def main(arguments: list[str], commands: Mapping[str, Callable[[list[str]], int]
     )
     parser.add_argument("shell", choices=SHELLS)
     shell = parser.parse_args(arguments).shell
-    known = {name: [*_options(name, command), _Option("--help")] for name, command in commands.items()}
+    known = {
+        name: [*_options(name, command), _Option("--help"), _Option("--help-all")]
+        for name, command in commands.items()
+    }
     print({"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](known))
     return OK
 
 
 def _help_of(command: Callable[[list[str]], int], *action: str) -> str:
-    """The ``--help`` output of a command."""
+    """The help of a command with all its options, or of one of its actions."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
-        command([*action, "--help"])
+        command([*action, "--help-all"])
     return said.getvalue()
 
 

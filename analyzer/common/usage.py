@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from cyclelens.analyzer.common.regular_files import check_written
 from cyclelens.analyzer.common.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, NoReturn, Self
 
 OK, PROBLEMS, WRONG_USAGE = 0, 1, 2
@@ -62,12 +64,47 @@ def output_path(text: str) -> Path:
     return Path(text)
 
 
+class _Rare(argparse._ArgumentGroup):
+    """Arguments that ``--help`` leaves to ``--help-all``."""
+
+
+def group(
+    parser: argparse.ArgumentParser, title: str, description: str = "", *, rare: bool = False
+) -> argparse._ArgumentGroup:
+    """The parser's group of arguments of this title, made by the first call. ``rare``: only ``--help-all``
+    shows it."""
+    for known in parser._action_groups:
+        if known.title == title:
+            return known
+    made = (_Rare if rare else argparse._ArgumentGroup)(parser, title, description or None)
+    parser._action_groups.append(made)
+    return made
+
+
+class _HelpAll(argparse.Action):
+    """Prints the help with all groups."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        assert isinstance(parser, Parser)
+        parser.print_whole_help()
+        parser.exit()
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors fit on two lines."""
+    """An argument parser whose errors fit on two lines. Its help has the usual options, that of
+    ``--help-all`` all of them."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.add_argument("--help-all", action=_HelpAll)
 
     def with_paths(self) -> Self:
         """Add ``--data PATH`` and ``--log FILE``, for this process and its children."""
-        self.add_argument(
+        paths = group(self, "tables and log", rare=True)
+        paths.add_argument(
             "--data",
             action=_PathOption,
             dest=OWN_TABLES,
@@ -75,7 +112,7 @@ class Parser(argparse.ArgumentParser):
             metavar="PATH",
             help="the instruction tables, made by cyclelens data import (default: the shipped ones)",
         )
-        self.add_argument(
+        paths.add_argument(
             "--log",
             action=_LogFile,
             dest=LOG,
@@ -85,9 +122,25 @@ class Parser(argparse.ArgumentParser):
         )
         return self
 
+    def print_whole_help(self) -> None:
+        """Print the help with all options, the usual ones first, and their usage."""
+        self._action_groups.sort(key=lambda each: isinstance(each, _Rare))
+        self._print_message(super().format_help() + help_text(self.prog), sys.stdout)
+
     def format_help(self) -> str:
-        """The help with examples."""
-        return super().format_help() + help_text(self.prog)
+        """The help with the usual options and examples."""
+        groups, usage = self._action_groups, self.usage
+        self._action_groups = [each for each in groups if not isinstance(each, _Rare)]
+        self.usage = usage or self._usual_usage()
+        try:
+            text = super().format_help()
+        finally:
+            self._action_groups, self.usage = groups, usage
+        titles = [str(each.title) for each in groups if isinstance(each, _Rare)]
+        more = self._get_formatter()
+        if titles:
+            more.add_text(f"{self.prog} --help-all has more: {', '.join(titles)}.")
+        return "\n".join(filter(None, (text, more.format_help()))) + help_text(self.prog)
 
     def error(self, message: str) -> NoReturn:
         """End the program with exit code 2; the message precedes the usage."""
@@ -101,11 +154,13 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG_USAGE, f"{self.prog}: error: {message}\n{self._short_usage()}")
 
     def _short_usage(self) -> str:
+        return f"usage: {self.usage or self._usual_usage()}; {self.prog} --help says more\n"
+
+    def _usual_usage(self) -> str:
         operands = [
             str(action.metavar or action.dest) for action in self._actions if not action.option_strings
         ]
-        usage = self.usage or " ".join([self.prog, "[OPTION ...]", *operands])
-        return f"usage: {usage}; {self.prog} --help says more\n"
+        return " ".join([self.prog, "[OPTION ...]", *operands])
 
 
 def new_parser(name: str, description: str) -> argparse.ArgumentParser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from cyclelens.analyzer.common.usage import group
 from cyclelens.analyzer.model.choices import (
     FORMER_UICA,
     Binding,
@@ -49,7 +50,7 @@ def add_model_arguments(parser: argparse.ArgumentParser, *, by_file: bool = Fals
 
 def add_ablation_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that switch off a part of the model, and those for the length of a run."""
-    parts = parser.add_argument_group("ablations", "the model without one of its parts")
+    parts = group(parser, "ablations", "the model without one of its parts", rare=True)
     parts.add_argument("--simple-front-end", action="store_true", help="a front end without limits")
     parts.add_argument("--no-micro-fusion", action="store_true")
     parts.add_argument("--no-macro-fusion", action="store_true")
@@ -69,7 +70,7 @@ def add_ablation_arguments(parser: argparse.ArgumentParser) -> None:
         help="micro-fused uops take one entry of the reorder buffer for each of their uops, as UFS found on "
         "Sandy Bridge",
     )
-    run = parser.add_argument_group("length of a run", "the second half of a run gives the figure")
+    run = group(parser, "length of a run", "the second half of a run gives the figure", rare=True)
     for name, least in (("cycles", DEFAULT.min_cycles), ("iterations", DEFAULT.min_iterations)):
         run.add_argument(
             f"--min-{name}",
@@ -96,7 +97,7 @@ def ablations(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def add_resources_argument(parser: argparse.ArgumentParser) -> None:
+def add_resources_argument(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
     """Add ``--resources``: whether buffers and register files besides ROB and RS are limited."""
     parser.add_argument(
         "--resources",

@@ -80,10 +80,10 @@ def _normal(path: PurePosixPath) -> str:
 
 
 def _command_line() -> str:
-    lines = ["# Command line", "", "What `cyclelens COMMAND --help` says.", ""]
+    lines = ["# Command line", "", "What `cyclelens COMMAND --help-all` says.", ""]
     for command in COMMANDS:
         run = subprocess.run(
-            [sys.executable, "-m", "cyclelens.analyzer.cli.main", command, "--help"],
+            [sys.executable, "-m", "cyclelens.analyzer.cli.main", command, "--help-all"],
             capture_output=True,
             text=True,
             check=True,

@@ -61,7 +61,7 @@ def test_every_option_of_a_command_in_a_document_exists() -> None:
             used.setdefault(command, set()).update(options)
     unknown = []
     for command, options in sorted(used.items()):
-        known = set(re.findall(r"--[a-z][a-z-]*", run(f"{command} --help")))
+        known = set(re.findall(r"--[a-z][a-z-]*", run(f"{command} --help-all")))
         unknown += [f"{command} {option}" for option in sorted(options - known)]
     assert unknown == []
 

@@ -82,7 +82,7 @@ def test_loops_of_what_the_output_pane_shows_have_figures(
 
 def test_the_definition_names_options_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
     tool = (ROOT / "dev/stores/compiler-explorer/cyclelens-tool.ts").read_text(encoding="utf-8")
-    cli.main(["analyze", "--help"])
+    cli.main(["analyze", "--help-all"])
     known = capsys.readouterr().out
     (always,) = re.findall(r"const always = \[(.*)\]", tool)
     assert re.findall(r"'([\w-]+)'", always) == [*ALWAYS, "--syntax"]

@@ -23,7 +23,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_every_help_has_examples_with_options_that_exist(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = said(capsys, command, "--help")
+    text = said(capsys, command, "--help-all")
     _, _, examples = text.partition("\nexamples:\n")
     lines = [line.strip() for line in examples.splitlines()]
     assert lines == list(EXAMPLES[command])
@@ -49,6 +49,28 @@ def test_the_first_help_says_what_each_command_does_and_has_examples(
     lines = [line.strip() for line in examples.splitlines()]
     assert lines
     assert all(line in EXAMPLES[line.split()[1]] for line in lines)
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_a_help_fits_on_a_screen_and_names_the_one_that_has_every_option(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At most 60 lines of 80 columns. Nothing is lost: what is not there is in --help-all."""
+    monkeypatch.setenv("COLUMNS", "80")
+    short, whole = (said(capsys, command, word) for word in ("--help", "--help-all"))
+    assert len(short.splitlines()) <= 60
+    usual, every = (set(re.findall(r"^  .*?(--[\w-]+)", text, re.MULTILINE)) for text in (short, whole))
+    assert usual <= every
+    more = f"cyclelens {command} --help-all has more:"
+    assert (more in short) is (usual < every)
+
+
+def test_the_help_of_analyze_begins_with_what_is_used_most(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "analyze", "--help")
+    usual = ("--format", "--trace", "--function", "--region", "-I", "--arch", "--mode", "--profile")
+    places = [re.search(rf"^  {option} ", text, re.MULTILINE) for option in usual]
+    assert all(places) and places == sorted(places, key=lambda place: place.start() if place else 0)
+    assert "--no-lsd-unrolling" not in text and "--no-lsd-unrolling" in said(capsys, "analyze", "--help-all")
 
 
 @pytest.mark.parametrize("action", ["arch list", "arch show", "data import"])

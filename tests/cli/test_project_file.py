@@ -193,7 +193,7 @@ def test_the_documentation_lists_every_setting_with_its_option_and_its_key_in_ma
     for setting, (*_, kind) in zip(ANALYSIS, rows, strict=True):
         assert re.findall(r"`(\w+)`", kind) == [*setting.choices] or setting.type != "choice"
         assert setting.type != "integer" or kind == f"{setting.minimum} to {setting.maximum}"
-    assert main(["analyze", "--help"]) == 0
+    assert main(["analyze", "--help-all"]) == 0
     usage = " ".join(capsys.readouterr().out.split())
     for setting in ANALYSIS:
         assert re.search(rf"{setting.option}[ ,]", usage)
