@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind as Leaving
+from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind
 from cyclelens.analyzer.frontend.control_flow.loops import CodeRange
-from cyclelens.analyzer.frontend.control_flow.program_flow import is_padding, kind_of_statement
+from cyclelens.analyzer.frontend.control_flow.program_flow import flow_of, is_padding, transfers_of
 from cyclelens.analyzer.frontend.programs.program import Label, Program, StatementKind
 from cyclelens.analyzer.frontend.source.markers import Span
 from cyclelens.analyzer.frontend.source.scanner import LineIndex
-from cyclelens.analyzer.frontend.statements.names import shown, typed
+from cyclelens.analyzer.frontend.statements.names import shown
 from msgspec import Struct
 
 _LOCAL = (".", "$", "@")
 """Prefixes of labels that are local to a function."""
+_ENDING = (TransferKind.JUMP, TransferKind.LEAVE, TransferKind.STOP)
+"""After these control does not continue."""
 
 
 class FoundFunction(Struct, frozen=True):
@@ -48,8 +50,10 @@ def find_functions(program: Program) -> list[FoundFunction]:
         for name, label in labels.items()
         if not name[0].isdigit() and program.is_code(label.section)
     }
-    declared = {name for name in program.declared if name in in_code} | set(_typed(program) & in_code.keys())
-    chosen = declared or _callable(program, in_code)
+    typed = {name for part in program.parts for _, name in part.ask(flow_of).functions}
+    declared = in_code.keys() & (program.declared | typed)
+    transfers = transfers_of(program)
+    chosen = declared or _callable(in_code, transfers.values())
     found = []
     starts: dict[str, list[tuple[int, str]]] = {}
     for name in chosen:
@@ -61,28 +65,15 @@ def find_functions(program: Program) -> list[FoundFunction]:
         for (index, name), end in zip(places, ends, strict=True):
             own = indices[bisect_left(indices, index) : bisect_left(indices, end)]
             code = _code(program, own)
-            if code and (declared or _ends(program, code[-1])):
+            if code and (declared or transfers.get(code[-1], (None, ""))[0] in _ENDING):
                 place = in_code[name], own[0], code[-1] + 1
                 found.append(FoundFunction(shown(name), *place, bool(declared)))
     return sorted(found, key=lambda function: function.label.start)
 
 
-def _typed(program: Program) -> set[str]:
-    """Names declared as functions by ``.type``."""
-    return {
-        typed(statement.arguments, "func")
-        for statement in program.statements
-        if statement.kind is StatementKind.DIRECTIVE and statement.name == "type"
-    }
-
-
-def _callable(program: Program, labels: dict[str, Label]) -> set[str]:
+def _callable(labels: dict[str, Label], transfers: Iterable[tuple[TransferKind, str]]) -> set[str]:
     """Labels that are not local and not jump targets."""
-    targets = set()
-    for statement in program.statements:
-        if statement.kind is StatementKind.INSTRUCTION and (left := kind_of_statement(statement)) is not None:
-            kind, name = left
-            targets |= {name} if kind is not Leaving.CALL else set()
+    targets = {name for kind, name in transfers if kind is not TransferKind.CALL}
     return {name for name in labels if not shown(name).startswith(_LOCAL) and name not in targets}
 
 
@@ -92,9 +83,3 @@ def _code(program: Program, own: Sequence[int]) -> list[int]:
     while code and is_padding(program.statements[code[-1]].text):
         code.pop()
     return code
-
-
-def _ends(program: Program, index: int) -> bool:
-    """Whether control does not continue after a statement."""
-    left = kind_of_statement(program.statements[index])
-    return left is not None and left[0] in (Leaving.JUMP, Leaving.LEAVE, Leaving.STOP)

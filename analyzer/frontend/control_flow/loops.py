@@ -160,7 +160,7 @@ def find_loops(
 ) -> list[CodeRange]:
     """All loops; a loop with code in several sections has one entry for each section. ``size``: bytes of a
     statement, None if unknown."""
-    flow = ProgramFlow(program, size, caches)
+    flow = ProgramFlow(program, size)
     loops = control_flow.find_loops(flow.code(), caches)
     labels = {loop.key: flow.label(loop.lowest) for loop in loops}
     known = {

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow import control_flow
 from cyclelens.analyzer.frontend.control_flow.control_flow import Code, Transfer, TransferKind
 from cyclelens.analyzer.frontend.programs.program import Label, Program, Statement, StatementKind
 from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, letters
 from cyclelens.analyzer.frontend.statements import directives, registers
-from cyclelens.analyzer.frontend.statements.names import shown, symbol_of, typed
+from cyclelens.analyzer.frontend.statements.names import function_of, shown, symbol_of
 from cyclelens.analyzer.isa.decoder import decode
+from msgspec import Struct, field
 
 _BEGINNINGS = frozenset(
     first + second
@@ -46,33 +46,60 @@ _IN_TABLE = rf"({QUOTED_NAME}|[A-Za-z_.][\w.$]*)@GOT\w*"
 _NEAR_SYMBOL = r"(?i)[(\[].*\brip\b|\brel\b"
 _PADDING = r"(?i)(?:(?:data16|cs|ds|rep)\s+)*(?:nop[wlq]?|int3|xchgw?\s+%?ax\s*,\s*%?ax)(?![\w.])"
 _BYTES = r"(?i)[\s,0-9a-fx]{1,80}"
-_REMEMBERED = 1 << 16
+_RETURN, _RETURN_AND_POP = b"\xc3", b"\xc2"
 _NOT_FOLLOWED = (".debug", ".gcc_except_table", ".eh_frame", ".note", ".stab")
 """Sections whose code addresses are not jump tables."""
-_FOLLOWED = frozenset(["byte", "type"])
 
 
-class _KnownFlow:
-    """Cached control transfers of statements; an edit changes few of them."""
+class PartFlow(Struct, frozen=True):
+    """What the statements of a part say about control flow, with indices relative to the part. It is kept
+    with the part: an edit changes few of them."""
 
-    def __init__(self, caches: Caches) -> None:
-        self.instructions: Recent[tuple[str, bool], tuple[TransferKind, str] | tuple[()]] = caches.recent(
-            _REMEMBERED
-        )
-        """By text and whether it is AT&T syntax; empty for instructions that continue."""
-        self.bytes: Recent[str, tuple[TransferKind | None]] = caches.recent(_REMEMBERED)
-        """For instructions written as ``.byte``, by their arguments."""
+    transfers: list[tuple[int, TransferKind, str]] = field(default_factory=list)
+    """Instructions from which control does not only continue, and the symbols that they go to."""
+    returns: list[int] = field(default_factory=list)
+    """Returns that are written as bytes."""
+    addresses: list[tuple[int, str]] = field(default_factory=list)
+    """Statements that take addresses of code, and their texts."""
+    functions: list[tuple[int, str]] = field(default_factory=list)
+    """Symbols that ``.type`` declares as functions."""
+
+
+def flow_of(statements: Sequence[Statement]) -> PartFlow:
+    """The control flow of a part's statements, for ``ParsedText.ask``."""
+    found = PartFlow()
+    for index, statement in enumerate(statements):
+        if statement.kind is StatementKind.INSTRUCTION:
+            beginning = statement.text[:2]
+            if beginning in _BEGINNINGS:
+                if (left := _read_instruction(statement.text, statement.dialect.is_att)) is not None:
+                    found.transfers.append((index, *left))
+            elif beginning in ("le", "LE", "Le") and re.search(_NEAR_SYMBOL, statement.text):
+                found.addresses.append((index, statement.text))
+        elif statement.kind is StatementKind.DIRECTIVE:
+            if statement.name == "byte" and _returns(statement.arguments):
+                found.returns.append(index)
+            elif statement.name == "type" and (name := function_of(statement.arguments)):
+                found.functions.append((index, name))
+    return found
+
+
+def transfers_of(program: Program) -> dict[int, tuple[TransferKind, str]]:
+    """How control leaves each instruction from which it does not only continue, and the symbol it goes to."""
+    return {
+        first + index: (kind, name)
+        for first, part in zip(program.firsts, program.parts, strict=True)
+        for index, kind, name in part.ask(flow_of).transfers
+    }
 
 
 class ProgramFlow:
     """Control flow of a text. A place is a statement that becomes bytes, numbered section by section in
     address order. Each section ends with one extra place without a statement."""
 
-    def __init__(self, program: Program, size: Callable[[int], int | None], caches: Caches) -> None:
+    def __init__(self, program: Program, size: Callable[[int], int | None]) -> None:
         """``size``: bytes of a statement, None if unknown."""
         self._program = program
-        self._caches = caches
-        self._known = caches.of(_KnownFlow)
         self._size = size
         self._find_sections()
         self._functions: dict[int, str] = {}
@@ -177,37 +204,17 @@ class ProgramFlow:
     # What statements say
 
     def _read(self) -> None:
-        instruction, directive = StatementKind.INSTRUCTION, StatementKind.DIRECTIVE
-        known = self._known.instructions
-        for index, statement in enumerate(self._program.statements):
-            if statement.kind is instruction:
-                beginning = statement.text[:2]
-                if beginning in _BEGINNINGS:
-                    key = statement.text, statement.dialect.is_att
-                    found = known.get(key)
-                    if found is None:
-                        found = known[key] = _read_instruction(*key) or ()
-                    if found:
-                        self._add(index, *found)
-                elif beginning in ("le", "LE", "Le") and re.search(_NEAR_SYMBOL, statement.text):
-                    self._named.append((index, statement.text))
-            elif statement.kind is directive and statement.name in _FOLLOWED:
-                self._follow(index, statement)
-
-    def _follow(self, index: int, statement: Statement) -> None:
-        if statement.name == "byte":
-            known = self._known.bytes.get(statement.arguments)
-            if known is None:
-                known = (_kind_of_bytes(statement.arguments, self._caches),)
-                self._known.bytes[statement.arguments] = known
-            (kind,) = known
-            if kind is not None:
-                self._transfers.append(Transfer(self._place(index), kind))
-        else:
-            name = typed(statement.arguments, "func")
-            label = self._program.find_label(name, index) if name else None
-            if label is not None:
-                self._functions[self._place(label.index)] = name
+        for first, part in zip(self._program.firsts, self._program.parts, strict=True):
+            flow = part.ask(flow_of)
+            for index, kind, name in flow.transfers:
+                self._add(first + index, kind, name)
+            self._transfers += (
+                Transfer(self._place(first + index), TransferKind.LEAVE) for index in flow.returns
+            )
+            self._named += ((first + index, text) for index, text in flow.addresses)
+            for index, name in flow.functions:
+                if (label := self._program.find_label(name, first + index)) is not None:
+                    self._functions[self._place(label.index)] = name
 
     def _add(self, index: int, kind: TransferKind, name: str) -> None:
         self._with_code.add(self._program.statements[index].section)
@@ -244,11 +251,6 @@ class ProgramFlow:
                     yield name, label
 
 
-def kind_of_statement(statement: Statement) -> tuple[TransferKind, str] | None:
-    """How control leaves an instruction and the symbol it goes to; None if it continues."""
-    return _read_instruction(statement.text, statement.dialect.is_att)
-
-
 def is_padding(text: str) -> bool:
     """Whether an instruction is only padding."""
     return re.match(_PADDING, text) is not None
@@ -273,12 +275,13 @@ def _read_instruction(text: str, is_att: bool) -> tuple[TransferKind, str] | Non
     return kind, ""
 
 
-def _kind_of_bytes(arguments: str, caches: Caches) -> TransferKind | None:
-    """How control leaves instructions written as bytes, such as ``.byte 0xf3, 0xc3``."""
+def _returns(arguments: str) -> bool:
+    """Whether instructions written as bytes end in a return, such as ``.byte 0xf3, 0xc3``."""
     if not re.fullmatch(_BYTES, arguments):
-        return None
+        return False
     try:
-        instructions = decode(bytes(int(value, 0) for value in arguments.split(",")), caches)
+        code = bytes(int(value, 0) for value in arguments.split(","))
     except ValueError:
-        return None
-    return TransferKind.LEAVE if instructions and instructions[-1].mnemonic == "ret" else None
+        return False
+    may_return = code.endswith(_RETURN) or code[-3:-2] == _RETURN_AND_POP
+    return may_return and decode(code)[-1].mnemonic == "ret"

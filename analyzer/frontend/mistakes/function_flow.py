@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from cyclelens.analyzer.common.recent import Caches, Recent
 from cyclelens.analyzer.frontend.control_flow.control_flow import TransferKind, never_returns
 from cyclelens.analyzer.frontend.control_flow.functions import FoundFunction
-from cyclelens.analyzer.frontend.control_flow.program_flow import kind_of_statement
 from cyclelens.analyzer.frontend.encoding.instructions import Encoded
 from cyclelens.analyzer.frontend.programs.program import Program, StatementKind
 from cyclelens.analyzer.frontend.regions.statement_code import Content, RefusedStatement
@@ -88,10 +87,11 @@ def function_flow(
     program: Program,
     function: FoundFunction,
     contents: Mapping[int, Content | RefusedStatement],
+    transfers: Mapping[int, tuple[TransferKind, str]],
     caches: Caches,
 ) -> FunctionFlow | None:
     """The graph of a function; None if part of it is unknown: data among its code, a jump through a table,
-    a statement that cannot be encoded."""
+    a statement that cannot be encoded. ``transfers``: those of the program (``transfers_of``)."""
     known = caches.of(_Known).effects
     found: list[FunctionStep] = []
     targets: list[str] = []
@@ -106,7 +106,7 @@ def function_flow(
         does = known.get(code)
         if does is None:
             does = known[code] = _effects(code, caches)
-        leaves, target = kind_of_statement(statement) or (None, "")
+        leaves, target = transfers.get(index, (None, ""))
         if not does or leaves is TransferKind.SWITCH:
             return None
         if leaves is TransferKind.CALL and target and never_returns(target):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any
 
-from cyclelens.analyzer.frontend.programs.program import Assigned, ParsedText
+from cyclelens.analyzer.frontend.programs.program import Assigned, ParsedText, Program
 from cyclelens.analyzer.frontend.statements.jumps import Jump
 from cyclelens.analyzer.frontend.statements.layout import Element, Section
 from msgspec import Struct, field
@@ -39,6 +40,8 @@ class SectionPart(Struct, eq=False):
     """Sizes by statement; None if not known yet."""
     jumps: dict[int, Jump] = field(default_factory=dict)
     """Jumps with two forms, by statement."""
+    contents: dict[int, Any] = field(default_factory=dict)
+    """Of the instructions that mean the same everywhere (``statement_code.Content``)."""
     circumstances: tuple[object, ...] = ()
     asked: dict[str, Assigned | None] = field(default_factory=dict)
     """Symbols defined earlier that sizes depend on."""
@@ -48,9 +51,14 @@ class SectionPart(Struct, eq=False):
     spots: list[tuple[int, int, int]] = field(default_factory=list)
     """Per statement: its run, the fragment in the run, and the bytes before it in the fragment."""
 
-    def places(self, first: int) -> Iterator[int]:
-        """Statement indices in the whole text."""
-        return (first + index for index in self.indices)
+    def holds(self, program: Program, first: int, circumstances: tuple[object, ...]) -> bool:
+        """Whether the sizes are the same in a text where the part begins at the statement ``first``."""
+        return (
+            not self.is_fleeting
+            and self.circumstances == circumstances
+            and not (program.changed and any(first + index in program.changed for index in self.indices))
+            and all(assigned_before(program, name, first) == each for name, each in self.asked.items())
+        )
 
     def divide(self, part: ParsedText) -> None:
         """Fill in ``runs`` and ``spots``; all sizes must be known."""
@@ -69,6 +77,12 @@ class SectionPart(Struct, eq=False):
                 run.owners.append(index)
                 run.jumps.append(self.jumps.get(index))
                 run.gaps.append(0)
+
+
+def assigned_before(program: Program, name: str, index: int) -> Assigned | None:
+    """The assignment of a symbol before a statement; None if it has none."""
+    found = program.assignment(name, index)
+    return found.assigned if found is not None else None
 
 
 class AddedSizes(Struct, eq=False):

@@ -76,7 +76,12 @@ class RegionCode(Struct):
     def read(self) -> None:
         """Parse the statements into ``contents``."""
         program = self.encoder.program
+        first, end = min(part.start for part in self.parts), max(part.stop for part in self.parts)
+        plain = self.layouts.plain_contents(self.section, first, end)
         for index in sorted(index for part in self.parts for index in self._together(part.start, part.stop)):
+            if (known := plain.get(index)) is not None:
+                self.contents[index] = self._checked(index, known) if isinstance(known, Jump) else known
+                continue
             scope = StatementScope(program, index, self.layouts.distance, self)
             content = self.encoder.content(index, scope)
             if content is None:

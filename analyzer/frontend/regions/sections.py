@@ -20,10 +20,11 @@ from cyclelens.analyzer.frontend.programs.fragments import (
     SectionLayout,
     SectionPart,
     add_places,
+    assigned_before,
 )
 from cyclelens.analyzer.frontend.programs.program import (
-    Assigned,
     Assignment,
+    ParsedText,
     Program,
     StatementKind,
     register_of,
@@ -38,6 +39,7 @@ from cyclelens.analyzer.frontend.statements.layout import (
     Element,
     ElementKind,
     FragmentOffset,
+    Section,
     UnsettledError,
 )
 from cyclelens.analyzer.frontend.statements.names import symbols
@@ -83,31 +85,32 @@ class Layouts(Struct):
 
     def prepare(self, names: Collection[str]) -> None:
         """Find the sizes of all statements in some sections; some stay unknown if the text is given up."""
-        self._prepared.update(names)
-        self._find_sizes(names, range(len(self.program.parts)))
+        if new := set(names) - self._prepared:
+            self._prepared |= new
+            self._find_sizes(new, range(len(self.program.parts)))
 
     def _find_sizes(self, names: Collection[str], numbers: Iterable[int]) -> None:
         """``numbers``: of parts."""
         work: list[tuple[int, int, SectionPart]] = []
+        new: list[tuple[ParsedText, SectionPart]] = []
         circumstances = self.encoder.circumstances
         for number in numbers:
             first, part = self.program.firsts[number], self.program.parts[number]
             for name in names:
                 indices = part.in_section(name)
                 known: SectionPart | None = part.section_parts.get(name)
-                if not indices or (known is not None and self._holds(known, first, circumstances)):
+                if not indices or (known is not None and known.holds(self.program, first, circumstances)):
                     continue
                 section_part = part.section_parts[name] = SectionPart(
                     indices, [None] * len(indices), circumstances=circumstances
                 )
+                new.append((part, section_part))
                 work += ((first, at, section_part) for at in range(len(indices)))
-        if not work:
-            return
         pending: list[tuple[int, int, SectionPart]] = []
         for done, (first, at, section_part) in enumerate(work):
             if done % _STATEMENTS_BETWEEN_STOPS == 0 and self.encoder.stop():
                 # The text is given up. What its later version shares with it has to be read again.
-                for _, _, unfinished in work:
+                for _, unfinished in new:
                     unfinished.is_fleeting = True
                 return
             try:
@@ -116,22 +119,8 @@ class Layouts(Struct):
                 pending.append((first, at, section_part))
         for first, at, section_part in pending:
             self._read(first, at, section_part, self.distance)
-        for first, at, section_part in work:
-            if at == 0:
-                part = self.program.parts[bisect_right(self.program.firsts, first) - 1]
-                section_part.divide(part)
-
-    def _holds(self, section_part: SectionPart, first: int, circumstances: tuple[object, ...]) -> bool:
-        return (
-            not section_part.is_fleeting
-            and section_part.circumstances == circumstances
-            and not (self.program.changed and self.program.changed.intersection(section_part.places(first)))
-            and all(self._before(name, first) == assigned for name, assigned in section_part.asked.items())
-        )
-
-    def _before(self, name: str, first: int) -> Assigned | None:
-        found = self.program.assignment(name, first)
-        return found.assigned if found is not None else None
+        for part, section_part in new:
+            section_part.divide(part)
 
     def _read(self, first: int, at: int, section_part: SectionPart, distance: DistanceAt) -> None:
         """Find the size of a statement."""
@@ -142,9 +131,11 @@ class Layouts(Struct):
         is_fleeting = scope.is_fleeting or isinstance(content, SizedDirective)
         section_part.is_fleeting |= is_fleeting or index in self.program.changed
         for name in scope.asked - section_part.asked.keys():
-            section_part.asked[name] = self._before(name, first)
+            section_part.asked[name] = assigned_before(self.program, name, first)
         if isinstance(content, Jump) and 0 not in content.sizes:
             section_part.jumps[section_part.indices[at]] = content
+        if not (scope.asked or scope.is_fleeting) and isinstance(content, Encoded | Jump):
+            section_part.contents[section_part.indices[at]] = content
         section_part.sizes[at] = self._size(index, content)
 
     def _size(self, index: int, content: Content | RefusedStatement | None) -> int | Element | None:
@@ -188,6 +179,15 @@ class Layouts(Struct):
             return len(leb128(content.name, value.constant))
         return value.constant * (len(content.fill) if content.name == "skip" else 1)
 
+    def plain_contents(self, section: str, first: int, end: int) -> dict[int, Encoded | Jump]:
+        """What some statements of a section make, where that is the same everywhere."""
+        found: dict[int, Encoded | Jump] = {}
+        own = slice(bisect_right(self.program.firsts, first) - 1, bisect_left(self.program.firsts, end))
+        for start, part in zip(self.program.firsts[own], self.program.parts[own], strict=True):
+            if (known := part.section_parts.get(section)) is not None:
+                found.update((start + index, content) for index, content in known.contents.items())
+        return found
+
     def _not_yet(self, first: str, second: str, index: int) -> int | None:
         if self._labels(first, second, index) is not None:
             raise PendingError
@@ -227,12 +227,15 @@ class Layouts(Struct):
         return self._added[section][subsection]
 
     def _known_size(self, index: int) -> int | Element | None:
-        section = self.program.statements[index].section
-        if section not in self._prepared:
-            self.prepare([section])
+        self.prepare([self.program.statements[index].section])
+        _, section_part, at = self._in_part(index)
+        return section_part.sizes[at]
+
+    def _in_part(self, index: int) -> tuple[int, SectionPart, int]:
+        """The part that a statement is in, that part of its section, and the statement's number there."""
         part = bisect_right(self.program.firsts, index) - 1
-        section_part: SectionPart = self.program.parts[part].section_parts[section]
-        return section_part.sizes[bisect_left(section_part.indices, index - self.program.firsts[part])]
+        section_part = self.program.parts[part].section_parts[self.program.statements[index].section]
+        return part, section_part, bisect_left(section_part.indices, index - self.program.firsts[part])
 
     # Places
 
@@ -240,8 +243,7 @@ class Layouts(Struct):
         """A section's layout."""
         found = self._laid.get(name)
         if found is None:
-            if name not in self._prepared:
-                self.prepare([name])
+            self.prepare([name])
             found = self._laid[name] = SectionLayout()
             self._lay(name, found)
         return found
@@ -312,20 +314,17 @@ class Layouts(Struct):
             return FragmentOffset(0, 0, is_late=True, expressed=partial(self._expressed_target, index, jump))
         if found is None or found.section != section:
             return None
-        fragment, distance = self._spot(found.place)
+        _, fragment, distance = self._spot(found.place)
         return FragmentOffset(fragment, distance + found.beyond, found.is_late)
 
-    def _spot(self, index: int) -> tuple[int, int]:
-        """The fragment in which a statement begins, and the bytes before it in that fragment."""
-        part = bisect_right(self.program.firsts, index) - 1
-        section = self.program.statements[index].section
-        laid = self.laid(section)
-        of_part: SectionPart = self.program.parts[part].section_parts[section]
-        run, fragment, distance = of_part.spots[
-            bisect_left(of_part.indices, index - self.program.firsts[part])
-        ]
+    def _spot(self, index: int) -> tuple[Section, int, int]:
+        """The laid out section, the fragment in which a statement begins, and the bytes before it in that
+        fragment."""
+        laid = self.laid(self.program.statements[index].section)
+        part, section_part, at = self._in_part(index)
+        run, fragment, distance = section_part.spots[at]
         base, carried = laid.bases[part, run]
-        return (base + fragment, distance) if fragment else (base, carried + distance)
+        return laid.section, base + fragment, distance if fragment else carried + distance
 
     def target_offset(self, index: int, jump: Jump) -> int | None:
         """Section offset of a jump's target in bytes; None if it is elsewhere."""
@@ -348,8 +347,7 @@ class Layouts(Struct):
 
     def offset(self, index: int) -> int:
         """Section offset of a statement in bytes."""
-        fragment, distance = self._spot(index)
-        section = self.laid(self.program.statements[index].section).section
+        section, fragment, distance = self._spot(index)
         return section.starts[fragment] + distance
 
     def known_size(self, index: int) -> int | None:
@@ -357,12 +355,8 @@ class Layouts(Struct):
         size = self._known_size(index)
         if isinstance(size, int):
             return size
-        section = self.laid(self.program.statements[index].section).section
-        element = self._spot(index)[0]
-        is_known = (
-            section.elements[element].kind is not ElementKind.UNKNOWN and element not in section.doubtful
-        )
-        return section.sizes[element] if is_known else None
+        section, element, _ = self._spot(index)
+        return None if section.has_unknown(element, element + 1) else section.sizes[element]
 
     def end(self, index: int) -> int:
         """Section offset of the end of a statement."""
@@ -370,7 +364,8 @@ class Layouts(Struct):
 
     def modulus(self, index: int) -> int:
         """The statement's offset is known modulo this number; 0 if it is known exactly."""
-        return self.laid(self.program.statements[index].section).section.modulus(self._spot(index)[0])
+        section, fragment, _ = self._spot(index)
+        return section.modulus(fragment)
 
     # Expressions whose value only places tell
 
@@ -431,7 +426,7 @@ class Layouts(Struct):
         return self._place(label.index, label.section)
 
     def _place(self, index: int, section: str, beyond: int = 0) -> ExpressionValue:
-        self._places.setdefault(section, []).append(self._spot(index)[0])
+        self._places.setdefault(section, []).append(self._spot(index)[1])
         return ExpressionValue(self.offset(index) + beyond, SECTION_SIGN + section)
 
     def _has_places(self, found: Assignment) -> bool:

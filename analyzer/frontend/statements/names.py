@@ -39,8 +39,7 @@ def symbols(text: str) -> list[str]:
     return [symbol_of(match[1]) for match in re.finditer(_NAME, text) if match[1]]
 
 
-def typed(arguments: str, word: str) -> str:
-    """The symbol to which a ``.type`` directive gives a type that contains ``word``; empty if it gives
-    another type."""
+def function_of(arguments: str) -> str:
+    """The symbol that a ``.type`` directive declares as a function; empty if it gives another type."""
     name, *kind = cut_arguments(arguments)[0] or [""]
-    return symbol_of(name) if word in ",".join(kind).lower() else ""
+    return symbol_of(name) if "func" in ",".join(kind).lower() else ""
