@@ -35,3 +35,40 @@ def test_a_place_that_a_directive_moves_to_does_not_depend_on_a_condition_behind
     plain, asked = (region(text.format(each)).regions[0] for each in ("", ".if f1-.L0 == 1\n.endif\n"))
     assert [line.code.hex() for line in asked.lines][:2] == ["90", "720c"]
     assert asked.code == plain.code
+
+
+@pytest.mark.parametrize(
+    ("origin", "code"),
+    [
+        ("c0 = c2\n.org .+c0", "9090"),
+        (".set c0, c2 + 1\n.org .+c0+4", "9090"),
+        ("c1 = c2\nc0 = c1\n.org .+c0", "9090"),
+        ("c0 = c2\nc2 = 5\n.org .+c0", "9090"),
+        ("c0 = c2\n.org 2+.-c0", "9090"),
+        ("k = 2\nc0 = c2\n.org .+k+c0", "9090"),
+        (".org .+c2", "9090"),
+        (".org .+elsewhere", "9090"),
+        ("c0 = c2\n.org c0+1", "90000090"),
+        ("c0 = c2\n.org c0+.", "90000090"),
+        (".org 4+c2", "90000090"),
+        ("k = 2\nc0 = k\n.org .+c0", "90000090"),
+        ("k = 2\n.org .+k", "90000090"),
+        ("c0 = .+2\n.org c0", "90000090"),
+    ],
+)
+def test_gnu_as_takes_only_the_first_symbol_of_an_origin_with_one_that_it_does_not_know(
+    region: Callable[..., AssembledFile], origin: str, code: str
+) -> None:
+    """The codes are those of GNU as 2.40, which warns: "symbol undefined; zero assumed"."""
+    found = region(f"first: nop\n{origin}\nnop\nc2 = 3")
+    assert not found.regions[0].incomplete
+    assert found.regions[0].code.hex() == code
+
+
+@pytest.mark.parametrize("origin", [".+2*c2", "8-c2", ".+c2+first", "(.+c2)"])
+def test_an_origin_of_which_gnu_as_takes_another_part_is_refused(
+    region: Callable[..., AssembledFile], origin: str
+) -> None:
+    found = region(f"first: nop\n.org {origin}\nnop\nc2 = 3")
+    assert found.regions[0].incomplete
+    assert any("GNU as takes of" in problem.message for problem in found.problems)

@@ -7,11 +7,13 @@ between two labels is a number only if nothing between them can still grow.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Protocol
 
 from cyclelens.analyzer.frontend.programs.fragments import MAXIMUM_DEPTH, JumpTarget, OpenError
 from cyclelens.analyzer.frontend.programs.program import Assignment, Program, here, register_of
+from cyclelens.analyzer.frontend.source.lexer import QUOTED_NAME, SYMBOL
 from cyclelens.analyzer.frontend.statements.expressions import (
     LATER,
     ExpressionError,
@@ -28,6 +30,10 @@ DistanceAt = Callable[[str, str, int], "int | None"]
 None if they may still change."""
 _MAXIMUM_DEPTH = 50
 _HERE = frozenset([".", "$"])
+_TERM = rf"(?:{SYMBOL}|{QUOTED_NAME}|\d\w*)"
+_SUM = rf"\s*(?:\d\w*\s*\+\s*)*{_TERM}\s*(?:[-+]\s*{_TERM}\s*)*"
+_MOST_IN_ORIGIN = 2
+"""Symbols in a sum whose first one GNU as takes alone; of three it takes the sum of the first two."""
 
 
 class FinalLayout(Protocol):
@@ -217,3 +223,39 @@ def _assigned(program: Program, found: Assignment, distance: DistanceAt) -> Expr
         return StatementScope(program, found.place, distance).evaluate(found.assigned.text)
     except ExpressionError:
         return LATER
+
+
+def origin_of(program: Program, index: int, text: str) -> str:
+    """The part of an ``.org`` directive's expression that GNU as takes. Of one with a symbol that it does not
+    know yet, it takes the first symbol alone, with a warning (``get_known_segmented_expression`` and
+    ``do_org`` of ``gas/read.c``). Raises ExpressionError where only GNU as can tell what it takes."""
+    named: list[str] = []
+
+    def note(name: str) -> None:
+        found = program.assignment(name, index)
+        value = found.assigned.value if found is not None else None
+        if value is None or not value.is_constant:
+            named.append(name)
+
+    evaluate(text, note, dialect=program.statements[index].dialect)
+    if not any(_is_unknown(program, name, index) for name in named):
+        return text
+    is_subtracted = "-" in text.partition(named[0])[0]
+    if is_subtracted or len(named) > _MOST_IN_ORIGIN or not re.fullmatch(_SUM, text):
+        raise ExpressionError(
+            f"What GNU as takes of '{text.strip()[:40]}' is unclear: set its symbols further up."
+        )
+    return named[0]
+
+
+def _is_unknown(program: Program, name: str, index: int) -> bool:
+    """Whether a symbol is neither defined nor set before a statement, or was set to the name of another one
+    that was not. An expression that was not known yet is one that is evaluated later."""
+    found = program.assignment(name, index)
+    if found is not None:
+        value = found.assigned.value
+        if value is None or value.symbol is None:
+            return False
+        name, index = value.symbol, found.place
+    label = program.find_label(name, index) if name not in _HERE else None
+    return name not in _HERE and (label is None or label.index > index)

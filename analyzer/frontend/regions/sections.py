@@ -29,7 +29,13 @@ from cyclelens.analyzer.frontend.programs.program import (
     StatementKind,
     register_of,
 )
-from cyclelens.analyzer.frontend.programs.scope import DistanceAt, StatementScope, find_target, jump_scope
+from cyclelens.analyzer.frontend.programs.scope import (
+    DistanceAt,
+    StatementScope,
+    find_target,
+    jump_scope,
+    origin_of,
+)
 from cyclelens.analyzer.frontend.regions.statement_code import Content, Encoder, RefusedStatement
 from cyclelens.analyzer.frontend.statements.directives import Alignment, RepeatedBytes, SizedDirective, leb128
 from cyclelens.analyzer.frontend.statements.expressions import ExpressionError, ExpressionValue, evaluate
@@ -170,8 +176,10 @@ class Layouts(Struct):
         return Element(ElementKind.UNKNOWN, -UNBOUNDED, UNBOUNDED)
 
     def _amount(self, index: int, content: SizedDirective) -> int:
-        value = self.final(content.expression, index)
-        if content.name == "org" and value.symbol == SECTION_SIGN + self.program.statements[index].section:
+        is_origin = content.name == "org"
+        text = origin_of(self.program, index, content.expression) if is_origin else content.expression
+        value = self.final(text, index)
+        if is_origin and value.symbol == SECTION_SIGN + self.program.statements[index].section:
             return value.constant
         if not value.is_constant:
             raise ExpressionError(f"'{content.expression.strip()[:40]}' has no constant value.")
