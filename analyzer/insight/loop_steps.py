@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from cyclelens.analyzer.isa.decoder import decode
 from cyclelens.analyzer.isa.displacements import moved
 from cyclelens.analyzer.isa.encoder import encodings
 from cyclelens.analyzer.isa.register_use import used_registers
@@ -189,8 +190,8 @@ def together(step: PointerStep, times: int) -> tuple[str, int]:
 
     128 does not fit a signed byte, but -128 does."""
     amount = step.amount * times
-    if amount == 128:
-        return "sub", -128
+    if abs(amount) == 128:
+        return "add" if amount < 0 else "sub", -128
     return ("sub" if amount < 0 else "add"), abs(amount)
 
 
@@ -225,4 +226,8 @@ def _stepped(code: bytes, template: InstructionTemplate, step: PointerStep, time
         return moved(code, step.amount * (times - 1))
     mnemonic, amount = together(step, times)
     operands = (instruction.operands[0].register or "", amount)
-    return min(encodings(mnemonic, operands), key=len)
+    # A short form keeps the lowest byte of a number that it has no room for.
+    fitting = [code for code in encodings(mnemonic, operands) if decode(code)[0].immediate == amount]
+    if not fitting:
+        raise ValueError(f"{times} steps of {step.amount} do not fit one instruction")
+    return min(fitting, key=len)

@@ -61,6 +61,9 @@ def _step(
     name = operands[0].register
     if name not in state:
         return compared  # vectors
+    if instruction.mnemonic == "lea":
+        state[name] = _address(operands[1], state)
+        return compared
     other = 0
     if len(operands) > 1:
         source = operands[1]
