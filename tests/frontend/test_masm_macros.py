@@ -97,13 +97,13 @@ def test_macros_have_parameters_defaults_and_local_labels() -> None:
     """
     assert made(text) == [
         "add r8, 8",
-        "jc ??0000",
+        "jc skip??0000",
         "inc r8d",
-        "??0000:",
+        "skip??0000:",
         "add r9, 16",
-        "jc ??0001",
+        "jc skip??0001",
         "inc r9d",
-        "??0001:",
+        "skip??0001:",
     ]
 
 

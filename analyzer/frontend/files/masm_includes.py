@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from cyclelens.analyzer.frontend.files.includes import read_permitted
+from cyclelens.analyzer.frontend.source import masm
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
 from cyclelens.analyzer.model.source import Origin
 
@@ -28,7 +29,8 @@ def included_statements(name: str, origin: Origin) -> Sequence[RawStatement] | N
             continue
         if len(content) > MAXIMUM_BYTES:
             return None
-        text = re.sub(_COMMENT, lambda match: match[1] or "", content.decode("utf-8", "replace"))
+        text = re.sub(masm.COMMENT_BLOCK, "", content.decode("utf-8", "replace"))
+        text = re.sub(_COMMENT, lambda match: match[1] or "", text)
         lines = re.sub(_CONTINUED, " ", text).splitlines()
         return [RawStatement(0, line) for line in lines if line.strip()]
     return None

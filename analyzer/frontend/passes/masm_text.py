@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from cyclelens.analyzer.frontend.files.masm_includes import included_statements
 from cyclelens.analyzer.frontend.passes.assembly_run import AssemblyRun
 from cyclelens.analyzer.frontend.source import masm
+from cyclelens.analyzer.frontend.source.masm_frames import with_frames
 from cyclelens.analyzer.frontend.source.masm_macros import MasmExpansion
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
 from cyclelens.analyzer.model.source import Severity
 
 _MESSAGE = (
-    "This looks like MASM: instructions, labels, conditions, constants and macros are read, other directives "
-    "are not."
+    "This looks like MASM: instructions, labels, conditions, constants, macros, structures and USES are "
+    "read, other directives are not."
 )
 
 _OF_LISTINGS = "listing.inc"
@@ -35,10 +36,11 @@ def statements_of_masm(run: AssemblyRun, raw: Iterable[RawStatement]) -> list[Ra
         return found
 
     expansion = MasmExpansion(included)
-    expanded = expansion.statements(raw)
+    expanded = expansion.statements(masm.without_comments(raw, run.text))
     for trouble in expansion.troubles:
         run.report("not-supported", trouble.message, trouble.start, trouble.end)
     if missing:
         message = f"The included file '{missing[0]}' cannot be read; its macros and names are missing."
         run.report("include-not-read", message, *place, Severity.WARNING)
-    return list(masm.statements(expanded, is_listing=is_listing))
+    placed = expansion.types.sized(with_frames(expanded))
+    return list(masm.statements(placed, is_listing=is_listing))

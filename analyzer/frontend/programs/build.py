@@ -271,7 +271,7 @@ def _statement(part: ParsedChunk, raw: RawStatement) -> Statement:
     """Parse a raw statement, and record its labels and assignment."""
     state = part.state
     if raw.refusal and raw.place is not None:
-        kind, (start, stop) = StatementKind.DIRECTIVE, raw.place
+        kind, (start, stop) = StatementKind.INSTRUCTION, raw.place
         return Statement(kind, start, "", state.dialect, state.section[0], stop=stop, refusal=raw.refusal)
     parsed = parse(raw.text, state.dialect.is_att)
     for name, begin, end in parsed.labels:

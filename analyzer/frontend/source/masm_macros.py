@@ -10,6 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
+from cyclelens.analyzer.frontend.source.masm_bodies import (
+    BLOCK,
+    LONGEST,
+    WORD,
+    MasmMacro,
+    end_of_block,
+    parameters,
+    with_values,
+)
+from cyclelens.analyzer.frontend.source.masm_types import MasmTypes
 from cyclelens.analyzer.frontend.source.masm_values import NAME, NotConstant, arguments, literal, value
 from cyclelens.analyzer.frontend.source.scanner import RawStatement
 from msgspec import Struct
@@ -18,23 +28,22 @@ MAXIMUM_STATEMENTS = 200_000
 """Statements that are read, those of all expansions together."""
 MAXIMUM_DEPTH = 20
 """Expansions within each other, as in MASM."""
-_LONGEST = 4_000
 
-_DEFINITION = re.compile(rf"(?is)\s*({NAME})\s*(?:(=)|\b(equ|textequ|catstr|substr|macro)\b)\s*(.*)")
+_DEFINITION = re.compile(
+    rf"(?is)\s*({NAME})\s*(?:(=)|\b(equ|textequ|catstr|substr|sizestr|instr|macro)\b)\s*(.*)"
+)
 _CONDITION = re.compile(
     r"(?is)\s*(if|ife|ifb|ifnb|ifdef|ifndef|ifidni?|ifdifi?|if1|if2|else|elseif\w*|endif)\b(.*)"
 )
 _LOOP = re.compile(r"(?is)\s*(rept|repeat|while|forc?|irpc?)\b(?!\s*:)(.*)")
-_BLOCK = re.compile(rf"(?is)\s*(?:(?:rept|repeat|while|forc?|irpc?)\b(?!\s*:)|{NAME}\s+macro\b)")
-_END = re.compile(r"(?is)\s*endm\b")
-_SILENT = re.compile(r"(?is)\s*(?:purge|echo|%out|comment|\.list\w*|\.nolist|\.xlist|\.cref|page|option)\b")
+_SILENT = re.compile(r"(?is)\s*(?:purge|echo|%out|comment|\.list\w*|\.nolist|\.xlist|\.cref|page)\b")
 _EXIT = re.compile(r"(?is)\s*exitm\b\s*(.*)")
 _LOCAL = re.compile(r"(?is)\s*local\b\s*(.*)")
 _INCLUDE = re.compile(r"(?is)\s*include\s+(.+)")
 _EXIT_OUTSIDE = "EXITM stands outside of a macro."
+_RADIX = re.compile(r"(?is)\s*\.radix\s+(?:(10t?|0ah)\s*$|\w)")
 _ERROR = re.compile(r"(?is)\s*\.err\w*\b\s*(.*)")
 _USE = re.compile(rf"(?is)(\s*(?:{NAME}\s*::?\s*)*)({NAME})(.*)")
-_WORD = re.compile(rf"'[^'\n]*'|\"[^\"\n]*\"|(?<![\w@?$.])(?:{NAME})")
 
 
 class MasmTrouble(Struct, frozen=True):
@@ -43,18 +52,6 @@ class MasmTrouble(Struct, frozen=True):
     start: int
     end: int
     message: str
-
-
-class _MasmParameter(Struct, frozen=True):
-    name: str
-    default: str | None
-    is_required: bool
-    takes_rest: bool
-
-
-class _MasmMacro(Struct, frozen=True):
-    parameters: tuple[_MasmParameter, ...]
-    body: tuple[RawStatement, ...]
 
 
 class _ExitMasmMacro(Exception):
@@ -67,13 +64,15 @@ class MasmExpansion:
     def __init__(self, included: Callable[[str], Sequence[RawStatement] | None]) -> None:
         self._included = included
         self._texts: dict[str, str] = {}
-        self._numbers: dict[str, int] = {"@wordsize": 8, "true": -1, "false": 0}
-        self._macros: dict[str, _MasmMacro] = {}
+        self._numbers: dict[str, int] = {"@wordsize": 8, "@version": 1400, "true": -1, "false": 0}
+        self._macros: dict[str, MasmMacro] = {}
         self._known = {"rax", "eax", "@wordsize"}
         """Names for ``IFDEF`` besides constants, texts and macros."""
         self._unique = 0
         self._read = 0
         self._depth = 0
+        self._has_other_base = False
+        self.types = MasmTypes()
         self.troubles: list[MasmTrouble] = []
 
     def statements(self, raw: Iterable[RawStatement]) -> list[RawStatement]:
@@ -105,8 +104,8 @@ class MasmExpansion:
                 self._condition(statement, match[1].lower(), match[2].strip(), states)
                 continue
             is_skipped = any(state != "taken" for state in states)
-            if _BLOCK.match(text):
-                end = _end_of_block(found, at)
+            if BLOCK.match(text):
+                end = end_of_block(found, at)
                 if not is_skipped:
                     if end == len(found):
                         self._report(statement, "This macro or repetition is never closed by ENDM.")
@@ -131,7 +130,9 @@ class MasmExpansion:
             self._report(statement, _EXIT_OUTSIDE)
         elif match:
             raise _ExitMasmMacro(self._expanded(statement, literal(match[1].strip()), made))
-        elif not (_SILENT.match(text) or _LOCAL.match(text)):
+        elif match := _RADIX.match(text):
+            self._has_other_base = match[1] is None
+        elif not _SILENT.match(text):
             use = _USE.fullmatch(text)
             macro = self._macros.get(use[2].lower()) if use and not use[3].lstrip().startswith(":") else None
             if use and macro is None and (word := self._texts.get(use[2].lower())):
@@ -141,7 +142,17 @@ class MasmExpansion:
                     made.append(_placed(statement, use[1]))
                 self._call(statement, macro, arguments(use[3]), made)
             else:
-                made.append(_placed(statement, self._expanded(statement, text, made)))
+                self._make(statement, self._expanded(statement, text, made), made)
+
+    def _make(self, statement: RawStatement, text: str, made: list[RawStatement]) -> None:
+        if self._has_other_base and re.search(r"\b\d", text):
+            self._report(statement, "Numbers of another base (.RADIX) are not read.")
+            return
+        try:
+            if not self.types.takes(text):
+                made.append(_placed(statement, self.types.replaced(text)))
+        except NotConstant as error:
+            self._report(statement, f"This definition is not read: {error}")
 
     # Conditions
 
@@ -190,6 +201,9 @@ class MasmExpansion:
         try:
             if how == "=":
                 self._numbers[name] = self._value(rest)
+            elif how in ("sizestr", "instr"):
+                result = self._built_in(statement, f"@{how}", arguments(rest))
+                self._numbers[name] = self._value(result)
             elif how == "substr":
                 text, start, *length = arguments(rest)
                 first = self._value(start) - 1
@@ -210,7 +224,8 @@ class MasmExpansion:
             self._report(statement, f"'{match[1]}' has no value: {error}")
 
     def _value(self, text: str) -> int:
-        return value(self._replaced(text), self._numbers)
+        text = self._replaced(self._functions(RawStatement(0, ""), text, []))
+        return value(self.types.replaced(text), self._numbers)
 
     def _of_text(self, statement: RawStatement, written: str) -> str:
         """The text that ``<text>``, ``%expression`` or the name of a text stands for."""
@@ -233,21 +248,22 @@ class MasmExpansion:
                 return match[0]
             return self._replaced(self._texts[name], seen | {name})
 
-        return _WORD.sub(of_word, text)[:_LONGEST] if self._texts else text
+        return WORD.sub(of_word, text)[:LONGEST] if self._texts else text
 
     def _expanded(self, statement: RawStatement, text: str, made: list[RawStatement]) -> str:
         """The text with names of texts and constants replaced, and macro functions called."""
-        text = self._functions(statement, self._replaced(text), made)
+        text = self._replaced(self._functions(statement, text, made))
+        text = self._functions(statement, text, made)
 
         def of_word(match: re.Match[str]) -> str:
             found = self._numbers.get(match[0].lower())
             return match[0] if found is None else str(found)
 
-        return _WORD.sub(of_word, text)
+        return WORD.sub(of_word, text)
 
     def _functions(self, statement: RawStatement, text: str, made: list[RawStatement]) -> str:
         at = 0
-        while match := _WORD.search(text, at):
+        while match := WORD.search(text, at):
             at, name = match.end(), match[0].lower()
             if text[at : at + 1] != "(" or (name not in self._macros and name not in _BUILT_IN):
                 continue
@@ -259,21 +275,27 @@ class MasmExpansion:
                 result = self._built_in(statement, name, listed)
             result = self._replaced(result)
             text, at = text[: match.start()] + result + text[end + 1 :], match.start() + len(result)
-            if len(text) > _LONGEST:
+            if len(text) > LONGEST:
                 break
         return text
 
     def _built_in(self, statement: RawStatement, name: str, listed: Sequence[str]) -> str:
-        parts = [self._of_text(statement, each) for each in listed]
         if name == "@catstr":
-            return "".join(parts)
+            # Its arguments are texts as written, even where they are names of texts.
+            return "".join(
+                self._of_text(statement, each) if each.startswith("%") else literal(each) for each in listed
+            )
+        parts = [self._of_text(statement, each) for each in listed]
         if name == "@sizestr":
             return str(len(parts[0]) if parts else 0)
         try:
+            if name == "@instr":
+                first = self._value(parts.pop(0) or "1") - 1 if len(parts) > 2 else 0
+                return str(parts[0].find(parts[1], first) + 1)
             first = self._value(parts[1]) - 1
             return parts[0][first : first + self._value(parts[2])] if len(parts) > 2 else parts[0][first:]
         except (NotConstant, IndexError):
-            self._report(statement, "@SubStr needs a text and a place in it.")
+            self._report(statement, "@SubStr and @InStr need two values, the text first or second.")
             return ""
 
     # Macros and repetitions
@@ -282,7 +304,7 @@ class MasmExpansion:
         if match := _LOOP.match(statement.text):
             self._repeat(statement, match[1].lower(), match[2].strip(), (body, made))
         elif match := _DEFINITION.match(statement.text):
-            self._macros[match[1].lower()] = _MasmMacro(_parameters(match[4]), tuple(body))
+            self._macros[match[1].lower()] = MasmMacro(parameters(match[4]), tuple(body))
 
     def _repeat(
         self,
@@ -315,7 +337,7 @@ class MasmExpansion:
             pass
 
     def _call(
-        self, statement: RawStatement, macro: _MasmMacro, listed: Sequence[str], made: list[RawStatement]
+        self, statement: RawStatement, macro: MasmMacro, listed: Sequence[str], made: list[RawStatement]
     ) -> str:
         """Expand a macro. Returns the text of its ``EXITM``."""
         values: dict[str, str] = {}
@@ -352,13 +374,15 @@ class MasmExpansion:
             return
         values = dict(values)
         for each in body:
-            if match := _LOCAL.match(each.text):
-                for name in arguments(match[1]):
-                    values[name.lower()] = f"??{self._unique:04X}"
+            if names := _local_names(each.text):
+                for name in names:
+                    # MASM's own name is the part from "??" on.
+                    values[name.lower()] = f"{name}??{self._unique:04X}"
                     self._unique += 1
         self._depth += 1
         try:
-            self._run([_placed(statement, _with(each.text, values)) for each in body], made)
+            kept = [each for each in body if not _local_names(each.text)]
+            self._run([_placed(statement, with_values(each.text, values)) for each in kept], made)
         finally:
             self._depth -= 1
 
@@ -379,7 +403,7 @@ class MasmExpansion:
             self.troubles.append(MasmTrouble(start, end, message))
 
 
-_BUILT_IN = frozenset(("@catstr", "@sizestr", "@substr"))
+_BUILT_IN = frozenset(("@catstr", "@instr", "@sizestr", "@substr"))
 
 
 def _range(statement: RawStatement) -> tuple[int, int]:
@@ -396,45 +420,10 @@ def _placed(at: RawStatement, text: str) -> RawStatement:
     return RawStatement(at.start, text, _range(at))
 
 
-def _end_of_block(found: Sequence[RawStatement], at: int) -> int:
-    """Index of the ``ENDM`` that closes a block whose body begins at ``at``; the length if there is none."""
-    depth = 1
-    for number in range(at, len(found)):
-        text = found[number].text
-        depth += (_BLOCK.match(text) is not None) - (_END.match(text) is not None)
-        if depth == 0:
-            return number
-    return len(found)
-
-
-def _parameters(text: str) -> tuple[_MasmParameter, ...]:
-    found = []
-    for each in arguments(text):
-        name, _, how = (part.strip() for part in each.partition(":"))
-        default = literal(how[1:].strip()) if how.startswith("=") else None
-        found.append(_MasmParameter(name.lower(), default, how.lower() == "req", how.lower() == "vararg"))
-    return tuple(found)
-
-
-def _with(text: str, values: dict[str, str]) -> str:
-    """A statement of a body with its parameters replaced; ``&`` beside a name joins it to the text around."""
-    if not values:
-        return text
-
-    parts: list[str] = []
-    behind = 0
-    for match in _WORD.finditer(text):
-        start, end, word = match.start(), match.end(), match[0]
-        found = values.get(word.lower())
-        if word[0] in "'\"":
-            found = re.sub(rf"&({NAME})&?", lambda inner: values.get(inner[1].lower(), inner[0]), word)
-        elif found is not None:
-            start -= text[behind:start].endswith("&")
-            end += text[end : end + 1] == "&"
-        if found is not None:
-            parts += (text[behind:start], found)
-            behind = end
-    return ("".join(parts) + text[behind:])[:_LONGEST]
+def _local_names(text: str) -> list[str]:
+    """Names that a macro's ``LOCAL`` makes unique. That of a function has types, and reserves memory."""
+    match = _LOCAL.match(text)
+    return arguments(match[1]) if match is not None and not re.search(r"[:\[]", match[1]) else []
 
 
 def _closing(text: str, at: int) -> int:

@@ -1,0 +1,117 @@
+"""Code that MASM makes for ``PROC``: saved registers, and frames, whose statements are refused.
+
+``ml64`` pushes the registers of ``USES`` at the beginning and pops them before each ``RET``. Where it keeps
+parameters and ``LOCAL`` variables is not part of its reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cyclelens.analyzer.frontend.source.masm_bodies import WORD
+from cyclelens.analyzer.frontend.source.masm_values import NAME, arguments
+from cyclelens.analyzer.frontend.source.scanner import RawStatement
+from msgspec import Struct
+
+_BEGIN = re.compile(rf"(?is)\s*{NAME}[ \t]+proc\b(.*)")
+_END = re.compile(rf"(?is)\s*{NAME}[ \t]+endp\b")
+_LOCAL = re.compile(r"(?is)\s*local\b\s*(.*)")
+_USES = re.compile(r"(?is)\buses((?:\s+\w+)+)(.*)")
+_PARAMETER = re.compile(rf"(?i)({NAME})\s*:\s*(?:ptr\b|{NAME})")
+_OPTION = re.compile(r"(?is)\s*option\s+(prologue|epilogue)\s*:\s*(\w+)")
+_RETURN = re.compile(rf"(?is)((?:\s*{NAME}\s*::?)*)\s*ret\b(.*)")
+_GENERAL = re.compile(r"(?i)r(?:[abcd]x|[sd]i|bp|8|9|1[0-5])")
+_FRAME = (
+    "MASM makes the code of this function's frame, for its parameters or local variables; it is not known."
+)
+_NAMED = "'{}' is a parameter or a local variable; its place in the frame is not known."
+_UNUSUAL = "What MASM makes here for the registers of USES is not known."
+
+
+class _Procedure(Struct):
+    begin: RawStatement
+    saved: list[str]
+    names: set[str]
+    """Parameters and local variables."""
+    is_read: bool = False
+    """Its first statement was read; ``LOCAL`` may stand before it."""
+
+
+def with_frames(statements: Iterable[RawStatement]) -> Iterator[RawStatement]:
+    """The statements with the pushes and pops of ``USES``. What else depends on a frame is refused."""
+    made_by = {"prologue": True, "epilogue": True}
+    now: _Procedure | None = None
+    for statement in statements:
+        text = statement.text
+        if match := _OPTION.match(text):
+            made_by[match[1].lower()] = match[2].lower() != "none"
+        elif match := _BEGIN.match(text):
+            now = _procedure(statement, match[1])
+        elif _END.match(text):
+            now = None
+        elif now is not None and (match := _LOCAL.match(text)):
+            now.names |= {re.split(r"[:\[\s]", each)[0].lower() for each in arguments(match[1])}
+            continue
+        elif now is not None and not statement.refusal and text.strip():
+            if made_by["prologue"] and not now.is_read:
+                yield from _beginning(now)
+            now.is_read = True
+            if made_by["epilogue"] and (match := _RETURN.fullmatch(text)):
+                yield from _ending(now, statement, match)
+                continue
+            named = [word for word in WORD.findall(text) if word.lower() in now.names]
+            if named:
+                yield _refused(statement, _NAMED.format(named[0]))
+                continue
+        yield statement
+
+
+def _procedure(begin: RawStatement, text: str) -> _Procedure:
+    uses = _USES.search(text)
+    saved, rest = ([], text) if uses is None else (uses[1].split(), uses[2])
+    # Words up to the last register belong to USES; a name before a colon is a parameter.
+    if saved and rest.lstrip().startswith(":"):
+        saved, rest = saved[:-1], saved[-1] + rest
+    found = {match[1].lower() for match in _PARAMETER.finditer(rest)} - {"frame"}
+    return _Procedure(begin, saved, found)
+
+
+def _beginning(now: _Procedure) -> Iterator[RawStatement]:
+    if now.names:
+        yield _refused(now.begin, _FRAME)
+    elif not all(_GENERAL.fullmatch(each) for each in now.saved):
+        yield _refused(now.begin, _UNUSUAL)
+    else:
+        for each in now.saved:
+            yield _at(now.begin, f"push {each}")
+
+
+def _ending(now: _Procedure, statement: RawStatement, match: re.Match[str]) -> Iterator[RawStatement]:
+    if not (now.names or now.saved):
+        yield statement
+        return
+    if match[1].strip():
+        yield _at(statement, match[1])
+    if now.names:
+        yield _refused(statement, _FRAME)
+    elif match[2].strip():
+        yield _refused(statement, _UNUSUAL)
+    else:
+        for each in reversed(now.saved):
+            yield _at(statement, f"pop {each}")
+    yield _at(statement, f"ret{match[2]}")
+
+
+def _place(statement: RawStatement) -> tuple[int, int]:
+    text = statement.text
+    start = statement.start + len(text) - len(text.lstrip())
+    return statement.place or (start, start + len(text.strip()))
+
+
+def _at(statement: RawStatement, text: str) -> RawStatement:
+    return RawStatement(statement.start, text, _place(statement))
+
+
+def _refused(statement: RawStatement, message: str) -> RawStatement:
+    return RawStatement(statement.start, "", _place(statement), message)
