@@ -12,6 +12,7 @@ from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOpt
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.mispredictions import Mispredictions
 from cyclelens.analyzer.model.result import Analysis
+from cyclelens.analyzer.model.source import Counts, JumpPlace
 from testkit.kernels import FORKING_LOOP
 
 FORK = f"# cyclelens-begin sum {{}}\n{FORKING_LOOP}# cyclelens-end\n"
@@ -215,3 +216,24 @@ def test_the_break_even_is_where_the_work_of_both_paths_costs_as_much() -> None:
     assert only(analysed(PLAIN.format("mispredicted=0.1"))).without is None
     unknown = analysed(FORK.format("taken=0.5 mispredicted=0.1"), cores=("ARL",))
     assert only(unknown).break_even is None
+
+
+def test_a_profile_gives_the_share_of_each_jump_at_its_last_place() -> None:
+    text = FORK.format("")
+    (through,) = analysed(text).branchings
+    jumps = mispredictions.of_branching(through.branching)
+    names = through.branching.blocks
+    counts = {name: Counts(100, 30, 50, 0, None, mispredicted=16 * at) for at, name in enumerate(names)}
+    given = mispredictions.recorded(jumps, names, counts)
+    assert given is not None and given.least
+    assert given.shares == tuple(16 * block / 80 for block in jumps.blocks)
+    assert mispredictions.recorded(jumps, names, {}) is None
+    never = {name: Counts(0, 0, 0, 9, None) for name in names}
+    assert mispredictions.recorded(jumps, names, never) is None
+
+
+def test_of_several_jumps_that_end_one_block_the_last_has_its_counts() -> None:
+    place = JumpPlace(0, "jz x", 0)
+    jumps = mispredictions.ConditionalJumps("k", (place, place), (0, 0))
+    given = mispredictions.recorded(jumps, ["k"], {"k": Counts(10, 6, 4, 0, None, mispredicted=5)})
+    assert given is not None and given.shares == (0.0, 0.5)

@@ -10,7 +10,16 @@ from cyclelens.analyzer.insight import paths
 from cyclelens.analyzer.model.analysis_options import AnalysisOptions, SourceOptions, Target
 from cyclelens.analyzer.model.choices import Regions
 from cyclelens.analyzer.model.result import Analysis
-from cyclelens.analyzer.model.source import END, Branching, JumpPlace
+from cyclelens.analyzer.model.source import (
+    END,
+    UNKNOWN_LINE,
+    Branching,
+    JumpPlace,
+    Placement,
+    Region,
+    SourceLine,
+)
+from msgspec.structs import replace
 
 
 def branching(passed: list[int | None], taken: list[int | None], **more: object) -> Branching:
@@ -71,6 +80,84 @@ def test_blocks_are_executed_as_often_as_their_branches_say(
 ) -> None:
     counts = paths.executions(region, shares)
     assert counts == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("jump", "words"),
+    [
+        (JumpPlace(4, "jz  skip", 0x40), "jz skip (line 5)"),
+        (JumpPlace(UNKNOWN_LINE, "jz skip", 0x1F3A), "jz skip (0x1f3a)"),
+        (JumpPlace(UNKNOWN_LINE, "jz skip"), "jz skip (0x0)"),
+    ],
+)
+def test_a_jump_is_named_with_its_place(jump: JumpPlace, words: str) -> None:
+    assert paths.described(jump) == words
+
+
+def test_a_region_without_forks_has_no_share_to_give() -> None:
+    straight = branching([1, END], [None, None])
+    with pytest.raises(paths.SharesError, match="'k' has no branch within it"):
+        paths.parse_shares("0.5", straight)
+    with pytest.raises(paths.SharesError, match=re.escape("'0.5' is not PLACE:SHARE")):
+        paths.parse_shares("1:0,0.5", TWO_FORKS)
+
+
+def test_a_missing_share_is_asked_for_by_its_jump() -> None:
+    message = paths.missing(TWO_FORKS, (0.5, None), "0.5")
+    assert message == "taken=0.5 gives no share for jz to1 (line 2)"
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [((0.2, 0.5, 0.3), 1), ((0.2, None, 0.8), 0), ((), 0), ((0.4, 0.2, 0.4), 0)],
+)
+def test_the_most_frequent_way_is_shown(shares: tuple[float | None, ...], expected: int) -> None:
+    assert paths.likeliest(shares) == expected
+
+
+def block_region(number: int, **fields: object) -> Region:
+    """A block of two statements at a place of its own."""
+    lines = tuple(SourceLine(2 * number + at, 0, 3, f"b{number}.{at}", b"\x90", "cyclelens") for at in (0, 1))
+    given = {"placement": Placement(8 * number, 32), "latencies": {1: 10 + number}, "block_of": "k"} | fields
+    return Region(f"k.{number + 1}", 0, 9, lines=lines, **given)  # type: ignore[arg-type]
+
+
+def test_the_region_of_a_path_is_that_of_its_blocks_in_order() -> None:
+    blocks = {f"k.{number + 1}": block_region(number) for number in range(3)}
+    whole = paths.along(DIAMOND, (0, 1, 2), blocks)
+    assert [line.text for line in whole.lines] == ["b0.0", "b0.1", "b1.0", "b1.1", "b2.0", "b2.1"]
+    assert whole.latencies == {1: 10, 3: 11, 5: 12}
+    assert (whole.placement, whole.ends_in_jump_to_start) == (Placement(0, 32), True)
+    assert (whole.name, whole.block_of, whole.incomplete) == ("k", "", False)
+    # Pieces that do not follow each other lie at one position, the others mean nothing.
+    short = paths.along(DIAMOND, (0, 2), blocks)
+    assert (len(short.lines), short.latencies, short.placement) == (4, {1: 10, 3: 12}, Placement(0))
+    blocks["k.3"] = block_region(2, incomplete=True)
+    assert paths.along(DIAMOND, (0, 2), blocks).incomplete
+
+
+def test_a_loop_that_is_entered_in_its_middle_begins_at_its_lowest_block() -> None:
+    entered = branching([1, 2, END], [None, None, None], entry=1, paths=((1, 2, 0),))
+    blocks = {f"k.{number + 1}": block_region(number) for number in range(3)}
+    found = paths.along(entered, (1, 2, 0), blocks)
+    assert [line.text for line in found.lines][::2] == ["b0.0", "b1.0", "b2.0"]
+    assert found.placement == Placement(0, 32)
+    assert paths.along(replace(entered, is_loop=False), (1, 2, 0), blocks).lines[0].text == "b1.0"
+
+
+def test_averages_need_shares_and_the_figure_of_every_path_that_is_taken() -> None:
+    blocks = {f"k.{number + 1}": block_region(number) for number in range(3)}
+    figures = {name: {"SKL": 1.0} for name in blocks}
+    along = [{"SKL": 6.0}, {"SKL": 2.0}]
+
+    def averages(share: float | None, given: str, each: list[dict[str, float]]) -> dict[str, float]:
+        return dict(paths.analyse(DIAMOND, (share,), given, blocks, figures, each).averages)
+
+    assert averages(0.75, "with taken=0.75", along) == {"SKL": 3.0}
+    assert averages(None, "", along) == {}
+    assert averages(0.75, "", along) == {}
+    assert averages(0.75, "with taken=0.75", [{}, {"SKL": 2.0}]) == {}
+    assert averages(1.0, "with taken=1", [{}, {"SKL": 2.0}]) == {"SKL": 2.0}
 
 
 TEXT = """\

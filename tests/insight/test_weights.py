@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 from cyclelens.analyzer.insight import weights
+from cyclelens.analyzer.model.paths import BlockFigure, BranchingAnalysis, Weight
 from cyclelens.analyzer.model.source import END, Branching, Counts, JumpPlace
+from msgspec.structs import replace
+from testkit.factories import analysis, prediction, region_analysis, template
 
 
 def branching(
@@ -60,7 +63,47 @@ def test_what_samples_do_not_tell_is_left_open() -> None:
     assert None in found
 
 
+def test_a_fork_that_was_never_reached_never_jumps() -> None:
+    two = branching((1, 2, END), (2, END, None), ((0, 1, 2), (0, 1), (0, 2)))
+    counts = {"k.1": Counts(8, 8, 0, 0, None), "k.2": Counts(0, 0, 0, 0, None)}
+    assert weights.shares(two, counts, CYCLES) == (1.0, 0.0)
+
+
 def test_branches_are_counted_as_they_are() -> None:
     counts = {"k.1": Counts(100, 30, 70, 0, None), "k.2": Counts(70, 0, 70, 0, None)}
     assert weights.shares(IF, counts, CYCLES) == (0.3,)
     assert weights.shares(IF, {"k.2": Counts(1, 0, 1, 0, None)}, CYCLES) == (None,)
+
+
+def test_the_shares_of_regions_are_those_of_their_cycles() -> None:
+    one, other = (
+        region_analysis(prediction([template()], cycles=cycles), name=name)
+        for name, cycles in (("one", 2.0), ("other", 5.0))
+    )
+    silent = region_analysis(name="silent")
+    counts = {"one": Counts(300, 0, 0, 7, None), "other": Counts(40, 0, 0, 9, None)}
+    found = weights.weighed(analysis(one, other, silent), counts).regions
+    assert [each.weight for each in found] == [
+        Weight(300, 7, pytest.approx(0.75)),  # 600 of 800 cycles
+        Weight(40, 9, pytest.approx(0.25)),
+        Weight(0, 0, 0.0),
+    ]
+    nothing = weights.weighed(analysis(one), {}).regions
+    assert nothing[0].weight == Weight(0, 0, 0.0)
+
+
+def test_a_region_with_branches_took_the_cycles_of_its_blocks() -> None:
+    blocks = tuple(BlockFigure(f"k.{at}", 0, 0, {"SKL": CYCLES[f"k.{at}"]}, None) for at in (1, 2, 3))
+    through = BranchingAnalysis(IF, "", (None,), (), 0, blocks, {})
+    plain = region_analysis(prediction([template()], cycles=5.0), name="plain")
+    part = region_analysis(prediction([template()], cycles=4.0), name="k.2")
+    counts = {
+        "k.1": Counts(100, 30, 70, 11, None), "k.2": Counts(70, 0, 70, 22, None),
+        "k.3": Counts(100, 100, 0, 0, None),
+        "plain": Counts(116, 0, 0, 5, None),
+    }  # fmt: skip
+    subject = replace(analysis(plain, part), branchings=(through,))
+    found = weights.weighed(subject, counts)
+    # 100 + 70 * 4 + 100 * 2 = 580 cycles beside 116 * 5 = 580.
+    assert found.branchings[0].weight == Weight(100, 33, 0.5)
+    assert [each.weight for each in found.regions] == [Weight(116, 5, 0.5), None]

@@ -263,3 +263,15 @@ def test_yes_and_no_have_several_words(word, value):
     assert getattr(changed(core, name, word), name) is value
     with pytest.raises(ChangeError, match="is yes or no"):
         changed(core, name, "perhaps")
+
+
+def test_an_instruction_changes_with_the_branch_that_fuses_with_it_and_alone_otherwise():
+    subject, changed_ones = experiment(PORT), []
+
+    def note(template):
+        changed_ones.append(template.instruction.mnemonic)
+        return template
+
+    for index in range(3):
+        assert cycles(subject.replaced(index, note)) == cycles(subject.baseline())
+    assert changed_ones == ["imul", "imul", "dec", "jnz"]
