@@ -197,10 +197,10 @@ def _link(name: str) -> str:
 
 
 def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
-    """Markdown for the region's marker: the figure of every core and what limits it.
+    """Markdown for the region's marker: the figure of every core, and why the first one has its figure.
 
     Lines are short enough for a hover and readable where Markdown is not rendered. ``hurried``: leave out the
-    critical chains, which take longer than everything else.
+    reasons, because critical chains take longer than everything else.
     """
     if not region.predictions:
         return f"No prediction: {prose(region.note)}" if region.note else ""
@@ -217,6 +217,8 @@ def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
     lines += [
         f"- {prose(each.message)}" for each in region.predictions[0].assumptions if each.code == WARM_CACHES
     ]
+    if not hurried:
+        lines += [f"- {sentence}" for sentence in _reasons(region.predictions[0])]
     chain = [] if hurried else list(map(printable, chains.lines(region, region.predictions[0])))
     if chain:
         more = ["  ..."] if len(chain) > _MOST_CHAIN_LINES else []
@@ -226,3 +228,15 @@ def region_card(region: RegionAnalysis, *, hurried: bool = False) -> str:
     if region.note:
         lines += ["", prose(region.note)]
     return "\n".join(lines)
+
+
+def _reasons(prediction: Prediction) -> Iterator[str]:
+    """What explains a figure: the bounds, the largest first, and the issue slots."""
+    words = vocabulary.of(prediction.microarchitecture)
+    bounds = sorted(prediction.bounds.items(), key=lambda bound: (-bound[1], bound[0]))
+    if bounds:
+        yield "bounds: " + ", ".join(
+            f"{words.limit(name)} {cycles:.2f}" for name, cycles in bounds if cycles > 0
+        )
+    if prediction.account is not None:
+        yield f"issue slots: {wording.slots(words, prediction.account)}"

@@ -14,7 +14,7 @@ from cyclelens.server.display import messages
 from cyclelens.server.display.costs import documentation, variants
 from cyclelens.server.documents.session import Snapshot
 from cyclelens.server.features.commands import shows
-from cyclelens.server.features.inlay_hints import STALE_SENTENCE
+from cyclelens.server.features.inlay_hints import STALE_SENTENCE, advice_for
 from cyclelens.server.language_server import CyclelensServer
 from cyclelens.server.texts.labels import Names
 from cyclelens.server.texts.tokens import TokenKind, line_tokens
@@ -37,6 +37,8 @@ def register(server: CyclelensServer) -> None:
         text = with_findings(
             server, snapshot, params.position.line, hover_text(snapshot, params.position.line)
         )
+        if fastest := rewrite_text(server, snapshot, params.position.line):
+            text = f"{text}\n\n{fastest}"
         if text and (drawn := await timeline_text(snapshot, params.position.line)):
             text = f"{text}\n\n{drawn}"
         if call := call_text(snapshot, *server.converter.offset(snapshot.lines, params.position)):
@@ -144,6 +146,16 @@ def with_findings(server: CyclelensServer, snapshot: Snapshot, line: int, text: 
         elif price is not None:
             text = text.replace(shown, f"{shown} {price[1]}", 1)
     return text
+
+
+def rewrite_text(server: CyclelensServer, snapshot: Snapshot, line: int) -> str:
+    """The fastest rewrite of the region that begins at a line, as far as the search has found one."""
+    region = snapshot.region_at(line)
+    if region is None or line != region.result.first_line or region.stale or snapshot.language:
+        return ""
+    advice = advice_for(server, snapshot, region)
+    best = advice and advice.best
+    return f"fastest rewrite: **{best.gain}**: {prose(best.proposal.title)}" if best else ""
 
 
 def hover_text(snapshot: Snapshot, line: int) -> str:

@@ -2,7 +2,7 @@
 
 from cyclelens.analyzer.engine.analysis import Analyzer
 from cyclelens.analyzer.engine.workspace import Workspace
-from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Target
+from cyclelens.analyzer.model.analysis_options import AnalysisOptions, Detail, Target
 from cyclelens.analyzer.model.result import Finding
 from cyclelens.analyzer.model.source import Severity
 from cyclelens.analyzer.reports.card import instruction_card, region_card
@@ -65,6 +65,18 @@ def test_the_region_card_compares_microarchitectures():
 def test_a_card_says_who_encoded_the_instruction() -> None:
     region = region_analysis(prediction([template()]))
     assert ", encoded by Cyclelens\n" in instruction_card(region, 0)
+
+
+def test_the_region_card_says_why() -> None:
+    """Bounds, the largest first, and slots of the first core: a chain of 3 cycles, ports and issue far below."""
+    text = "# cyclelens-begin\n.l:\n  imul %rax, %rax\n  dec %rdx\n  jnz .l\n# cyclelens-end\n"
+    options = AnalysisOptions(target=Target().only_on("SKL", "HSW"), detail=Detail(prices=True, account=True))
+    (region,) = Analyzer(Workspace(store())).analyze(text, options).regions
+    card = region_card(region)
+    assert "\n- bounds: Dependencies 3.00, " in card
+    assert "\n- issue slots: 17% used; lost: 83% to back end: " in card
+    assert card.count("bounds:") == 1
+    assert "bounds:" not in region_card(region, hurried=True)
 
 
 def test_of_a_long_chain_a_hover_has_the_first_lines() -> None:

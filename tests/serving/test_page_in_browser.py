@@ -100,6 +100,75 @@ def test_a_kernel_is_pasted_and_its_figure_read(window: Any) -> None:
     wait("the line", lambda: "imul" in window.inner_text(".cm-activeLine"))
 
 
+CUT = """() => {
+    const width = document.documentElement.clientWidth;
+    // Something around it can be moved aside, and is within the window itself.
+    const scrolls = (element) => element !== null && element !== document.body
+        && (/auto|scroll/.test(getComputedStyle(element).overflowX) || scrolls(element.parentElement));
+    const boxes = [...document.body.querySelectorAll('*')]
+        .map((element) => [element, element.getBoundingClientRect()]);
+    return boxes.filter(([element, box]) => box.width && box.height
+        && (box.right > width + 1 || box.left < -1) && !scrolls(element.parentElement))
+        .map(([element, box]) => `${element.tagName} ${element.id} ${element.className} to ${box.right}`);
+}"""
+"""Elements that reach out of the window and cannot be moved into it."""
+
+
+def test_nothing_is_cut_off_on_a_phone(window: Any) -> None:
+    """390 pixels are the width of common phones. Hints of the text and the page around it never need to be
+    moved aside."""
+    window.set_viewport_size({"width": 390, "height": 844})
+    figure(window, "4.00 cycles/iter")
+    wait("hints", lambda: hints(window))
+    assert window.locator("header").bounding_box()["height"] < 120
+    assert window.evaluate("() => document.querySelector('.cm-scroller').scrollWidth") <= 390
+    for tab in window.locator("#tabs button").all():
+        tab.click()
+        window.locator("#view:not(.waiting) > *").first.wait_for(timeout=60_000)
+        frames = [window.main_frame, *window.main_frame.child_frames]
+        assert [(tab.inner_text(), cut) for frame in frames for cut in frame.evaluate(CUT)] == []
+        window.screenshot(
+            path=SCREENSHOTS / f"page-phone-{tab.get_attribute('data-view')}.png", full_page=True
+        )
+
+
+def test_the_usual_choices_come_first_and_the_summary_says_the_others(window: Any) -> None:
+    shown = ["microarchitectures", "examples", "save"]
+    visible = window.eval_on_selector_all(
+        "header select", "all => all.filter((one) => one.checkVisibility()).map((one) => one.id)"
+    )
+    assert visible == shown
+    figure(window, "4.00 cycles/iter · SKL")
+    window.click("#options summary")
+    window.select_option("#mode", "unroll")
+    window.select_option("#alignment", "16")
+    window.keyboard.press("Escape")
+    assert window.inner_text("#options summary") == "options: mode end to end, start 16"
+    assert not window.is_visible("#mode")
+
+
+def test_the_figure_stands_out_once_and_is_waited_for_visibly(chromium: Any, address: str) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+
+    def late(route: Any) -> None:
+        time.sleep(1)
+        route.continue_()
+
+    page.route("**/analysis", late)
+    page.goto(address)
+    page.locator("#figure.waiting", has_text="Simulating ...").wait_for()
+    turning = "() => getComputedStyle(document.querySelector('#figure'), '::before').animationName"
+    assert page.evaluate(turning) == "turn"
+    figure(page, "4.00 cycles/iter")
+    report = page.frame_locator("#view iframe")
+    report.locator(".timeline canvas").first.wait_for()
+    assert not report.locator("h1").is_visible() and not report.locator("summary h2").is_visible()
+    size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
+    assert report.locator(".headline b").first.evaluate(size) < page.locator("#figure").evaluate(size)
+    context.close()
+
+
 def test_figures_follow_the_typing(window: Any) -> None:
     figure(window, "4.00 cycles/iter")
     window.click(".cm-line:has-text('vfmadd231ps')")

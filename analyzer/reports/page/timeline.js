@@ -5,6 +5,8 @@
 (() => {
   /** The host of this page, if there is one: VS Code, or the surrounding page of `cyclelens serve`. */
   const around = window.parent === window ? undefined : { postMessage: (said) => window.parent.postMessage(said, "*") };
+  // The page of `cyclelens serve` shows region and figure above this one.
+  if (location.hash === "#beside-its-figure") document.body.classList.add("beside");
   const shower = typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : around;
 
   /** Fields of a row. */

@@ -65,7 +65,7 @@ const editor = new EditorView({
   parent: element("editor"),
   state: EditorState.create({
     extensions: [
-      lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), history(), search(),
+      EditorView.lineWrapping, lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), history(), search(),
       highlightSelectionMatches(), lintGutter(), assembly, syntaxHighlighting(classHighlighter), hintField,
       keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap, indentWithTab]),
       placeholder("Paste a loop, in AT&T, Intel or NASM syntax, or machine code in hexadecimal."),
@@ -135,6 +135,7 @@ function soon() {
   clearTimeout(waiting);
   editor.dom.classList.add("stale");
   element("figure").classList.add("waiting");
+  if (element("figure").textContent === "") element("figure").append("Simulating ...");
   waiting = setTimeout(analyse, TYPING);
 }
 
@@ -274,7 +275,7 @@ async function showView() {
 function showReport(place, answer) {
   const frame = made("iframe", "", { title: answer.title });
   frame.setAttribute("sandbox", "allow-scripts");
-  frame.src = `reports/${answer.page}`;
+  frame.src = `reports/${answer.page}#beside-its-figure`;
   place.replaceChildren(frame);
 }
 
@@ -350,6 +351,7 @@ window.addEventListener("message", (event) => {
 function choose(name, value) {
   element(name).value = value;
   showBeside();
+  showOptions();
   analyse();
 }
 
@@ -372,6 +374,13 @@ function showBeside() {
   const names = beside();
   element("beside").querySelector("summary").textContent = names.length ? `with ${names.join(", ")}` : "compare with";
   for (const tick of ticks()) tick.disabled = tick.value === first();
+}
+
+/** The summary of the options says which ones are not at their default. */
+function showOptions() {
+  const chosen = [...element("options").querySelectorAll("select")].filter((one) => one.selectedIndex > 0);
+  const words = chosen.map((one) => `${one.parentElement.firstChild.textContent.trim().toLowerCase()} ${one.selectedOptions[0].text}`);
+  element("options").querySelector("summary").textContent = words.length ? `options: ${words.join(", ")}` : "options";
 }
 
 let remembered = "";
@@ -398,6 +407,7 @@ async function open(hash) {
     for (const tick of ticks()) tick.checked = names.includes(tick.value);
     setText(String(kept.text));
     showBeside();
+    showOptions();
     analyse();
   } catch (error) {
     say(`The link cannot be read: ${error.message}`);
@@ -432,15 +442,18 @@ element("save").addEventListener("change", async (event) => {
     say(`The report was not saved: ${error.message}`);
   }
 });
-// A click elsewhere closes the list of CPUs, and so does Escape.
+// A click elsewhere closes the lists in the header, and so does Escape.
+const lists = [element("beside"), element("options")];
 document.addEventListener("click", (event) => {
-  if (!element("beside").contains(event.target)) element("beside").open = false;
+  for (const list of lists) if (!list.contains(event.target)) list.open = false;
 });
-element("beside").addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
-  element("beside").open = false;
-  element("beside").querySelector("summary").focus();
-});
+for (const list of lists) {
+  list.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    list.open = false;
+    list.querySelector("summary").focus();
+  });
+}
 for (const tab of element("tabs").children) {
   tab.addEventListener("click", () => {
     view = tab.dataset.view;
