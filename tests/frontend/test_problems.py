@@ -141,3 +141,22 @@ def test_every_code_is_listed() -> None:
     with pytest.raises(AssertionError):
         make_problem("no-such-code", "", 0, 0, 0)
     assert list(CODES) == sorted(CODES)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_refused"),
+    [
+        ("    vaddp", True),
+        ("    vaddp ; the sum", True),
+        ("    vaddp:", False),
+        ("next", False),  # a jump names it
+    ],
+)
+def test_a_half_typed_mnemonic_is_no_label_of_nasm(line: str, is_refused: bool) -> None:
+    """NASM 2.16 assembles it and warns: label alone on a line without a colon might be in error. A figure
+    would leave the line out."""
+    body = f".b:\n    vaddps ymm0, ymm0, ymm1\n{line}\n    dec rdx\n    jz next\n    jnz .b\n"
+    result = assemble(f"; cyclelens-begin a\n{body}; cyclelens-end\n", SourceOptions())
+    codes = [(each.line, each.code) for each in result.problems if each.severity is Severity.ERROR]
+    assert ((3, "unsupported-instruction") in codes) is is_refused
+    assert [region.incomplete for region in result.regions][:1] == [is_refused]

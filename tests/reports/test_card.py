@@ -68,9 +68,10 @@ def test_a_card_says_who_encoded_the_instruction() -> None:
 
 
 def test_the_region_card_says_why() -> None:
-    """Bounds, the largest first, and slots of the first core: a chain of 3 cycles, ports and issue far below."""
+    """Bounds, the largest first, and slots of the first core: a chain of 3 cycles, the others far below."""
     text = "# cyclelens-begin\n.l:\n  imul %rax, %rax\n  dec %rdx\n  jnz .l\n# cyclelens-end\n"
-    options = AnalysisOptions(target=Target().only_on("SKL", "HSW"), detail=Detail(prices=True, account=True))
+    detail = Detail(prices=True, account=True)
+    options = AnalysisOptions(target=Target().only_on("SKL", "HSW"), detail=detail)
     (region,) = Analyzer(Workspace(store())).analyze(text, options).regions
     card = region_card(region)
     assert "\n- bounds: Dependencies 3.00, " in card

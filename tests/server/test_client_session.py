@@ -113,6 +113,23 @@ async def test_a_half_typed_line_leaves_the_other_region_alone_and_its_own_marke
 
 
 @pytest.mark.asyncio
+async def test_a_half_typed_word_that_nasm_takes_for_a_label_gives_no_new_figure(editor: Editor) -> None:
+    """Each new figure is that of all lines: one of the others alone would be too low."""
+    await editor.start()
+    body = [".b:", "    vaddps ymm0, ymm0, ymm1", "", "    dec rdx", "    jnz .b"]
+    await editor.open("\n".join(["; cyclelens-begin sum arch=SKL", *body, "; cyclelens-end"]))
+    assert "4.00 cycles/iter" in (await editor.labels())[0]
+    for column, letter in enumerate("vaddp"):
+        editor.type(3, column, letter)
+        await editor.analysed()
+        assert (await editor.labels())[0].endswith("(stale)")
+    editor.type(3, 5, "s ymm0, ymm0, ymm1")
+    await editor.analysed()
+    label = (await editor.labels())[0]
+    assert "8.00" in label and "stale" not in label
+
+
+@pytest.mark.asyncio
 async def test_settings_choose_the_processor_and_a_marker_wins(editor: Editor) -> None:
     editor.client.set_configuration({"microarchitectures": ["HSW"]}, section="cyclelens")
     await editor.start()
