@@ -268,7 +268,7 @@ def main() -> None:
         # As on a machine on which Cyclelens was never installed.
         path = os.pathsep.join(("/usr/local/bin", "/usr/bin", "/bin"))
         print("| task | steps | seconds |\n|---|---|---|")
-        with server.running(PATH=path) as address:
+        with server.running(PATH=path, CYCLELENS_ARCH="SKL") as address:
             with opened(chromium, address, server, home / "kernels") as code:
                 trust(code)
                 first_steps(code)

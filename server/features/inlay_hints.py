@@ -20,7 +20,7 @@ from cyclelens.analyzer.insight.work import Pace, change, comparable, written
 from cyclelens.analyzer.model.label import MeasuredFigure, RegionLabel
 from cyclelens.analyzer.model.result import Hint
 from cyclelens.analyzer.rewrites.search import Advice
-from cyclelens.server.display import columns
+from cyclelens.server.display import columns, macro_bodies
 from cyclelens.server.display.advice import told
 from cyclelens.server.documents.session import ShownRegion, Snapshot
 from cyclelens.server.language_server import CyclelensServer
@@ -65,14 +65,23 @@ def register(server: CyclelensServer) -> None:
         requested.add(snapshot.uri)
         first, last = params.range.start.line, params.range.end.line
         nested = snapshot.has_nested_regions
+        bodies = [] if snapshot.language else list(of_bodies(snapshot, first, last))
         path = "text_document.inlay_hint.resolve_support.properties"
         later = "tooltip" in (get_capability(server.client_capabilities, path, None) or ())
-        return [
+        own = [
             without_tooltip(snapshot, hint) if later else hint
             for region, others in snapshot.leading()
             if region.result.first_line <= last and first <= region.result.last_line
             for hint in of_region(snapshot, region, others, first, last, nested)
         ]
+        return [*own, *bodies]
+
+    def of_bodies(snapshot: Snapshot, first: int, last: int) -> Iterator[types.InlayHint]:
+        """The hints at labels in the bodies of macros."""
+        for line, told in macro_bodies.figures(snapshot).items():
+            if first <= line <= last:
+                place = server.converter.position(snapshot.lines, line, len(snapshot.lines[line]))
+                yield types.InlayHint(position=place, label=told, padding_left=True)
 
     def without_tooltip(snapshot: Snapshot, hint: types.InlayHint) -> types.InlayHint:
         """The hint without its tooltip, which the client requests when the pointer is on the hint."""

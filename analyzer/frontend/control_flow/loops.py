@@ -133,15 +133,15 @@ def branchings(made: Iterable[MadeRegion]) -> Iterator[tuple[Span, Branching | N
 
 
 def name_loops(loops: Sequence[Loop], labels: Mapping[int, tuple[str, int]]) -> dict[int, str]:
-    """Names of loops, by key: the label at the beginning, or ``loop-LINE`` or ``outer-LINE`` with lines from
-    1. ``labels``: label (empty if unsuitable) and line by key."""
+    """Names of loops, by key: the label at the beginning, with the line from 1 if a macro made it before, or
+    ``loop-LINE`` or ``outer-LINE``. ``labels``: label (empty if unsuitable) and line by key."""
     names: dict[int, str] = {}
     taken: set[str] = set()
     # Where an outer and an inner loop begin at the same place, the inner one gets the label.
     for loop in sorted(loops, key=lambda loop: bool(loop.inner)):
         name, line = labels[loop.key]
         if not name or name in taken:
-            name = f"{'outer' if loop.inner else 'loop'}-{line + 1}"
+            name = f"{'outer' if loop.inner else name or 'loop'}-{line + 1}"
         if name in taken:
             name = f"{name}-{len(taken)}"
         taken.add(name)
