@@ -384,3 +384,22 @@ def test_texts_are_measured_and_searched() -> None:
     raw = [RawStatement(number, line) for number, line in enumerate(text.splitlines())]
     (made,) = expansion.statements(raw)
     assert made.text.split() == ["add", "rax,", "4", "+", "2", "*", "4", "+", "3"]
+
+
+@pytest.mark.parametrize(
+    ("defines", "plain"), [((), "dec rax"), (("FAST",), "inc rax"), (("N=3",), "add rax, 3")]
+)
+def test_definitions_of_the_command_line_are_known(defines: tuple[str, ...], plain: str) -> None:
+    body = "ifdef N\nadd rax, N\nelseifdef FAST\ninc rax\nelse\ndec rax\nendif"
+    origin = Origin("text.asm", defines=defines)
+    (region,) = assemble(LOOP.format(body), SourceOptions(origin=origin)).regions
+    assert region.code == the_loop(PLAIN.format(plain)).code
+
+
+@pytest.mark.parametrize("name", ["rax", "R10d", "bl", "xmm7", "YMM0"])
+def test_registers_are_defined_names(name: str) -> None:
+    same_code("", f"ifdef {name}\n inc rax\nendif\nifndef {name}\n dec rax\nendif", "inc rax")
+
+
+def test_near_jumps_have_their_long_form() -> None:
+    same_code("", "jae near ptr main_loop", "{disp32} jae main_loop")

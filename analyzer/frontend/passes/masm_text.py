@@ -35,7 +35,7 @@ def statements_of_masm(run: AssemblyRun, raw: Iterable[RawStatement]) -> list[Ra
             missing.append(name)
         return found
 
-    expansion = MasmExpansion(included)
+    expansion = MasmExpansion(included, run.options.origin.defines)
     expanded = expansion.statements(masm.without_comments(raw, run.text))
     for trouble in expansion.troubles:
         run.report("not-supported", trouble.message, trouble.start, trouble.end)

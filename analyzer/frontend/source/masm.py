@@ -54,6 +54,8 @@ _NPADS = {
 _LARGEST_NPAD = 15
 _LEA_OFFSET = r"(?is)(\s*lea\s+\w+\s*,\s*)offset\s+(?:flat\s*:\s*)?(.*)"
 """RIP-relative addresses in MSVC's listings."""
+_NEAR_JUMP = rf"(?is)(\s*(?:{_NAME}\s*::?\s*)*)(j\w+\s+)near[ \t]+ptr\b(.*)"
+"""A jump in its long form, also where the short one would reach."""
 _RETURN = r"(?i)\s*ret[ \t]+0\s*$"
 _NOTHING = (
     rf"(?i)\s*(?:\.model\b|option[ \t]+\w|include(?:lib)?[ \t]+\w|{_NAME}[ \t]+(?:endp|macro)\b|"
@@ -136,6 +138,8 @@ def _made(text: str, *, in_code: bool, is_listing: bool) -> str | None:
         return _npad(int(match[1]))
     if match := re.fullmatch(_LEA_OFFSET, text):
         return f"{match[1]}[{match[2].strip()}]"
+    if match := re.fullmatch(_NEAR_JUMP, text):
+        return f"{match[1]}{{disp32}} {match[2]}{match[3]}"
     return "ret" if is_listing and re.match(_RETURN, text) else text
 
 

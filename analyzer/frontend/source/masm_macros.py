@@ -41,6 +41,8 @@ _EXIT = re.compile(r"(?is)\s*exitm\b\s*(.*)")
 _LOCAL = re.compile(r"(?is)\s*local\b\s*(.*)")
 _INCLUDE = re.compile(r"(?is)\s*include\s+(.+)")
 _EXIT_OUTSIDE = "EXITM stands outside of a macro."
+_REGISTER = re.compile(r"[er]?(?:[abcd]x|[sd]i|[sb]p)|[abcd][lh]|r(?:[89]|1[0-5])[bwd]?|[xyz]mm[12]?\d")
+"""Names that ``IFDEF`` knows besides constants, texts and macros."""
 _RADIX = re.compile(r"(?is)\s*\.radix\s+(?:(10t?|0ah)\s*$|\w)")
 _ERROR = re.compile(r"(?is)\s*\.err\w*\b\s*(.*)")
 _USE = re.compile(rf"(?is)(\s*(?:{NAME}\s*::?\s*)*)({NAME})(.*)")
@@ -59,15 +61,17 @@ class _ExitMasmMacro(Exception):
 
 
 class MasmExpansion:
-    """One pass over a text. ``included`` gives the statements of a file; None if it may not be read."""
+    """One pass over a text. ``included`` gives the statements of a file; None if it may not be read.
+    ``defines`` are texts as for ``ml64 /D``: ``NAME`` or ``NAME=text``."""
 
-    def __init__(self, included: Callable[[str], Sequence[RawStatement] | None]) -> None:
+    def __init__(
+        self, included: Callable[[str], Sequence[RawStatement] | None], defines: Iterable[str] = ()
+    ) -> None:
         self._included = included
-        self._texts: dict[str, str] = {}
+        parts = (each.partition("=") for each in defines)
+        self._texts = {name.strip().lower(): text for name, _, text in parts}
         self._numbers: dict[str, int] = {"@wordsize": 8, "@version": 1400, "true": -1, "false": 0}
         self._macros: dict[str, MasmMacro] = {}
-        self._known = {"rax", "eax", "@wordsize"}
-        """Names for ``IFDEF`` besides constants, texts and macros."""
         self._unique = 0
         self._read = 0
         self._depth = 0
@@ -176,7 +180,10 @@ class MasmExpansion:
         if word in ("ifdef", "ifndef"):
             name = rest.lower()
             is_known = (
-                name in self._known or name in self._texts or name in self._numbers or name in self._macros
+                _REGISTER.fullmatch(name) is not None
+                or name in self._texts
+                or name in self._numbers
+                or name in self._macros
             )
             return is_known == (word == "ifdef")
         if word in ("ifb", "ifnb"):
