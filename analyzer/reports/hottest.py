@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cyclelens.analyzer.insight import absence, wording
-from cyclelens.analyzer.insight.confidence import is_lower_bound
+from cyclelens.analyzer.insight.confidence import shows_at_least
 from cyclelens.analyzer.model.hot_loops import HotLoop, HotLoops
 from cyclelens.analyzer.model.result import Prediction
 from cyclelens.analyzer.model.source import UNKNOWN_LINE, Severity
@@ -71,7 +71,7 @@ def _document(loop: HotLoop) -> dict[str, Any]:
             {
                 "microarchitecture": each.microarchitecture,
                 "cycles_per_iteration": _cycles(loop, each),
-                "is_lower_bound": is_lower_bound(each),
+                "is_lower_bound": _is_lower_bound(loop, each),
                 "bottlenecks": list(each.bottlenecks),
                 "stalls": _stalls(loop, each),
             }
@@ -90,11 +90,21 @@ def _name(loop: HotLoop) -> str:
 
 
 def _cycles(loop: HotLoop, prediction: Prediction) -> float | None:
-    """The average over the paths; None if the profile does not tell their shares."""
+    """The average over the paths, with the mispredicted branches of the profile; None if it does not tell
+    the shares of the paths."""
     if loop.branching is None:
-        return round(prediction.cycles_per_iteration, _DECIMALS)
-    average = loop.branching.averages.get(prediction.microarchitecture)
+        return round(prediction.shown_cycles, _DECIMALS)
+    core = prediction.microarchitecture
+    average = loop.branching.averages.get(core)
+    if average is not None and core in loop.branching.mispredictions:
+        average = loop.branching.mispredictions[core].cycles
     return None if average is None else round(average, _DECIMALS)
+
+
+def _is_lower_bound(loop: HotLoop, prediction: Prediction) -> bool:
+    given = {} if loop.branching is None else loop.branching.mispredictions
+    found = given.get(prediction.microarchitecture)
+    return shows_at_least(prediction) or (found is not None and found.is_lower_bound)
 
 
 def _figure(loop: HotLoop, core: str) -> str:
@@ -104,7 +114,8 @@ def _figure(loop: HotLoop, core: str) -> str:
     if loop.branching is None:
         return wording.figure_of(prediction)
     average = _cycles(loop, prediction)
-    return _NO_FIGURE if average is None else f"{average:.2f}"
+    least = wording.AT_LEAST if _is_lower_bound(loop, prediction) else ""
+    return _NO_FIGURE if average is None else f"{least}{average:.2f}"
 
 
 def _stalls(loop: HotLoop, prediction: Prediction) -> list[str]:

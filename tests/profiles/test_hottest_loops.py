@@ -192,6 +192,61 @@ def test_branches_weigh_paths_and_samples_tell_shares(
     assert average == pytest.approx(branching["average"]["SKL"], abs=1e-3)
 
 
+TWO_PATHS = """\
+    .globl plain, forked
+    .type plain, @function
+plain:
+0:  imul %rax, %rax
+    dec %rcx
+    jnz 0b
+    ret
+    .size plain, .-plain
+    .type forked, @function
+forked:
+0:  test $1, %rcx
+    jz 1f
+    imul %rax, %rax
+    imul %rax, %rax
+1:  dec %rcx
+    jnz 0b
+    ret
+    .size forked, .-forked
+"""
+
+
+def test_a_loop_with_two_paths_has_their_average_and_its_mispredictions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of seven recorded iterations six jump over both multiplications (two taken branches, so two cycles).
+    One executes them (two latencies of three cycles). Two are mispredicted, at 16.5 cycles each."""
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    (tmp_path / "two.s").write_text(TWO_PATHS)
+    program = tmp_path / "two.so"
+    subprocess.run(["gcc", "-shared", "-nostdlib", "-o", program, tmp_path / "two.s"], check=True)
+    # In both loops the jump back ends the code; test has 7 bytes, jz 2, and each imul 4.
+    oldest_first = []
+    for number in range(8):
+        if number % 4:
+            outcome = "M" if number % 4 == 1 else "P"
+            oldest_first.append(f"forked+0x7/forked+0x11/{outcome}/-/-/3")
+        oldest_first.append("forked+0x14/forked+0x0/P/-/-/3")
+    stacks = [reversed(oldest_first), [f"plain+0x7/plain+0x0/{how}/-/-/3" for how in "MPPPPPPPPM"]]
+    lines = [f"k 1 1.0: 1 branches:u:  {' '.join(stack)}" for stack in stacks]
+    lines += [f"k 1 1.0: 1 cycles: 0 forked+0x0 ({program})"] * 30
+    lines += [f"k 1 1.0: 1 cycles: 0 plain+0x4 ({program})"] * 10
+    path = tmp_path / "script.txt"
+    path.write_text("\n".join(lines) + "\n")
+    forked, plain = annotated(capsys, path)["loops"]
+    assert (forked["share"], plain["share"]) == (0.75, 0.25)
+    for loop, cycles in ((forked, (6 * 2 + 6) / 7 + 2 / 7 * 16.5), (plain, 3 + 0.2 * 16.5)):
+        (prediction,) = loop["predictions"]
+        assert prediction["cycles_per_iteration"] == pytest.approx(cycles, abs=1e-3)
+        assert prediction["is_lower_bound"]
+    assert cli.main(["annotate", str(path), "--arch", "SKL"]) == 0
+    assert "at least 7.29  " in capsys.readouterr().out
+
+
 def test_branches_alone_tell_no_share_of_the_time(
     fixed: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
