@@ -100,7 +100,7 @@ def may_be_anywhere(key: AddressKey) -> bool:
     return any(isinstance(part, int) and part < 0 for part in key[:2])
 
 
-def step_of(template: InstructionTemplate, *, exact: bool = False) -> int | None:
+def step_of(template: InstructionTemplate, *, exact: bool) -> int | None:
     """Difference of the result from the first register input; None if unknown.
 
     ``exact``: by what the instruction does (docs/pipeline.md, 4.6), not by its name (4.2).

@@ -1,10 +1,15 @@
 """Each bound alone, on hand-made templates that hold only what the bound reads."""
 
+import random
+from collections import Counter
+from math import gcd
+
 import pytest
 from cyclelens.analyzer.bounds.decoder import decoder_bound
 from cyclelens.analyzer.bounds.dependencies import critical_chains, dependency_bound
 from cyclelens.analyzer.bounds.dsb import dsb_bound
 from cyclelens.analyzer.bounds.issue import issue_bound
+from cyclelens.analyzer.bounds.lines import store_bound
 from cyclelens.analyzer.bounds.lsd import lsd_bound
 from cyclelens.analyzer.bounds.ports import port_bound
 from cyclelens.analyzer.bounds.predecoder import predecoder_bound
@@ -22,6 +27,7 @@ from cyclelens.analyzer.model.uops import (
     ValueKind,
 )
 from msgspec.structs import replace
+from testkit.blocks import block_of
 from testkit.instructions import made_up
 from testkit.unit_sets import uops_on
 
@@ -76,6 +82,40 @@ class TestPredecoder:
         first = [nop(3)] * 5
         assert predecoder_bound(block(*first, nop(17, opcode=0)), SKL) == 3
         assert predecoder_bound(block(*first, nop(17, opcode=2)), SKL) == 2
+
+    def test_a_loop_begins_a_piece(self):
+        # Six instructions end in the first piece, one in the second.
+        code = [*[nop(3)] * 5, nop(1), nop(4)]
+        assert predecoder_bound(block(*code, loop=True), SKL) == 2 + 1
+        assert predecoder_bound(block(*code[:5], nop(2, opcode=1), nop(3), loop=True), SKL) == 1 + 1
+
+    def test_copies_end_to_end_take_what_their_pieces_take(self):
+        choice = random.Random(6)
+        for _ in range(200):
+            code = [
+                nop(length, choice.randrange(length), length_changing_prefix=choice.random() < 0.1)
+                for length in choice.choices(range(1, 12), k=choice.randint(1, 9))
+            ]
+            size = sum(each.instruction.length for each in code)
+            alignment, phases = choice.randrange(64), 16 // gcd(16, size)
+            found = predecoder_bound(replace(block(*code), alignment=alignment), SKL)
+            # Pieces of many copies, of which those of one period in the middle count.
+            ends, opcodes, prefixes = Counter(), Counter(), Counter()
+            at = alignment - 64
+            for template in code * (3 * phases + 128 // size + 2):
+                end = (at + template.instruction.length - 1) // 16
+                opcode = (at + template.instruction.opcode_offset) // 16
+                ends[end] += 1
+                opcodes[opcode] += opcode != end
+                prefixes[opcode] += template.length_changing_prefix
+                at += template.instruction.length
+            cycles = {piece: -(-(ends[piece] + opcodes[piece]) // 5) for piece in ends | opcodes}
+            first, count = 64 // 16 + 1, phases * size // 16
+            expected = sum(
+                cycles.get(piece, 0) + max(0, 3 * prefixes[piece] - cycles.get(piece - 1, 0) + 1)
+                for piece in range(first, first + count)
+            )
+            assert found * phases == pytest.approx(expected), (code, alignment)
 
     def test_length_changing_prefixes_stall_three_cycles_less_the_surplus_before(self):
         slow = nop(16, length_changing_prefix=True)
@@ -362,3 +402,9 @@ class TestRegistry:
         assert predict_analytically(block(*nops, loop=True), SKL) == 2  # DSB, whole cycles
         assert predict_analytically(block(*nops[:-1], nop(jcc_erratum=True), loop=True), SKL) == 2
         assert predict_analytically(block(compute(["RAX"], ["RAX"], 9)), SKL) == 9
+
+    def test_the_prediction_alone_takes_all_registers_to_point_to_one_line(self):
+        two_stores = block_of("488906488907", "SPR", loop=False)  # mov [rsi], rax; mov [rdi], rax
+        core = registry.get("SPR")
+        assert store_bound(two_stores, core) == 2
+        assert predict_analytically(two_stores, core) == 1

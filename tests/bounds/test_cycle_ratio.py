@@ -108,3 +108,11 @@ def test_a_long_chain_is_one_cycle():
 def test_no_cycle_no_bound():
     assert maximum_cycle_ratio(2, [Edge(0, 1, 9, 0)]).ratio == 0
     assert maximum_cycle_ratio(0, []).ratio == 0
+
+
+def test_an_edge_between_two_critical_cycles_is_on_none():
+    """Also where it has no slack: a path through it takes as long as staying in a cycle."""
+    loops = [Edge(0, 0, 3, 1), Edge(1, 1, 3, 1)]
+    for between in (Edge(0, 1, 5, 0), Edge(1, 0, 8, 1)):
+        edges = [*loops, between]
+        assert critical_edges(2, edges, maximum_cycle_ratio(2, edges)) == set(loops)
