@@ -100,7 +100,7 @@ class TestPredecoder:
             alignment, phases = choice.randrange(64), 16 // gcd(16, size)
             found = predecoder_bound(replace(block(*code), alignment=alignment), SKL)
             # Pieces of many copies, of which those of one period in the middle count.
-            ends, opcodes, prefixes = Counter(), Counter(), Counter()
+            ends, opcodes, prefixes = Counter[int](), Counter[int](), Counter[int]()
             at = alignment - 64
             for template in code * (3 * phases + 128 // size + 2):
                 end = (at + template.instruction.length - 1) // 16

@@ -13,6 +13,7 @@ from cyclelens.analyzer.model.simulation import TraceRow
 from cyclelens.analyzer.simulator import simulate
 from cyclelens.analyzer.simulator.run_request import RunRequest
 from testkit.blocks import block_of
+from testkit.narrowing import some
 
 LOOP = "49ffcf"
 BLOCKS = {
@@ -215,7 +216,7 @@ def spans(rows: list[TraceRow], cycles: int) -> dict[str, list[tuple[int, int]]]
 @pytest.mark.parametrize("block", BLOCKS)
 def test_the_buffers_hold_what_is_between_two_events(block, name):
     prediction = predicted(looped(BLOCKS[block]), name)
-    trace = prediction.simulation.trace
+    trace = some(prediction.simulation.trace)
     expected = spans([*trace.rows, *trace.later], trace.cycles)
     charts = timeline(prediction, 60).occupancy
     for chart in charts:
