@@ -14,6 +14,9 @@ _LANE_MOVES = re.compile(
 )
 _HALVES = re.compile(r"VEXTRACT[FI](64X4|32X8)(_Z)? \(YMM, (K, )?ZMM, I8\)")
 _TWO_PIPES = "1*BC"
+_TRANSFERS = re.compile(r"V?(CVTSI2S[SD]|CVTUSI2S[SD]|PINSR[BWDQ])(_\w+)? \(XMM.*, R\d+.*")
+_TRANSFERRED = "1*06+1*D+1*CD"
+"""A transfer from a general register, and the operation behind it."""
 _THROUGHPUTS = (
     (r"SH[LR]D \(R\d+, R\d+, (I8|CL)\)", "1.50"),
     (_LANE_MOVES.pattern, "0.50"),
@@ -96,6 +99,8 @@ def corrected(name: str, attributes: Mapping[str, str]) -> dict[str, str]:
     if _LANE_MOVES.fullmatch(name) or _HALVES.fullmatch(name):
         # As of the other operations between the halves of a register.
         result["ports"] = _TWO_PIPES
+    elif _TRANSFERS.fullmatch(name):
+        result["ports"], result["uops"] = _TRANSFERRED, "3"
     elif name.startswith("XADD (R"):
         # The other macro-op exchanges registers without a unit.
         result["ports"], result["uops"] = "1*0156", "1"

@@ -33,6 +33,9 @@ CODES = {
     "few-mask-bits": "the masks of PDEP and PEXT have few bits set, on cores where the time depends on that",
     "masks-not-empty": "masked loads and stores have some element, or touch pages already written",
     "gather-neighbours": "the code around a gather does not change its time, on cores where loops differed",
+    "half-cycles": "divisions that take half a cycle more and less in turn take their mean, on ZEN3",
+    "target-not-awaited": "a result does not wait for its target's old value, on cores where this is unknown",
+    "loop-branch": "a loop's branch does not wait for some instructions, on cores where loops took longer",
     "older-microcode": "gathers take the time from before the microcode update against Downfall",
     "no-denormals": "no floating-point value is denormal",
     "same-address": "accesses at data-dependent addresses touch a different address each time",
@@ -80,6 +83,9 @@ def assumptions(
         _few_mask_bits,
         _masks_not_empty,
         _gather_neighbours,
+        _half_cycles,
+        _target_not_awaited,
+        _loop_branch,
         _older_microcode,
         _no_denormals,
     )
@@ -162,6 +168,53 @@ def _gather_neighbours(prediction: Prediction) -> Iterator[Assumption]:
         )
         values = {"least_percent": spread[0], "most_percent": spread[1]}
         yield Assumption("gather-neighbours", message, found, values)
+
+
+def _half_cycles(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    found = _where(prediction.instructions, lambda name: caveats.takes_half_cycles(name, core))
+    if found and prediction.mode is Mode.LOOP:
+        names = listed(_mnemonics(prediction.instructions, found))
+        message = (
+            f"On {core}, {names} can take half a cycle more or less than the figure in every iteration, "
+            "because they take whole cycles in turn, and half of one is their mean."
+        )
+        yield Assumption("half-cycles", message, found)
+
+
+def _target_not_awaited(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    found = tuple(
+        index
+        for index, template in enumerate(prediction.instructions)
+        if caveats.may_wait_for_target(template.instruction.mnemonic, core) and _only_writes_target(template)
+    )
+    if found:
+        names = listed(_mnemonics(prediction.instructions, found))
+        message = (
+            f"The result of {names} does not wait for the old value of its target. Some processors with this "
+            "core, or its relatives, wait: a zero idiom in front, or another target, tells."
+        )
+        yield Assumption("target-not-awaited", message, found)
+
+
+def _loop_branch(prediction: Prediction) -> Iterator[Assumption]:
+    core = prediction.microarchitecture
+    found = _where(prediction.instructions, lambda name: caveats.longer_in_loops(name, core))
+    if found and prediction.mode is Mode.LOOP:
+        names = _mnemonics(prediction.instructions, found)
+        most = max(caveats.longer_in_loops(name, core) for name in names)
+        message = (
+            f"A loop's branch seems to wait for {listed(names)} by an unknown rule: on {core}, loops of one "
+            f"to sixteen of them took up to {most:g} cycles more per iteration than the figure."
+        )
+        yield Assumption("loop-branch", message, found, {"most_cycles": most})
+
+
+def _only_writes_target(template: InstructionTemplate) -> bool:
+    """True if no result is also an input."""
+    read = {operand.canonical for operand in template.register_inputs}
+    return all(operand.canonical not in read for operand in template.register_outputs)
 
 
 def _older_microcode(prediction: Prediction) -> Iterator[Assumption]:

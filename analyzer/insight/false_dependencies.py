@@ -1,11 +1,14 @@
 """Finds false dependencies on the old value of a destination: a zero idiom before the instruction removes
 them.
 
-popcnt %rax, %rcx       waits for rcx on some processors
-cvtsi2sd %rax, %xmm0    keeps the upper part of xmm0
+popcnt %rax, %rcx                   waits for rcx on some processors
+cvtsi2sd %rax, %xmm0                keeps the upper part of xmm0
+vpcompressd %zmm1, %zmm0{%k1}{z}    waits for zmm0 on some processors
 """
 
 from __future__ import annotations
+
+import re
 
 from cyclelens.analyzer.isa.register_use import with_register
 from cyclelens.analyzer.model.instruction import Instruction
@@ -13,7 +16,7 @@ from cyclelens.analyzer.uops.registers import canonical
 from msgspec import Struct
 from msgspec.structs import replace
 
-_COUNTS = frozenset(["popcnt", "lzcnt", "tzcnt"])
+_COUNTS = frozenset(["popcnt", "lzcnt", "tzcnt", "blsi", "blsr", "blsmsk"])
 """These write the flags too, so a XOR before them destroys nothing."""
 
 _SCALARS = frozenset(
@@ -31,6 +34,15 @@ _SCALARS = frozenset(
     ]
 )
 """These keep the upper part of the destination."""
+
+
+_WHOLE = re.compile(
+    r"vp?(compress|expand)(p[sd]|[bwdq])|vperm([dq]|p[sd])|vrange[ps][sd]|vpmullq|vfc?mulc[ps]h|vgetmant[ps][sdh]"
+)
+"""These wait for the target on some processors and keep nothing of it, unless a mask merges (V12)."""
+_LOW = frozenset(f"XMM{number}" for number in range(16))
+"""The registers that a zero idiom with VEX can name; it clears their upper parts too."""
+_PREFIX = len("XMM")
 
 
 class FalseDependency(Struct, frozen=True):
@@ -60,6 +72,10 @@ def false_dependency(instruction: Instruction) -> FalseDependency | None:
     elif name.startswith("v") and name[1:] in _SCALARS and sources[0].register == target:
         found = FalseDependency(target, "vxorps", 3, b"\xc5\xf8\x57\xc0", True)
         sources = sources[1:]
+    elif _WHOLE.fullmatch(name) and (instruction.mask is None or instruction.zeroing):
+        target = f"XMM{target[_PREFIX:]}"
+        if target in _LOW:
+            found = FalseDependency(target, "vpxor", 3, b"\xc5\xf9\xef\xc0", False)
     needed = {canonical(part) for each in sources for part in (each.register, each.base, each.index) if part}
     if found is None or canonical(target) in needed:
         return None

@@ -11,7 +11,7 @@ from cyclelens.analyzer.insight.hazards import page_aliasing
 from cyclelens.analyzer.insight.runs import Runs
 from cyclelens.analyzer.model.microarchitecture import Microarchitecture
 from cyclelens.analyzer.model.result import PortBinding, Prediction
-from cyclelens.analyzer.model.units import UopKind
+from cyclelens.analyzer.model.units import Role, UopKind
 from cyclelens.analyzer.model.uops import Block
 from cyclelens.analyzer.simulator.variants import other_bindings, unbound
 from msgspec.structs import replace
@@ -85,7 +85,8 @@ def _under_other_rules(block: Block, prediction: Prediction, runs: Runs) -> Port
     if unexplained:
         ideal = replace(runs, microarchitecture=unbound(runs.microarchitecture)).cycles(block)
         least = min(cycles, max(ideal, ports))
-        if ports < NEAR * largest and cycles <= LEAST_FACTOR * least:
+        shared = _shares_pipes(block, runs.microarchitecture)
+        if ports < NEAR * largest and cycles <= LEAST_FACTOR * least and not shared:
             return None
     for core, options in other_bindings(runs.microarchitecture, runs.options):
         other = replace(runs, microarchitecture=core, options=options).cycles(block)
@@ -95,6 +96,18 @@ def _under_other_rules(block: Block, prediction: Prediction, runs: Runs) -> Port
     if most <= LEAST_FACTOR * cycles:
         most = cycles
     return PortBinding(least, most) if least < most else None
+
+
+def _shares_pipes(block: Block, microarchitecture: Microarchitecture) -> bool:
+    """True if a vector uop can use one of several pipes that no scheduler divides (M32): then the ideal run
+    has the core's own order of pipes, too."""
+    rules = microarchitecture.macro_ops
+    if rules is None or not rules.vector_pipes_shared:
+        return False
+    pipes = microarchitecture.units.having(Role.VECTOR).mask
+    return any(
+        (use.units.mask & pipes).bit_count() > 1 for template in block.instructions for use in template.uses
+    )
 
 
 def _has_choice(block: Block) -> bool:

@@ -57,6 +57,27 @@ GATHER_SPREAD = Source(
     "Three loops with one VPGATHERDD of 256 bits took 8.2, 9.6 and 10.8 cycles per iteration on a Zen 3, by "
     "what else they held; uops.info published 8.0 and the model has 9.0 for all",
 )
+UNCERTAIN_TARGETS = Source(
+    Certainty.PUBLISHED,
+    "llvm-project 206849",
+    "llvm-project, issue 206849: BLSI, BLSR, BLSMSK and TZCNT wait for their target on some Zen 5, by AMD's "
+    "guide and uops.info; on the EPYC 9005 that was measured here TZCNT does not. GCC and LLVM put zero "
+    "idioms before permutations and others for Golden Cove and its successors; Lion Cove was not measured",
+)
+HALF_CYCLES = Source(
+    Certainty.MEASURED,
+    "divisions on a Zen 3",
+    "VDIVPS, VDIVPD, VSQRTPS and VSQRTPD take 10.5, 13.5, 14.5 and 20.5 cycles in copies of a chain and 11, "
+    "13, 15 and 21 in a loop with one of them; independent VDIVPS 3.5 each, one in a loop 2.98",
+)
+LOOP_BRANCHES = Source(
+    Certainty.MEASURED,
+    "loops on a Zen 4",
+    "Loops of 1, 2, 3, 4, 6, 8, 12 and 16 MULX of 64 bits took 1.75, 2.80, 4.00, 5.33, 7.33, 10.00, 12.00 "
+    "and 16.00 cycles on an EPYC 9004, where the model has half a cycle more than their number; of 1, 2, 3, "
+    "4, 6, 8 and 16 VMOVMSKPS 1.86, 2.83, 3.83, 5.25, 7.25, 9.24 and 16.83, where it has their number; "
+    "straight-line code took 1.00 each",
+)
 PAUSES = Source(
     Certainty.MEASURED,
     "pause",
@@ -119,6 +140,14 @@ _MASKED = re.compile(r"vp?maskmov(p[sd]|d|q)")
 _BY_ELEMENT = r"vp?(gather|scatter|compress|expand)\w+"
 _GATHER_SPREAD = {"ZEN3": (-9, 20)}
 """Per cent by which loops with a gather were measured to differ from the model's figure."""
+_UNCERTAIN_TARGETS = {
+    "ZEN5": r"tzcnt|bls(i|r|msk)",
+    **dict.fromkeys(
+        ("ARL", "LNL"), r"vperm([dq]|p[sd])|vrange[ps][sd]|vpmullq|vfc?mulc[ps]h|vgetmant[ps][sdh]"
+    ),
+}
+_HALF_CYCLES = {"ZEN3": r"v?(div|sqrt)[ps][sd]"}
+_LOOP_BRANCHES = {"ZEN4": (r"mulx?|v?movmskp[sd]", 1.5)}
 _PAUSES = {"SPR": 42}
 _SHORTEST_GATHERS = {"SPR": 2}
 _BIT_MOVES = dict.fromkeys(("ZEN", "ZEN+", "ZEN2"), BitMoves(18, 290))
@@ -179,3 +208,21 @@ def gather_spread(mnemonic: str, name: str) -> tuple[int, int] | None:
     """Per cent by which measured loops with this gather differ from the figure, least and most; None if not
     measured (GATHER_SPREAD)."""
     return _GATHER_SPREAD.get(name) if _GATHER.fullmatch(mnemonic) else None
+
+
+def may_wait_for_target(mnemonic: str, name: str) -> bool:
+    """True if it is not known, or differs between processors, whether the result waits for the target's old
+    value (UNCERTAIN_TARGETS)."""
+    return re.fullmatch(_UNCERTAIN_TARGETS.get(name, ""), mnemonic) is not None
+
+
+def takes_half_cycles(mnemonic: str, name: str) -> bool:
+    """True if an instruction takes half a cycle more and less in turn (HALF_CYCLES)."""
+    return re.fullmatch(_HALF_CYCLES.get(name, ""), mnemonic) is not None
+
+
+def longer_in_loops(mnemonic: str, name: str) -> float:
+    """Cycles by which measured loops with an instruction took longer than the figure; 0: not known to
+    (LOOP_BRANCHES)."""
+    pattern, cycles = _LOOP_BRANCHES.get(name, ("", 0.0))
+    return cycles if re.fullmatch(pattern, mnemonic) else 0.0

@@ -121,7 +121,7 @@ _ARROW_LAKE = derived(
         UOPS_INFO: "closed_by_512_bit",
         _UNKNOWN: "instruction_queue_size predecode_width lsd_enabled taken_branch_units retire_width "
         "policies chained_addition_cycles upper_halves upper_half_switch_cycles shared_integer_results "
-        "shared_vector_results",
+        "shared_vector_results target_dependencies",
         _RECOVERY: "misprediction_penalty",
     },
     inherited=same_as("Redwood Cove"),
@@ -153,6 +153,7 @@ _ARROW_LAKE = derived(
     shared_integer_results=NO_UNITS,
     shared_vector_results=NO_UNITS,
     chained_addition_cycles=0,
+    target_dependencies=(),
     upper_halves=UpperHalfRule.UNKNOWN,
     upper_half_switch_cycles=0,
     load_latency=4,

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.microarchitectures.picture import roles
-from cyclelens.analyzer.model.microarchitecture import IDENTITY, UNLIMITED, Microarchitecture
+from cyclelens.analyzer.model.microarchitecture import (
+    IDENTITY,
+    UNLIMITED,
+    Microarchitecture,
+    TargetDependency,
+)
 from cyclelens.analyzer.model.provenance import Certainty, Source
 from cyclelens.analyzer.model.units import Divider, Scheduler, Unit, Units, UnitSet
 from msgspec import Struct
@@ -109,6 +114,8 @@ def _text(value: Any) -> str:
             return " ".join(value.units) + (f" through {value.through}" if value.through else "")
         case Scheduler():
             return f"{value.name} {value.entries}"
+        case TargetDependency():
+            return value.records + (f" {value.cycles}" if value.cycles else "")
         case UnitSet():
             return value.label or "none"
         case Mapping():

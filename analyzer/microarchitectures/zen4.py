@@ -105,6 +105,7 @@ MODELS = (
             "macro_ops.long_lea_by_encoding macro_ops.one_operation_per_alu macro_ops.vector_pipes_shared "
             "macro_ops.zeroing_upper_ends_group macro_ops.zeroing_upper_needs_unit macro_ops.divider_apart "
             "macro_ops.indexed_is_two_ops macro_ops.memory_change_is_two_ops "
+            "target_dependencies "
             "macro_ops.microcode_keeps_dispatch macro_ops.line_fields macro_ops.fields_per_entry "
             "macro_ops.full_lines",
             _FITTED: "macro_ops.pipes macro_ops.transfer_alu_cycles",

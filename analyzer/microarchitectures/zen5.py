@@ -43,6 +43,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from cyclelens.analyzer.microarchitectures import zen
 from cyclelens.analyzer.microarchitectures.instruction_sets import ZEN_5
 from cyclelens.analyzer.model.macro_ops import MacroOpRules, OnePage, WastedSlots
 from cyclelens.analyzer.model.microarchitecture import (
@@ -50,6 +51,7 @@ from cyclelens.analyzer.model.microarchitecture import (
     Maker,
     Microarchitecture,
     Policies,
+    TargetDependency,
     UpperHalfRule,
 )
 from cyclelens.analyzer.model.provenance import Certainty, Source, Sources
@@ -204,6 +206,20 @@ _GUIDE = Source(
     "AMD 1Ah",
     "AMD: Software Optimization Guide for the Zen 5 microarchitecture",
 )
+_TARGETS = Source(
+    Certainty.PUBLISHED,
+    "llvm-project 206849",
+    "llvm-project, issue 206849 and pull request 207079: compressing and expanding without merging wait for "
+    "the target on Ryzen 7000 and 9000, about five times as long as with a zero idiom in front",
+)
+_DEPENDENCIES = (
+    *(
+        TargetDependency(rf"VP?(COMPRESS|EXPAND)\w+ \({width}, .*", cycles)
+        for width, cycles in (("ZMM", 5), ("YMM", 4), ("XMM", 2))
+    ),
+    zen.KEPT,
+)
+"""The cycles were measured on Zen 4."""
 _PENALTY = Source(
     Certainty.PUBLISHED,
     "AMD 1Ah",
@@ -243,6 +259,7 @@ MODELS = (
                 _GUIDE: "decoders dsb_width dsb_lines_per_block dsb_slots_per_line issue_width "
                 "reorder_buffer_size retire_width reservation_station_size",
                 _PENALTY: "misprediction_penalty",
+                _TARGETS: "target_dependencies",
                 _SHARED: "units.ALU2 units.ALU3 units.ALU4 units.ALU5",
                 _SOONEST: "issue_to_dispatch_delay",
                 _FITS: "macro_ops.pipes",
@@ -314,6 +331,7 @@ MODELS = (
         dividers=(),
         load_latency=4,
         vector_load_latency=7,
+        target_dependencies=_DEPENDENCIES,
         fast_pointer_chasing=False,
         upper_halves=UpperHalfRule.MERGED_BY_TARGET,
         failed_forwarding_cycles=9,

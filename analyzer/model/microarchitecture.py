@@ -41,6 +41,15 @@ class Policies(Struct, frozen=True, kw_only=True):
     """What operations with a last-moment operand waste, on a core that counts macro-ops; empty: nothing."""
 
 
+class TargetDependency(Struct, frozen=True):
+    """Instructions whose result waits for the old value of their target."""
+
+    records: str
+    """Names of their records, as a regular expression."""
+    cycles: int | None = None
+    """From the old value to the result; None: as from the other sources."""
+
+
 class Maker(StrEnum):
     """The vendor of a core, which decides the names of its parts."""
 
@@ -178,6 +187,12 @@ class Microarchitecture(Struct, frozen=True, kw_only=True):
     """In a two-uop shift by CL, the result does not wait for the flags (U5b)."""
     stores_wait_for_data: bool = False
     """A plain store depends on its data even if the tables give no latency (O6d)."""
+    target_dependencies: tuple[TargetDependency, ...] = ()
+    """Instructions whose result waits for the target's old value, beyond those of which the tables say so
+    (V12).
+
+    Hardware model only.
+    """
     tracks_values: bool = False
     """Addresses are compared using known sums and the stack pointer (4.6)."""
     late_forwarding_cycles: int = 0

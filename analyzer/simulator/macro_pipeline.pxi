@@ -51,7 +51,7 @@ cdef class MacroPipeline(Clock):
             microarchitecture,
             self.operations,
             self.flight,
-            make_macro_picker(tables, microarchitecture, self.operations, self.flight),
+            make_macro_picker(tables, microarchitecture, self.operations, self.flight, options),
         )
         self.commit = StoreQueue(
             tables,

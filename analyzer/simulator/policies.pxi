@@ -33,6 +33,7 @@ POLICIES = {
     },
     "picker": {"bound_unit": BoundUnit, "shared_results": SharedResults, "every_ready": EveryReady},
     "macro_picker": {"oldest_ready": OldestReady},
+    "random_macro_picker": {"chance_pipe": ChancePipe},
     "late_operands": {"wasted_slots": WastedSlots},
     "dispatch_rule": {"load_words": LoadWords, "store_pairs": StorePairs, "wide_memory": WideMemory},
     "store_commit": {"one_line": LineCommit},
@@ -194,11 +195,15 @@ def make_scheduler_choice(Tables tables, microarchitecture, Queues queues, in_fl
     return made
 
 
-def make_macro_picker(Tables tables, microarchitecture, operations, in_flight):
-    """The rule by which uops leave the schedulers of a core that counts macro-ops."""
+def make_macro_picker(Tables tables, microarchitecture, operations, in_flight, options):
+    """The rule by which uops leave the schedulers of a core that counts macro-ops, or the random one."""
     cdef Picker made
-    named = _named(microarchitecture.policies.picker, "macro_picker", microarchitecture)
-    made = named(tables, microarchitecture, operations, in_flight)
+    if options.port_seed is not None and microarchitecture.macro_ops.vector_pipes_shared:
+        by_chance = _named("chance_pipe", "random_macro_picker", microarchitecture)
+        made = by_chance(tables, microarchitecture, operations, in_flight, options.port_seed)
+    else:
+        named = _named(microarchitecture.policies.picker, "macro_picker", microarchitecture)
+        made = named(tables, microarchitecture, operations, in_flight)
     return made
 
 

@@ -33,6 +33,7 @@ from cyclelens.analyzer.uops.rebinding import (
     shape_of,
     signature_of,
 )
+from cyclelens.analyzer.uops.target_dependencies import with_target_dependency
 from cyclelens.analyzer.uops.templates import ALONE, Context, make_template, unfused
 from cyclelens.analyzer.uops.upper_halves import changed_by_upper_halves
 
@@ -245,6 +246,8 @@ def _shape(
     if shape is None:
         options = cache.options
         prepared = prepare(instruction, facts, operands, cache.microarchitecture, hardware=options.hardware)
+        if options.hardware:
+            prepared = with_target_dependency(prepared, cache.microarchitecture)
         sibling = ablated(prepared, options)
         as_branch = 0
         if sibling.is_branch:

@@ -26,6 +26,7 @@ INTERFACES = {
     "load_renaming": core.LoadRenaming,
     "picker": core.Picker,
     "macro_picker": core.Picker,
+    "random_macro_picker": core.Picker,
     "late_operands": core.LateOperands,
     "dispatch_rule": core.DispatchRule,
     "store_commit": core.CommitRule,

@@ -29,7 +29,8 @@ KINDS = {
     """,
     # is one choice where cores differ in kind
     "policy": """
-        back_end.bound_unit back_end.eight_ports back_end.emptiest_scheduler back_end.every_move
+        back_end.bound_unit back_end.chance_pipe back_end.eight_ports back_end.emptiest_scheduler
+        back_end.every_move
         back_end.fewest_waiting back_end.learnt_pairs back_end.least_loaded
         back_end.line_commit back_end.load_words
         back_end.move_elimination back_end.oldest_ready back_end.owed_constants
