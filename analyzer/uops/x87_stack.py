@@ -37,8 +37,9 @@ class Stack:
         """Position of an instruction that uses the stack -> its names from the top
         (``ST0`` ...) -> the registers."""
         self.problem = ""
-        order, depth, deepest = list(STACK), 0, 0
-        """``order``: from the top down, by names at the start of the block."""
+        order, depth, deepest, there = list(STACK), 0, 0, 0
+        """``order``: from the top down, by names at the start of the block. ``there``: values of that time
+        that are read, and those above them."""
         written, needed = set[str](), set[str]()
         for position, each in enumerate(known):
             if each is None:
@@ -50,7 +51,9 @@ class Stack:
             if not used:
                 continue
             names = self.names[position] = dict(zip(STACK, order, strict=True))
-            needed |= {names[o.register] for o in used if o.register and o.facts.read} - written
+            read = [o.register for o in used if o.register and o.facts.read]
+            there = max([there, *(STACK.index(name) + 1 - depth for name in read)])
+            needed |= {names[name] for name in read} - written
             written |= {names[o.register] for o in used if o.register and o.facts.written}
             mnemonic = each.instruction.mnemonic
             if mnemonic == _EXCHANGE:
@@ -61,7 +64,6 @@ class Stack:
             elif mnemonic in _POPS:
                 order, depth = [*order[1:], order[0]], depth - 1
             deepest = max(deepest, depth)
-        there = max((STACK.index(name) + 1 for name in needed), default=0)
         if depth or any(order[STACK.index(name)] != name for name in needed):
             self.problem = MOVES
         elif deepest + there > len(STACK):
