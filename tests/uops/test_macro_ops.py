@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from cyclelens.analyzer.microarchitectures import registry
 from cyclelens.analyzer.model.options import ModelOptions
-from cyclelens.analyzer.model.uops import Block
+from cyclelens.analyzer.model.units import Role, UopKind
+from cyclelens.analyzer.model.uops import Block, Trait, ValueKind
 from cyclelens.analyzer.uops.macro_fusion import fuses_after_move
 from cyclelens.analyzer.uops.registers import canonical, is_general_purpose, is_simd, width
 from cyclelens.analyzer.uops.x87_stack import MOVES, OVERFLOWS
@@ -101,6 +102,101 @@ def test_a_stack_adjustment_is_two_macro_ops() -> None:
     for text, slots in {"add rsp, 8": 2, "sub rsp, 64": 2, "add rsp, rax": 1, "add rax, 8": 1}.items():
         template = template_of(code(text), "ZEN4")
         assert len(template.fused_uops) == slots, text
+
+
+@pytest.mark.parametrize(
+    ("role", "texts"),
+    [
+        (Role.ALU, "add rax, rbx; movzx eax, bl; lea rax, [rbx+8]; popcnt rax, rbx; setz al; bswap rax"),
+        (Role.SHIFT, "shl rax, 3; sar rax, cl; shlx rax, rbx, rcx; bt rax, 3; tzcnt rax, rbx"),
+        (Role.MULTIPLY, "imul rax, rbx"),
+    ],
+)  # fmt: skip
+def test_which_alus_execute_what(role: Role, texts: str) -> None:
+    """M9."""
+    units = registry.get("ZEN5").units.having(role)
+    for text in texts.split("; "):
+        computing = {uop.units.mask for uop in template_of(code(text), "ZEN5").uops}
+        assert computing == {units.mask}, text
+
+
+def test_bit_changes_begin_one_at_a_time() -> None:
+    """M9."""
+    for text, alone in {
+        "bts rax, 3": True,
+        "shld rax, rbx, 3": True,
+        "bt rax, 3": False,
+        "shl rax, 3": False,
+    }.items():
+        first = template_of(code(text), "ZEN5").uops[0]
+        assert bool(first.traits & Trait.ALONE) is alone, text
+
+
+def test_an_address_of_three_components_is_two_operations_in_turn() -> None:
+    """M10: the base takes two cycles, the index one."""
+    first, second = template_of(code("lea rax, [rbx+rcx*2+8]"), "ZEN5").uops
+    assert first.inputs == ((ValueKind.REGISTER, "RBX"),)
+    ((half, cycles),) = first.outputs
+    assert (cycles, set(second.inputs)) == (1, {half, (ValueKind.REGISTER, "RCX")})
+    assert second.outputs == (((ValueKind.REGISTER, "RAX"), 1),)
+    for text in ("lea rax, [rbx+rcx*2]", "lea rax, [rbx+8]", "lea rax, [rcx*2+8]"):
+        assert len(template_of(code(text), "ZEN5").uops) == 1, text
+
+
+@pytest.mark.parametrize(
+    ("text", "cycles"),
+    [
+        ("mov rax, [rsi]", 4),
+        ("mov rax, [rsi+8]", 4),
+        ("mov rax, [rsi+rdi]", 4),
+        ("mov rax, [rsi+rdi*8]", 5),
+        ("mov rax, [rsi+rdi+8]", 5),
+        ("add rax, [rsi]", 4),
+        ("movups xmm0, [rsi]", 7),
+        ("movups xmm0, [rsi+rdi*8]", 8),
+    ],
+)
+def test_cycles_of_a_load(text: str, cycles: int) -> None:
+    """M17."""
+    load = next(uop for uop in template_of(code(text), "ZEN5").uops if uop.kind is UopKind.LOAD)
+    assert [each for _, each in load.outputs] == [cycles]
+
+
+def test_data_of_a_store_and_transfers_take_alus() -> None:
+    """M11."""
+    alus = registry.get("ZEN5").units.having(Role.ALU).mask
+    stored = [
+        uop for uop in template_of(code("mov [rsi], rax"), "ZEN5").uops if uop.kind is UopKind.STORE_DATA
+    ]
+    assert [uop.units.mask for uop in stored] == [alus]
+    transfer = template_of(code("vmovd xmm0, eax"), "ZEN5").uops
+    assert sum(uop.units.mask == alus for uop in transfer) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "wide"),
+    [
+        ("add rax, rbx", 0, 0),
+        ("add rax, 5", 1, 0),
+        ("add rax, 500", 1, 1),
+        ("mov rax, 0x123456789abcdef0", 2, 2),
+        ("add rax, [rsi]", 0, 0),
+        ("add rax, [rsi+8]", 1, 0),
+        ("add rax, [rsi+800]", 1, 1),
+        ("add rax, [rip+8]", 1, 1),
+        ("add dword ptr [rsi+8], 5", 2, 0),
+        ("add dword ptr [rsi+800], 500", 2, 2),
+        ("lea rax, [rbx+8]", 1, 0),
+        # Its eight bits stand for a multiple of 64.
+        ("vmovups zmm0, [rsi+64]", 1, 1),
+        ("vmovups ymm0, [rsi+64]", 1, 0),
+        ("nop dword ptr [rax+8]", 0, 0),
+    ],
+)
+def test_constants_take_fields_of_an_op_cache_line(text: str, fields: int, wide: int) -> None:
+    """M2 and M37."""
+    ops = some(template_of(code(text), "ZEN4").macro_ops)
+    assert (ops.fields, ops.wide_fields) == (fields, wide)
 
 
 def problems(block: Block) -> set[str]:
