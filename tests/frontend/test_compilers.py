@@ -85,9 +85,18 @@ def compiled(folder: Path, compiler: str, chip: str, syntax: str) -> tuple[str, 
     return (folder / "k.s").read_text(), (folder / "k.bin").read_bytes()
 
 
-@pytest.mark.parametrize("syntax", ["att", "intel"])
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("chip", ["x86-64", "haswell", "skylake-avx512"])
+# Every pair of a compiler and a syntax, and of a chip and either.
+@pytest.mark.parametrize(
+    ("chip", "compiler", "syntax"),
+    [
+        ("x86-64", "gcc", "att"),
+        ("x86-64", "clang", "intel"),
+        ("haswell", "gcc", "intel"),
+        ("haswell", "clang", "att"),
+        ("skylake-avx512", "gcc", "att"),
+        ("skylake-avx512", "clang", "intel"),
+    ],
+)
 def test_every_loop_of_a_compiler_is_found(tmp_path: Path, compiler: str, chip: str, syntax: str) -> None:
     text, code = compiled(tmp_path, compiler, chip, syntax)
     result = assemble(text, SourceOptions(regions=Regions.LOOPS))
@@ -100,9 +109,18 @@ def test_every_loop_of_a_compiler_is_found(tmp_path: Path, compiler: str, chip: 
         assert all(line.code in code for line in plain), region.name
 
 
-@pytest.mark.parametrize("syntax", ["att", "intel"])
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("chip", ["x86-64", "haswell", "skylake-avx512"])
+# Every pair of a compiler and a syntax, and of a chip and either.
+@pytest.mark.parametrize(
+    ("chip", "compiler", "syntax"),
+    [
+        ("x86-64", "gcc", "att"),
+        ("x86-64", "clang", "intel"),
+        ("haswell", "gcc", "intel"),
+        ("haswell", "clang", "att"),
+        ("skylake-avx512", "gcc", "att"),
+        ("skylake-avx512", "clang", "intel"),
+    ],
+)
 def test_every_line_of_a_compiler_is_encoded(tmp_path: Path, compiler: str, chip: str, syntax: str) -> None:
     """All functions as one region, against the whole section, but for what a linker fills in."""
     text, code = compiled(tmp_path, compiler, chip, syntax)

@@ -14,7 +14,7 @@ from cyclelens.analyzer.engine.workspace import Workspace
 SAMPLE = {
     "gmp": ("coreisbr-mul_1.s", "fastsse-com.s", "coreihwl-addmul_2.s", "x86_64-mode1o.s", "core2-lshift.s"),
     "openblas": ("dgemm_kernel_4x4_haswell.S",),
-    "dav1d": ("ipred_avx512.asm", "msac.asm", "itx16_avx2.asm"),
+    "dav1d": ("ipred_avx512.asm", "msac.asm"),
     "x264": ("cabac-a.asm",),
 }
 """Small ones of each way to write: plain, C preprocessor, NASM with macros; AVX-512 among them."""
