@@ -78,10 +78,10 @@ def register(server: CyclelensServer) -> None:
 
     def of_bodies(snapshot: Snapshot, first: int, last: int) -> Iterator[types.InlayHint]:
         """The hints at labels in the bodies of macros."""
-        for line, told in macro_bodies.figures(snapshot).items():
+        for line, figures in macro_bodies.figures(snapshot).items():
             if first <= line <= last:
                 place = server.converter.position(snapshot.lines, line, len(snapshot.lines[line]))
-                yield types.InlayHint(position=place, label=told, padding_left=True)
+                yield types.InlayHint(position=place, label=figures, padding_left=True)
 
     def without_tooltip(snapshot: Snapshot, hint: types.InlayHint) -> types.InlayHint:
         """The hint without its tooltip, which the client requests when the pointer is on the hint."""

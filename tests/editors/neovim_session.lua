@@ -285,6 +285,18 @@ local function run()
   local before_rewrite = vim.api.nvim_buf_get_lines(0, 0, -1, false)
   preview()
   seen.preview = { title = vim.wo.winbar, text = vim.api.nvim_buf_get_lines(0, 0, -1, false), differs = vim.wo.diff }
+  seen.preview.beside = vim.tbl_map(function(one)
+    return vim.api.nvim_win_get_config(one).relative == "" and vim.wo[one].winbar or nil
+  end, vim.api.nvim_tabpage_list_wins(0))
+  wait("what the rewrite does", function()
+    for _, one in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+      if vim.api.nvim_win_get_config(one).relative ~= "" then
+        local about = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(one), 0, -1, false)
+        seen.preview.details = table.concat(about, " ")
+        return true
+      end
+    end
+  end)
   press("q")
   seen.discarded = vim.deep_equal(before_rewrite, vim.api.nvim_buf_get_lines(0, 0, -1, false))
 
@@ -415,6 +427,15 @@ local function run()
       chain.waits = vim.api.nvim_buf_get_lines(note, 0, -1, false)
     end
   end
+  -- Moved aside, each row keeps its name at the left edge.
+  local names = vim.api.nvim_create_namespace("cyclelens.timeline.names")
+  wait("the names", function()
+    chain.leftcol = vim.fn.winsaveview().leftcol
+    chain.names = vim.tbl_map(function(mark)
+      return { mark[4].virt_text_win_col, vim.trim(mark[4].virt_text[1][1]) }
+    end, vim.api.nvim_buf_get_extmarks(0, names, 0, -1, { details = true }))
+    return #chain.names > 0
+  end)
   seen.chain = chain
   vim.cmd("close")
 

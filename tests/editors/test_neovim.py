@@ -156,6 +156,13 @@ def test_the_timeline_opens_where_the_chain_executes_and_says_what_its_letters_m
     assert all(f"{letter} " in chain["winbar"] for letter in "PQIrDER")
 
 
+def test_a_timeline_that_is_moved_aside_keeps_the_names_of_its_rows(seen: dict[str, Any]) -> None:
+    chain = seen["chain"]
+    assert chain["leftcol"] > 0
+    assert [0, "imul %rdi, %rax"] in chain["names"]
+    assert {column for column, _ in chain["names"]} == {0}
+
+
 def test_what_a_uop_waited_for_fits_beside_its_row(seen: dict[str, Any]) -> None:
     chain = seen["chain"]
     waits, window = chain["waits"], chain["float"]
@@ -195,7 +202,11 @@ def test_the_health_check_and_the_help_are_found(seen: dict[str, Any]) -> None:
 
 def test_one_accumulator_becomes_four_by_a_code_action(seen: dict[str, Any]) -> None:
     """Looked at as a difference, discarded, and then made."""
-    assert seen["preview"]["title"].startswith("dot: 0.500 -> 0.125 cycles/float, 4.0x")
+    keys = "<CR> makes it, q discards it"
+    assert seen["preview"]["title"].startswith(f"{keys}: dot: 0.500 -> 0.125 cycles/float, 4.0x")
+    assert all(seen["preview"]["beside"]), "a bar on one side only would shift its lines"
+    # In a window: a message of more than one line would ask for a key.
+    assert "Whether the results are equal is not checked" in seen["preview"]["details"]
     assert seen["preview"]["differs"] and seen["discarded"]
     assert seen["preview"]["text"] == seen["rewritten"]
     updates = [line.split()[-1] for line in seen["rewritten"] if "vfmadd231ps" in line]

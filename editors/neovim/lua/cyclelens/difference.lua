@@ -10,6 +10,8 @@ local M = {}
 function M.show(origin, name, lines, side)
   vim.cmd("tab sbuffer " .. origin)
   vim.cmd("diffthis")
+  -- On both sides, so that the lines stand beside each other.
+  vim.wo.winbar = "as it is"
   vim.cmd(side .. " vnew")
   local buffer = vim.api.nvim_get_current_buf()
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
@@ -18,6 +20,7 @@ function M.show(origin, name, lines, side)
   vim.bo[buffer].modifiable = false
   vim.api.nvim_buf_set_name(buffer, "cyclelens://" .. name)
   vim.cmd("diffthis")
+  vim.wo.winbar = name:gsub("%%", "%%%%") .. "%<"
   vim.keymap.set("n", "q", M.close, { buffer = buffer, desc = "Close" })
   return buffer
 end

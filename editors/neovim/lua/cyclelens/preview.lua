@@ -27,14 +27,22 @@ function M.show(client, arguments)
 
   local buffer = difference.show(origin, title, rewritten, "rightbelow")
   vim.bo[buffer].filetype = vim.bo[origin].filetype
-  vim.wo.winbar = title:gsub("%%", "%%%%") .. "   <CR> makes it, q discards it"
+  vim.wo.winbar = "<CR> makes it, q discards it: " .. title:gsub("%%", "%%%%") .. "%<"
   vim.keymap.set("n", "<CR>", function()
     difference.close()
     if not changed() then
       vim.lsp.util.apply_text_edits(edits, origin, client.offset_encoding)
     end
   end, { buffer = buffer, desc = "Apply the rewrite" })
-  vim.notify(details)
+  -- A message of more than one line would ask for a key first. The next move closes the window; that of opening the
+  -- difference is over when it opens.
+  vim.defer_fn(function()
+    if vim.api.nvim_get_current_buf() == buffer then
+      local look = { border = "rounded", focusable = false }
+      local _, window = vim.lsp.util.open_floating_preview({ details }, "plaintext", look)
+      vim.wo[window].linebreak = true
+    end
+  end, 50)
 end
 
 return M

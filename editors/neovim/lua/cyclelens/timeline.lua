@@ -2,6 +2,10 @@
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("cyclelens.timeline")
+local names = vim.api.nvim_create_namespace("cyclelens.timeline.names")
+
+--- Most characters of a name at the left edge.
+local NAME = 18
 
 --- Meaning of the background colours, which are those of the HTML report.
 local colours = {
@@ -35,6 +39,7 @@ local function highlights()
     vim.api.nvim_set_hl(0, "Cyclelens" .. name, vim.tbl_extend("force", { default = true }, value))
   end
   vim.api.nvim_set_hl(0, "CyclelensHeading", { default = true, link = "Title" })
+  vim.api.nvim_set_hl(0, "CyclelensName", { default = true, link = "Normal" })
 end
 
 ---@param buffer integer
@@ -108,6 +113,26 @@ local function explain(state)
     state.float = vim.api.nvim_open_win(state.note, false, vim.tbl_extend("force", config, { noautocmd = true }))
     vim.wo[state.float].wrap = true
     vim.wo[state.float].linebreak = true
+  end
+end
+
+--- Keep the names of the uops at the left edge while the picture is scrolled sideways.
+---@param state table
+local function name(state)
+  local view = vim.api.nvim_win_call(state.window, vim.fn.winsaveview)
+  if view.leftcol == state.leftcol then
+    return
+  end
+  state.leftcol = view.leftcol
+  vim.api.nvim_buf_clear_namespace(state.buffer, names, 0, -1)
+  for row, about in pairs(view.leftcol > 0 and state.lines or {}) do
+    if type(about) == "table" and about.name then
+      local text = vim.fn.strcharpart(about.name, 0, NAME)
+      vim.api.nvim_buf_set_extmark(state.buffer, names, row - 1, 0, {
+        virt_text = { { text .. (" "):rep(NAME + 1 - vim.fn.strdisplaywidth(text)), "CyclelensName" } },
+        virt_text_win_col = 0,
+      })
+    end
   end
 end
 
@@ -201,6 +226,7 @@ local function moved(state)
     vim.api.nvim_win_set_cursor(state.window, { row, math.max(0, vim.fn.byteidx(text, about.column)) })
   end
   state.row = row
+  name(state)
   legend(state, row)
   explain(state)
 end
@@ -219,7 +245,7 @@ function M.show(origin, answer, show)
   paint(buffer, answer.marks)
   vim.wo[window].cursorline = true
   vim.wo[window].cursorcolumn = true
-  vim.wo[window].sidescrolloff = 20
+  vim.wo[window].sidescrolloff = NAME + 2
   local state = { window = window, buffer = buffer, source = origin, lines = answer.lines, legends = answer.legends }
   local function map(keys, action, description)
     vim.keymap.set("n", keys, action, { buffer = buffer, desc = description })
@@ -242,6 +268,13 @@ function M.show(origin, answer, show)
     buffer = buffer,
     callback = function()
       moved(state)
+    end,
+  })
+  vim.api.nvim_create_autocmd("WinScrolled", {
+    group = group,
+    pattern = tostring(window),
+    callback = function()
+      name(state)
     end,
   })
   vim.api.nvim_create_autocmd({ "BufWinLeave", "WinClosed" }, {
